@@ -5,32 +5,32 @@ import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
 
 export interface EvmClientOptions {
-  /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
+  /** The chain's JSON-RPC URL. It may contain a secret, so it appears in no error. */
   readonly url: string;
   readonly chainId: number;
-  /** Bounds one HTTP request. */
+  /** The timeout of one HTTP request. */
   readonly timeoutMs?: number;
-  /** How often a request is repeated when the node did not answer it. */
+  /** How often a request is repeated when the node does not answer. */
   readonly retries?: number;
   readonly retryDelayMs?: number;
 }
 
-/** One EVM chain through one RPC URL. viem is loaded, and the node asked for its chain id, on the first use. */
+/** One EVM chain through one RPC URL. On first use, viem is loaded and the node is asked for its chain id. */
 export interface EvmClient {
   readonly chainId: number;
   readonly name: string;
   /**
    * Lends viem's client for one piece of work. What the node refuses (a revert, a nonce) is thrown as viem's error.
-   * When any request of the work stays without an answer, the whole work has failed, even if a library between took
-   * the silence for a "no". @throws Problem `upstream-failed`; the signal's reason.
+   * When any request of the work gets no answer, the whole work fails, even if a library in between took the missing
+   * answer for a "no". @throws Problem `upstream-failed`; the signal's reason.
    */
   ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** What errors call the chain. */
+/** The names of chains in errors. */
 const NAMES: Readonly<Record<number, string>> = { 8453: "Base", 137: "Polygon" };
 
-/** Opens nothing: the first `ask` does. */
+/** Opens nothing before the first `ask`. */
 export function createEvmClient(options: EvmClientOptions): EvmClient {
   const { chainId, retries = 2, retryDelayMs = 150 } = options;
   const name = NAMES[chainId] ?? `EVM ${chainId}`;
@@ -89,7 +89,7 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
   const nativeCurrency = { name: "native", symbol: "native", decimals: 18 };
   const chain = defineChain({ id: chainId, name, nativeCurrency, rpcUrls: { default: { http: [NOWHERE] } } });
   const endpoint = toEndpoint(url);
-  // viem's own timeout ends with the head of the answer; this one bounds its body as well.
+  // viem's own timeout ends with the response headers; this one bounds the body as well.
   const fetchFn = (_: unknown, init?: RequestInit): Promise<Response> =>
     fetch(endpoint.url, { ...init, redirect: "error", signal: AbortSignal.timeout(timeoutMs) });
   const { request } = http(NOWHERE, {
@@ -100,25 +100,25 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
   })({ chain });
   return {
     request: request as Request,
-    // A contract must not send this server to a URL of its choice, as CCIP-Read would.
+    // CCIP-Read is off: a contract must not make this server send requests to URLs of the contract's choice.
     clientOver: (watched) =>
       createPublicClient({ chain, ccipRead: false, transport: custom({ request: watched }, { retryCount: 0 }) }),
   };
 }
 
-/** viem is told this URL and prints it in its errors; it never learns the real one. */
+/** The URL that viem gets and prints in its errors, in place of the real one. */
 const NOWHERE = "http://rpc.invalid";
 
-/** JSON-RPC codes of a node that is too busy, or broken. */
+/** JSON-RPC codes of a node that is overloaded or broken. */
 const NO_ANSWER = new Set([429, -32005, -32007, -32603]);
-/** JSON-RPC codes of a node that does not have the method. */
+/** JSON-RPC codes of a node that lacks the method. */
 const NO_METHOD = new Set([-32601, -32004]);
-/** What a contract did, in the words of the nodes: it is the contract's answer, whatever the code. */
+/** Messages about a contract's execution: an answer of the contract, whatever the code. */
 const HALTED = /revert|opcode|invalid jump|out ?of ?gas|stack ?(under|over)flow/i;
-/** For these the node's refusal is an answer, whatever its code. */
+/** Methods whose refusal is an answer, whatever its code. */
 const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
 
-/** Whether an error says nothing about what was asked: no connection, no time, too many requests, a broken node. */
+/** Whether an error is no answer to the request: no connection, a timeout, a rate limit, a broken node. */
 function isSilence(error: unknown, method: string): boolean {
   const refusal = findRefusal(error);
   if (!refusal) return true;

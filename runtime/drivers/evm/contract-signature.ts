@@ -4,11 +4,11 @@ import { ERC1271_ABI, ERC1271_YES } from "./erc1271.ts";
 
 /** How long a wallet's contract may take to answer. */
 const CALL_MS = 5000;
-/** What a wallet's contract may use up on the node that is asked. */
+/** The most gas that a wallet's contract may use in the node's simulation. */
 const CALL_GAS = 1_000_000n;
 
 /**
- * Whether the contract at an address takes a signature over a hash as its own (ERC-1271).
+ * Whether the contract at an address accepts a signature of a hash (ERC-1271).
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export async function isContractSignature(
@@ -21,7 +21,7 @@ export async function isContractSignature(
   return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
     (answer) => answer === ERC1271_YES,
     (error: unknown) => {
-      if (error instanceof BaseError) return false; // The contract's answer: it reverts, or there is none.
+      if (error instanceof BaseError) return false; // The contract reverted, or there is no contract.
       throw error;
     },
   );

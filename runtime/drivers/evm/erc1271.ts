@@ -1,4 +1,4 @@
-/** `isValidSignature` of a wallet that is a contract (ERC-1271). */
+/** `isValidSignature` of a contract wallet (ERC-1271). */
 export const ERC1271_ABI = [
   {
     type: "function",
@@ -12,5 +12,5 @@ export const ERC1271_ABI = [
   },
 ] as const;
 
-/** What it answers to a signature that it accepts. */
+/** The return value for an accepted signature. */
 export const ERC1271_YES = "0x1626ba7e";

@@ -16,9 +16,9 @@ export interface IncomingQuery {
   readonly payTo: string;
 }
 
-/** Blocks that are searched: 5 minutes on Base and Polygon, less than any store keeps a payment. */
+/** How many blocks are searched: 5 minutes on Base and Polygon, less than the time for which payments are stored. */
 const WINDOW_BLOCKS = 150n;
-/** Transactions that are looked at: the newest ones. */
+/** How many transactions are read: the newest ones. */
 const MOST_TRANSACTIONS = 10;
 
 /**
@@ -48,7 +48,7 @@ async function read(chain: PublicClient, { asset, payTo }: IncomingQuery): Promi
     const ofAsset = logs.filter((log) => isAddressEqual(log.address, address));
     const events = parseEventLogs({ abi: EIP3009_ABI, logs: ofAsset });
     return events.flatMap((event, at) => {
-      const next = events[at + 1]; // FiatToken reports the use of an authorization, and then its transfer.
+      const next = events[at + 1]; // FiatToken emits AuthorizationUsed directly before its Transfer.
       if (event.eventName !== "AuthorizationUsed" || next?.eventName !== "Transfer") return [];
       const { authorizer: from, nonce } = event.args;
       return isAddressEqual(next.args.to, to) ? [{ from, nonce, transaction }] : [];

@@ -4,7 +4,7 @@ import type { ProvePayer } from "../../core/x402/rails.ts";
 import type { EvmClient } from "./client.ts";
 import { isContractSignature } from "./contract-signature.ts";
 
-/** The token that is paid with: its EIP-712 domain. */
+/** The EIP-712 domain of the payment's token. */
 export interface TokenDomain {
   readonly name: string;
   readonly version: string;
@@ -12,7 +12,7 @@ export interface TokenDomain {
   readonly verifyingContract: Hex;
 }
 
-/** A contract's signature may hold those of many owners. */
+/** A contract's signature may consist of the signatures of many owners. */
 const LONGEST_SIGNATURE = 8192;
 
 /** The EIP-712 hash of an authorization. */
@@ -31,7 +31,7 @@ export async function toAuthorizationDigest(
   });
 }
 
-/** Proves payers by the signatures of their own keys, or of their contracts that are deployed (ERC-1271). */
+/** Verifies payers by the signature of their key, or of their deployed contract (ERC-1271). */
 export function createPayerProof(client: EvmClient, domain: TokenDomain): ProvePayer {
   return async (payload) => {
     const payment = readEip3009(payload);
@@ -42,7 +42,7 @@ export function createPayerProof(client: EvmClient, domain: TokenDomain): ProveP
       import("viem"),
       toAuthorizationDigest(authorization, domain),
     ]);
-    const signer = await recoverAddress({ hash, signature }).catch(() => undefined); // It is no signature of a key.
+    const signer = await recoverAddress({ hash, signature }).catch(() => undefined); // Not a key's signature.
     if (signer?.toLowerCase() === address.toLowerCase()) return true;
     return isContractSignature(client, { address, hash, signature });
   };

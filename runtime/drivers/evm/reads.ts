@@ -1,7 +1,7 @@
 import type { Evm } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
 
-/** What plugins may read from one EVM chain. Nothing is remembered: only what the chain holds now is answered. */
+/** The reads of one EVM chain for plugins. Nothing is cached. */
 export function createEvmReads(client: EvmClient): Evm {
   return {
     transaction: (hash, signal) =>
@@ -13,7 +13,7 @@ export function createEvmReads(client: EvmClient): Evm {
           orNothing(chain.getTransaction({ hash }), "TransactionNotFoundError"),
           orNothing(chain.getBlock({ blockHash }), "BlockNotFoundError"),
         ]);
-        if (!transaction || !block) return undefined; // Taken back by a reorganisation between the reads.
+        if (!transaction || !block) return undefined; // A reorganisation removed it between the reads.
         const blockTime = Number(block.timestamp);
         return { hash, from, to, input: transaction.input, status, blockNumber, blockTime };
       }, signal),
@@ -21,13 +21,13 @@ export function createEvmReads(client: EvmClient): Evm {
     verifyMessage: async (address, message, signature, signal) => {
       const { getAddress, recoverMessageAddress } = await import("viem");
       const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined);
-      if (signer === getAddress(address)) return true; // An ordinary account: the chain need not be asked.
+      if (signer === getAddress(address)) return true; // An ordinary account needs no call to the chain.
       return client.ask((chain) => chain.verifyMessage({ address, message, signature }), signal);
     },
   };
 }
 
-/** viem reports "there is none" as an error; by its name, as its classes are not loaded here. */
+/** Maps viem's "not found" error to undefined; compared by name, since viem's classes are not loaded here. */
 function orNothing<T>(work: Promise<T>, name: string): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (error instanceof Error && error.name === name) return undefined;

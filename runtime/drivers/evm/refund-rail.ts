@@ -14,24 +14,24 @@ export interface EvmRefundRailOptions {
   /** An EVM rail whose token takes EIP-3009 authorizations. */
   readonly manifest: RailManifest;
   readonly client: EvmClient;
-  /** Sends from the treasury's account, which pays for the gas. */
+  /** Sends from the treasury's account, which pays the gas. */
   readonly sender: EvmSender;
   readonly treasury: Pick<Treasury & TreasuryAccounts, "evmAccount" | "evmAddress">;
 }
 
-/** The authorization is good for ever: it is the job's only one. */
+/** The authorization never expires, since a job has only this one. */
 const FOREVER = 2n ** 256n - 1n;
-/** What one transfer uses, with something on top. */
+/** The gas of one transfer, with a margin. */
 const TRANSFER_GAS = 150_000n;
-/** Thirty days of Base's blocks: a refund may have been brought in long before anybody asks again. */
+/** Thirty days of blocks on Base: a refund may have been included long before it is looked up again. */
 const WINDOW_BLOCKS = 1_296_000n;
 
-/** Pays refunds out of the treasury's own tokens, by authorizations whose nonce is the job's. */
+/** Pays refunds from the treasury's own tokens. The nonce of an authorization is derived from the job's id. */
 export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmRefundRailOptions): RefundRail {
   const { network, symbol, decimals, domain } = manifest;
   const asset = manifest.asset.toLowerCase() as Hex;
   const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
-  /** By nonce: a pending transfer of this process is not sent twice. */
+  /** Pending transfers of this process by nonce, so that none is sent twice. */
   const submitted = new Map<Hex, EvmSubmission>();
 
   async function submit(signed: Eip3009, signal: AbortSignal): Promise<EvmSubmission> {
@@ -86,7 +86,7 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
         await submission.included(signal);
         submitted.delete(nonce);
       } catch (error) {
-        if (!signal.aborted) submitted.delete(nonce); // It can never be included.
+        if (!signal.aborted) submitted.delete(nonce); // The transaction can never be included.
         throw error;
       }
     },
@@ -94,13 +94,13 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
 }
 
 interface Means {
-  /** Atomic units of the token. */
+  /** The treasury's balance in atomic units of the token. */
   readonly balance: bigint;
-  /** Wei. */
+  /** The treasury's native coins, in wei. */
   readonly coins: bigint;
   /** Wei. */
   readonly gasPrice: bigint;
-  /** Whether the token would not make the transfer: it is paused, or blocks one of the two. */
+  /** Whether the token would refuse the transfer: it is paused, or has blocked one of the accounts. */
   readonly isRefused: boolean;
 }
 
@@ -119,7 +119,7 @@ async function readMeans(
     chain.getGasPrice(),
     chain.simulateContract({ address, abi: erc20Abi, ...transfer }).then(
       () => false,
-      () => true, // A silence is told apart by whoever lent the chain.
+      () => true, // `client.ask` itself rejects when the node gave no answer.
     ),
   ]);
   return { balance, coins, gasPrice, isRefused };
@@ -138,5 +138,5 @@ async function toCall({ authorization, signature }: Eip3009): Promise<Hex> {
   });
 }
 
-/** An address without its checksum: viem refuses a wrong one, which a facilitator may have written. */
+/** An address in lower case: viem refuses a wrong checksum, which a facilitator may have written. */
 const plain = (address: string): Hex => address.toLowerCase() as Hex;

@@ -41,7 +41,7 @@ export function findReceipt(client: EvmClient, hashes: readonly Hex[]): Promise<
   });
 }
 
-/** Broadcasts signed bytes. "unclear": the node may have them, or take them later. @throws Problem when it never will. */
+/** Broadcasts signed bytes. "unclear": the node may accept them later. @throws Problem when it never will. */
 export async function broadcast(client: EvmClient, serializedTransaction: Hex): Promise<"accepted" | "unclear"> {
   try {
     await client.ask((chain) => chain.sendRawTransaction({ serializedTransaction }));
@@ -52,7 +52,7 @@ export async function broadcast(client: EvmClient, serializedTransaction: Hex): 
   }
 }
 
-/** The node already has the transaction. */
+/** Messages of a node that already has the transaction. */
 const KNOWN = /already (known|imported|exists|in (the )?mempool)|known transaction/i;
 /** Refusals that are permanent. */
 const HOPELESS = new Set([
@@ -63,7 +63,7 @@ const HOPELESS = new Set([
   "TransactionTypeNotSupportedError",
 ]);
 
-/** Nodes report refusals as text only; viem recognizes the common ones. */
+/** Classifies a refusal. Nodes report refusals only as text; viem recognizes the common ones. */
 async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "unclear"> {
   const { BaseError } = await import("viem");
   const { getNodeError } = await import("viem/utils");
@@ -76,6 +76,6 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
   return "unclear";
 }
 
-/** For an empty treasury account, which the operator has to fill. */
+/** The Problem of an empty treasury account, which the operator must fill. */
 export const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
   new Problem("unavailable", `The service cannot pay for a transaction on ${client.name} now`, { cause });

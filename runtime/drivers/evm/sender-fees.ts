@@ -10,20 +10,20 @@ export interface Market {
   readonly tip: bigint;
 }
 
-/** Fees that are enough until the base fee doubles, within the cap; undefined when the cap is below the current price. */
+/** Fees that suffice until the base fee doubles, up to the cap; undefined when the cap is below the current price. */
 export function toFees({ baseFee, tip }: Market, capPerGas: bigint): Fees | undefined {
   if (baseFee + tip > capPerGas) return undefined;
   return { maxFeePerGas: least(2n * baseFee + tip, capPerGas), maxPriorityFeePerGas: tip };
 }
 
-/** Fees with which nodes accept a replacement; undefined when they would exceed the cap. */
+/** Fees that nodes accept for a replacement; undefined when they would exceed the cap. */
 export function toRaisedFees(fees: Fees, { baseFee, tip }: Market, capPerGas: bigint): Fees | undefined {
   if (raise(fees.maxFeePerGas) > capPerGas) return undefined;
   const maxFeePerGas = least(most(raise(fees.maxFeePerGas), 2n * baseFee + tip), capPerGas);
   return { maxFeePerGas, maxPriorityFeePerGas: least(most(raise(fees.maxPriorityFeePerGas), tip), maxFeePerGas) };
 }
 
-/** 12.5 % more, rounded up: the highest minimum that any client requires of a replacement. */
+/** At least 12.5 % more: the highest minimum that any client requires for a replacement. */
 const raise = (wei: bigint): bigint => (wei * 9n) / 8n + 1n;
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -6,13 +6,13 @@ import type { Store } from "../../core/store.ts";
 export interface SignedBytes {
   readonly hash: Hex;
   readonly raw: Hex;
-  /** Left out in journals of earlier versions. */
+  /** Missing in journals of earlier versions. */
   readonly spentFor?: SpentFor;
 }
 
 /**
  * The signed transactions of one account on one chain, written before they are broadcast. One atomic write claims a
- * nonce and keeps its bytes: no two processes broadcast for the same nonce, and a crash leaves no claimed nonce empty.
+ * nonce and stores its bytes: no two processes broadcast for the same nonce, and a crash leaves no claimed nonce empty.
  */
 export interface Journal {
   /** Writes attempt number `attempt` (from 0) of the nonce; false when another process has written it. */
@@ -21,12 +21,12 @@ export interface Journal {
   read(nonce: number): Promise<SignedBytes[]>;
   /** Frees a nonce whose only attempt the node refused. */
   release(nonce: number): Promise<void>;
-  /** Remembers under which nonce a call is about to be claimed. */
+  /** Stores the nonce that is about to be claimed for a call. */
   remember(call: string, nonce: number, hash: Hex): Promise<void>;
-  /** The nonce that was claimed for a call, if any was. */
+  /** The nonce that was claimed for a call; undefined when there is none. */
   recall(call: string): Promise<number | undefined>;
   forget(call: string): Promise<void>;
-  /** Enters in the shop's book what the transaction of a nonce has cost, once. */
+  /** Enters the fee of a nonce's transaction in the shop's book, once. */
   enterFee(nonce: number, fee: FeeEvent): Promise<void>;
   hasFee(nonce: number): Promise<boolean>;
 }
@@ -43,12 +43,12 @@ interface Remembered {
   readonly hash: Hex;
 }
 
-/** Much longer than a transaction stays pending. */
+/** Much longer than a transaction can stay pending. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Keeps the journal in the shared store. Id and genesis together identify a chain: a sandbox chain starts empty each time
- * under the same id, and two sandbox chains that start in the same second have the same first block.
+ * The journal in the shared store. The chain id alone does not identify a chain, because every sandbox chain starts
+ * empty with the same id; the genesis hash differs, except between sandbox chains that start within the same second.
  * @throws Problem `unavailable` when the store cannot be reached.
  */
 export function createJournal(store: Store, { chainId, genesis }: ChainName, address: Hex): Journal {
@@ -73,7 +73,7 @@ export function createJournal(store: Store, { chainId, genesis }: ChainName, add
       const remembered = await store.get<Remembered>(callKeyOf(call));
       if (!remembered) return undefined;
       const { nonce, hash } = remembered;
-      // Another call may have claimed the nonce, or a crash may have come before the claim.
+      // Another call may have claimed the nonce, or the process crashed before the claim.
       return (await store.get<SignedBytes>(keyOf(nonce, 0)))?.hash === hash ? nonce : undefined;
     },
     forget: (call) => store.delete(callKeyOf(call)),

@@ -11,7 +11,7 @@ export interface Payload {
   /** Wei. */
   readonly value: bigint;
   readonly gas: bigint;
-  /** Why it is sent, for the book. */
+  /** The reason for the transaction, for the book. */
   readonly spentFor: SpentFor;
 }
 
@@ -21,10 +21,10 @@ export interface SignedAttempt extends SignedBytes {
   readonly fees: Fees;
 }
 
-/** A transaction that is in the chain. `reverted`: it used gas and changed nothing. */
+/** A transaction in a block. `reverted`: it used gas and changed nothing. */
 export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
   readonly hash: Hex;
-  /** What it cost: its gas, and on rollups that name it (OP Stack) the data fee. */
+  /** The fee: gas, and the data fee on rollups that report it (OP Stack). */
   readonly feeWei: bigint;
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
@@ -34,13 +34,13 @@ export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "
 export interface Signer {
   readonly address: Hex;
   sign(payload: Payload, nonce: number, fees: Fees): Promise<SignedAttempt>;
-  /** Parses bytes that `sign` made. */
+  /** Parses bytes that `sign` has made. */
   read(signed: SignedBytes): SignedAttempt;
-  /** A transfer of nothing from the account to itself. */
+  /** A transfer of 0 from the account to itself. */
   nothing(): Payload;
 }
 
-/** Signs transactions of type 2 (EIP-1559) for one chain. */
+/** Signs EIP-1559 transactions (type 2) for one chain. */
 export async function createSigner(account: LocalAccount, chainId: number): Promise<Signer> {
   const { keccak256, parseTransaction } = await import("viem");
   const { address } = account;

@@ -5,11 +5,11 @@ import type { EvmClient } from "./client.ts";
 import { findReceipt } from "./sender-chain.ts";
 import type { Journal } from "./sender-journal.ts";
 
-/** Keeps in the shop's book what the account's transactions have cost. */
+/** Enters the fees of the account's transactions in the shop's book. */
 export interface Spending {
-  /** Enters the fee of a transaction that is in a block. Never rejects: `recover` of a later process tries again. */
+  /** Enters the fee of a transaction that is in a block. Never rejects: `recover` of a later process retries. */
   enter(nonce: number, receipt: TransactionReceipt, spentFor: SpentFor): Promise<void>;
-  /** Looks below a nonce for what earlier processes have signed, and have not entered. Never rejects. */
+  /** Enters missing fees of earlier processes, for nonces below the given one. Never rejects. */
   recover(below: number): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface SpendingDeps {
   readonly log: Log;
 }
 
-/** Nonces that are looked at together: far more than are ever in flight. */
+/** How many nonces are read together: far more than are ever in flight. */
 const BATCH = 32;
 
 export function createSpending({ client, journal, clock, log }: SpendingDeps): Spending {
@@ -33,7 +33,7 @@ export function createSpending({ client, journal, clock, log }: SpendingDeps): S
     await journal.enterFee(nonce, toFee({ ...spent, ...spentFor })).catch(warn);
   }
 
-  /** @returns whether the nonce was signed for, and its fee was missing */
+  /** @returns whether the nonce's fee was missing and its transaction is in a block */
   async function recoverOne(nonce: number): Promise<boolean> {
     if (await journal.hasFee(nonce)) return false;
     const attempts = await journal.read(nonce);
@@ -58,8 +58,8 @@ export function createSpending({ client, journal, clock, log }: SpendingDeps): S
   };
 }
 
-/** Wei: gas, and the data fee of rollups whose receipts name it (`l1Fee` of the OP Stack's). */
+/** The fee in wei: gas, and the data fee of OP Stack rollups (`l1Fee` of the receipt). */
 export function feeOf(receipt: TransactionReceipt): bigint {
-  const { l1Fee } = receipt as { readonly l1Fee?: bigint | string | null }; // viem leaves unknown members as they came.
+  const { l1Fee } = receipt as { readonly l1Fee?: bigint | string | null }; // viem does not convert unknown members.
   return receipt.gasUsed * receipt.effectiveGasPrice + BigInt(l1Fee ?? 0);
 }

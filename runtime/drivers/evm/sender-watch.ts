@@ -15,23 +15,23 @@ export interface PendingTransaction {
   readonly attempts: SignedAttempt[];
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
-  /** Resolves once included with enough confirmations; rejects once it can never be included. */
+  /** Resolves when included with enough confirmations; rejects when it can never be included. */
   readonly outcome: PromiseWithResolvers<EvmInclusion>;
   broadcastAt: number;
   signedAt: number;
-  /** Unix milliseconds when it was first seen with enough confirmations. */
+  /** Unix milliseconds of the first time it was seen with enough confirmations. */
   includedAt: number | undefined;
-  /** Unix milliseconds since when its nonce is used although none of its hashes is in the chain. */
+  /** Unix milliseconds since when the nonce is used although none of its hashes is on the chain. */
   missingSince: number | undefined;
 }
 
-/** How pending transactions are watched. All in milliseconds. */
+/** The times of the watch, all in milliseconds. */
 export interface WatchTimes {
-  /** The longest time between two polls; polling starts faster after a new transaction and slows down to this. */
+  /** The longest interval of polls; after a new transaction, polling starts faster and slows down to this. */
   readonly pollMs: number;
-  /** When a transaction that the node does not know is broadcast again. */
+  /** After this time, a transaction that the node does not know is broadcast again. */
   readonly rebroadcastMs: number;
-  /** When the next transaction in line, still not mined, is replaced at a higher fee. */
+  /** After this time, the next transaction in line, if not mined, is replaced at a higher fee. */
   readonly stuckMs: number;
 }
 
@@ -47,10 +47,10 @@ export interface WatchDeps extends WatchTimes {
   readonly spending: Spending;
 }
 
-/** Watches every pending transaction until it is final, whether or not a caller still waits for it. */
+/** Watches every pending transaction until it is final, even when no caller waits for it. */
 export interface TransactionWatch {
   add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction;
-  /** Watches a nonce from the journal that this or another process claimed; undefined when there is none. */
+  /** Watches a nonce from the journal, claimed by this or another process; undefined when it is not claimed. */
   adopt(nonce: number): Promise<PendingTransaction | undefined>;
   /** Forgets a nonce whose transaction was refused. */
   drop(nonce: number): void;
@@ -58,13 +58,13 @@ export interface TransactionWatch {
   close(): void;
 }
 
-/** How long after its inclusion a transaction is sent again when a reorganisation drops it. */
+/** How long after its inclusion a transaction is broadcast again if a reorganisation drops it. */
 const GUARD_MS = 60_000;
-/** `pollMs` is multiplied by this while every transaction is included. */
+/** `pollMs` is multiplied by this when every transaction is included. */
 const IDLE_FACTOR = 10;
-/** `pollMs` is divided by this after a new transaction: some chains include at once. */
+/** `pollMs` is divided by this after a new transaction, since some chains include at once. */
 const FAST_FACTOR = 16;
-/** How many transactions one poll renews, and how many receipts are requested at once. */
+/** How many transactions are renewed per poll, and how many receipts are requested concurrently. */
 const BATCH = 32;
 
 export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
@@ -91,7 +91,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   function add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction {
     const now = clock.now();
     const outcome = Promise.withResolvers<EvmInclusion>();
-    outcome.promise.catch(() => {}); // Its caller may not wait any more.
+    outcome.promise.catch(() => {}); // There may be no caller that still waits.
     const times = { sentAt: now, broadcastAt: now, signedAt: now };
     const pending = { nonce, payload, attempts, outcome, ...times, includedAt: undefined, missingSince: undefined };
     if (isIdle()) paceMs = pollMs / FAST_FACTOR;
@@ -144,7 +144,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     return [...byNonce.values()].every(({ includedAt }) => includedAt !== undefined);
   }
 
-  /** For a used nonce: normally one of our hashes has used it. */
+  /** Handles a used nonce: normally one of our hashes has used it. */
   async function confirm(pending: PendingTransaction, { block }: ChainView): Promise<void> {
     const now = clock.now();
     if (pending.includedAt !== undefined) {
@@ -158,12 +158,12 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     if (depth < confirmations) return;
     pending.includedAt = now;
     const { transactionHash: hash, blockNumber, status, logs } = receipt;
-    // First: whoever hears of the block finds the fee in the book.
+    // Before the outcome resolves, so that whoever learns of the block finds the fee in the book.
     await deps.spending.enter(pending.nonce, receipt, pending.payload.spentFor);
     pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei: feeOf(receipt), sentAt: pending.sentAt });
   }
 
-  /** Another process raised the fee, or the node lags behind; after `stuckMs`, a foreign transaction has used the nonce. */
+  /** Used by a raised fee of another process, or the node lags. After `stuckMs`, a foreign transaction did. */
   async function markMissing(pending: PendingTransaction): Promise<void> {
     await reload(pending);
     pending.missingSince ??= clock.now();
@@ -174,7 +174,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     pending.outcome.reject(new Problem("upstream-failed", detail));
   }
 
-  /** Broadcasts dropped transactions again, with the same bytes, and replaces stuck ones. */
+  /** Broadcasts dropped transactions again with the same bytes, and replaces stuck ones. */
   async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
     for (const pending of waiting.slice(0, BATCH)) {
       pending.includedAt = undefined; // A reorganisation may have dropped it.
@@ -186,7 +186,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     }
   }
 
-  /** Same nonce and payload, higher fees. The new attempt is in the journal before it is broadcast. */
+  /** Signs a new attempt with the same nonce and payload and higher fees; the journal has it before the broadcast. */
   async function replace(pending: PendingTransaction, view: ChainView): Promise<void> {
     pending.signedAt = clock.now();
     const fees = toRaisedFees(newest(pending.attempts).fees, view, deps.feeCapWei / pending.payload.gas);
@@ -212,7 +212,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     pending.attempts.push(...attempts.map(signer.read));
   }
 
-  /** Fills a nonce below ours that neither the node nor this process knows: its sender crashed, or it was lost. */
+  /** Fills a lower nonce that neither the node nor this process knows: its sender crashed or it was lost. */
   async function fillHole(waiting: readonly PendingTransaction[], { pooled }: ChainView): Promise<void> {
     const isHole = waiting.some(({ nonce }) => nonce > pooled) && !byNonce.has(pooled);
     if (!isHole || hole?.nonce !== pooled) hole = isHole ? { nonce: pooled, since: clock.now() } : undefined;

@@ -26,34 +26,34 @@ export interface EvmCall {
   readonly data?: Hex;
   /** Wei. */
   readonly value?: bigint;
-  /** Estimated when left out, plus 20 %. */
+  /** Estimated with a margin of 20 % when omitted. */
   readonly gas?: bigint;
-  /** Identifies the call, so that `find` knows it in all processes that share the store. */
+  /** Identifies the call for `find`, in all processes that share the store. */
   readonly id?: string;
-  /** Why it is sent, for the book. */
+  /** The reason for the transaction, for the book. */
   readonly spentFor?: SpentFor;
 }
 
-/** A transaction that was signed, put in the journal and broadcast. It is watched whether or not a caller waits for it. */
+/** A transaction that was signed, journaled and broadcast. It is watched even when no caller waits for it. */
 export interface EvmSubmission {
-  /** Of the first signed version; a replacement at a higher fee has another hash. */
+  /** The hash of the first version; a replacement at a higher fee has another hash. */
   readonly hash: Hex;
   /** Waits for its inclusion. @throws Problem `upstream-failed` when it can never be included; the signal's reason. */
   included(signal: AbortSignal): Promise<EvmInclusion>;
 }
 
-/** Sends the transactions of one account on one chain: concurrently, and from several processes that share a Store. */
+/** Sends the transactions of one account on one chain, concurrently and from several processes that share a Store. */
 export interface EvmSender {
   /**
-   * Signs and broadcasts. The signal cancels until the transaction is signed. When this rejects, nothing was sent, except
-   * when the store failed. @throws Problem `upstream-failed` or `unavailable`; the signal's reason.
+   * Signs and broadcasts. The signal cancels only until the transaction is signed. A rejection means that nothing was
+   * sent, except when the store failed. @throws Problem `upstream-failed` or `unavailable`; the signal's reason.
    */
   submit(call: EvmCall, signal: AbortSignal): Promise<EvmSubmission>;
-  /** The submission of a call with this id, unless its transaction can never be included. @throws as `submit`. */
+  /** The submission of the call with this id, unless its transaction can never be included. @throws as `submit`. */
   find(id: string, signal: AbortSignal): Promise<EvmSubmission | undefined>;
-  /** The current gas prices, as transactions are sent with. @throws Problem `upstream-failed`; the signal's reason. */
+  /** The gas prices that transactions use now. @throws Problem `upstream-failed`; the signal's reason. */
   market(signal: AbortSignal): Promise<Market>;
-  /** Submits, and waits for the inclusion. After a Problem `upstream-failed` the transaction may still be included. */
+  /** Submits and waits for the inclusion. After a Problem `upstream-failed`, the transaction may still be included. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;
   /** Stops watching and waiting. */
   close(): void;
@@ -63,11 +63,11 @@ export interface EvmSenderOptions extends Partial<WatchTimes> {
   readonly client: EvmClient;
   readonly treasury: Pick<TreasuryAccounts, "evmAccount">;
   readonly store: Store;
-  /** The most that one transaction may cost (gas × maxFeePerGas), in wei. A rollup's data fee is charged in addition. */
+  /** The most that one transaction may cost (gas × maxFeePerGas), in wei. A rollup's data fee comes on top. */
   readonly feeCapWei: bigint;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many blocks an inclusion must have, its own included. */
+  /** How many confirmations an inclusion needs; its own block counts as one. */
   readonly confirmations?: number;
   /** How long `send` waits for the inclusion. */
   readonly includeMs?: number;
@@ -76,7 +76,7 @@ export interface EvmSenderOptions extends Partial<WatchTimes> {
 /** How long fees and transaction counts are reused. */
 const VIEW_MS = 500;
 
-/** The first send opens it, and adopts the pending transactions of earlier processes. */
+/** The first send opens the sender, and adopts the pending transactions of earlier processes. */
 export function createEvmSender(options: EvmSenderOptions): EvmSender {
   const { client, treasury, store, feeCapWei, clock, log, includeMs = 25_000 } = options;
   const { pollMs = 1000, rebroadcastMs = 4000, stuckMs = 15_000, confirmations = 1 } = options;
@@ -86,7 +86,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
   let seen: { readonly view: Promise<ChainView>; readonly at: number } | undefined;
   /** The first nonce that this process does not know. */
   let next = 0;
-  /** Nonces whose claim failed with the store: they may be claimed all the same. */
+  /** Nonces whose claim failed in the store, although it may have been written. */
   const doubtful = new Set<number>();
 
   async function open(): Promise<Opened> {
@@ -149,7 +149,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     };
   }
 
-  /** Claims the next nonce, signs, writes the journal, broadcasts; one call at a time. Cannot be cancelled once written. */
+  /** Claims the next nonce, signs, journals and broadcasts, one call at a time. Cannot be cancelled once journaled. */
   async function launch(
     opened: Opened,
     payload: Payload,
@@ -180,7 +180,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     });
   }
 
-  /** For a transaction that the node refused for good: its nonce is free again. */
+  /** Frees the nonce of a transaction that the node refused for good. */
   async function takeBack({ journal, watch }: Opened, nonce: number, error: unknown): Promise<never> {
     log.error("evm.refused", { chain: client.name, nonce, error });
     await journal.release(nonce);

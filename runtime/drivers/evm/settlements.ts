@@ -9,15 +9,15 @@ import { EIP3009_ABI } from "./token-abi.ts";
 
 export interface EvmSettlementsOptions {
   readonly client: EvmClient;
-  /** How far back from the latest block the use of an authorization is looked for. */
+  /** How far back from the latest block the use of an authorization is searched for. */
   readonly windowBlocks?: bigint;
-  /** How many blocks one question spans at first; halved where the node finds them too many. */
+  /** How many blocks one query spans at first; halved when the node refuses that many. */
   readonly chunkBlocks?: bigint;
 }
 
 /**
- * Reads what became of an EIP-3009 authorization from the token itself: `authorizationState`, then the event of its
- * use and the transfer that belongs to it. Everything is read anew, so only what the chain still holds counts.
+ * Reads the state of an EIP-3009 authorization from the token itself: `authorizationState`, then the event of its use
+ * and the transfer that belongs to it. Nothing is cached, so that only the chain's current state counts.
  */
 export function createEvmSettlements(options: EvmSettlementsOptions): SettlementReader {
   const { client, windowBlocks = 50_000n, chunkBlocks = 2000n } = options;
@@ -31,7 +31,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     if (!authorization) throw new Problem("internal", "The payment holds no EIP-3009 authorization");
     const asset = plain(offer.asset);
     const state = (): Promise<State> => client.ask((chain) => readState(chain, asset, authorization), signal);
-    // Once more from the start: a node may not know its neighbour's newest block yet, or have moved on.
+    // Repeated from the start: behind a load balancer, a node may not know another node's newest block yet.
     const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
     if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
     const use = await findUse(asset, authorization, block.number, signal);
@@ -41,7 +41,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
   }
 
-  /** The event of the use or of the cancellation: there is one at most. From the newest blocks to older ones. */
+  /** The event of the use or of the cancellation, of which there is at most one. Searches the newest blocks first. */
   async function findUse(asset: Hex, of: Authorization, latest: bigint, signal: AbortSignal): Promise<Use | undefined> {
     const oldest = latest > windowBlocks ? latest - windowBlocks : 0n;
     let span = chunkBlocks;
@@ -75,7 +75,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
   };
 }
 
-/** A node that refuses even so few blocks has another trouble than their number. */
+/** A node that refuses even this few blocks has another problem. */
 const SMALLEST_CHUNK = 100n;
 
 type Authorization = Eip3009["authorization"];
@@ -85,7 +85,7 @@ interface State {
   readonly isUsed: boolean;
 }
 
-/** The latest block first, then the state at that block: an expiry may only be concluded from a state that is not older. */
+/** The latest block first, then the state at that block: an expiry must not be concluded from an older state. */
 async function readState(chain: PublicClient, address: Hex, { from, nonce }: Authorization): Promise<State> {
   const block = await chain.getBlock({ blockTag: "latest" });
   const args = [plain(from), nonce] as const;
@@ -117,8 +117,8 @@ async function readUse(
 }
 
 /**
- * Whether the authorization's own transfer paid the offer. FiatToken (USDC, JPYC) reports the use and then the transfer;
- * a transfer further on may belong to another authorization in the same transaction, and pays for that one.
+ * Whether the authorization's own transfer paid the offer. FiatToken (USDC, JPYC) emits the use and directly afterwards
+ * the transfer; a later transfer may belong to another authorization in the same transaction.
  */
 async function holdsTransfer(
   chain: PublicClient,
@@ -141,5 +141,5 @@ async function holdsTransfer(
   return isBetween && next.args.value >= BigInt(offer.amount);
 }
 
-/** An address without its checksum: viem refuses a wrong one, which a payer may have written and a token does not see. */
+/** An address in lower case: viem refuses a wrong checksum, which a payer may have written and tokens do not see. */
 const plain = (address: string): Hex => address.toLowerCase() as Hex;

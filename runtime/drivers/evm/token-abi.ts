@@ -1,4 +1,4 @@
-/** The parts of an EIP-3009 token that a reader needs. */
+/** The parts of an EIP-3009 token's ABI that are read. */
 export const EIP3009_ABI = [
   {
     type: "function",

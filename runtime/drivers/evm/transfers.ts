@@ -9,7 +9,7 @@ export interface EvmTransfersOptions {
   readonly client: EvmClient;
   /** The token. */
   readonly asset: string;
-  /** How many blocks one question spans at first; halved where the node finds them too many. */
+  /** How many blocks one query spans at first; halved when the node refuses that many. */
   readonly chunkBlocks?: bigint;
 }
 
@@ -94,13 +94,13 @@ async function readTransfers(
   return found;
 }
 
-/** The blocks of a span: the first one that is not older, and the last one that is. */
+/** The blocks of a span: the first block at or after its start, and the last block before its end. */
 async function blocksOf(chain: PublicClient, span: Span): Promise<{ readonly from: bigint; readonly to: bigint }> {
   const latest = await chain.getBlockNumber();
   return { from: await firstSince(chain, span.from, latest), to: (await firstSince(chain, span.to, latest)) - 1n };
 }
 
-/** The first block that is at least as new as a moment; the one after the latest where there is none. */
+/** The first block at or after a time; the number after the latest block when there is none. */
 async function firstSince(chain: PublicClient, at: number, latest: bigint): Promise<bigint> {
   let [low, high] = [0n, latest + 1n];
   while (low < high) {

@@ -3,19 +3,19 @@ import { createHttpFacilitator, type HttpFacilitator } from "./http.ts";
 
 export interface CdpFacilitatorOptions {
   readonly apiKeyId: string;
-  /** An EC key (P-256) as PEM, or an Ed25519 key as base64 of its seed and its public key (64 bytes). */
+  /** An EC key (P-256) as PEM, or an Ed25519 key: base64 of its seed and its public key (64 bytes). */
   readonly apiKeySecret: string;
-  /** Another base URL than Coinbase's own. */
+  /** A base URL that replaces Coinbase's own. */
   readonly url?: string | undefined;
 }
 
 const CDP_FACILITATOR_URL = "https://api.cdp.coinbase.com/platform/v2/x402";
 const TOKEN_SECONDS = 120;
-/** What `@coinbase/x402` 2.1.0 says of itself, in the same order: Coinbase counts its callers by it. */
+/** The same fields in the same order as `@coinbase/x402` 2.1.0: Coinbase counts its callers by them. */
 const CORRELATION_CONTEXT = "sdk_version=1.29.0,sdk_language=typescript,source=x402,source_version=2.1.0";
 
 /**
- * Coinbase's facilitator: every request carries its own short-lived token, signed with the operator's CDP API key.
+ * Coinbase's facilitator: every request has its own short-lived token, signed with the operator's CDP API key.
  * https://docs.cdp.coinbase.com/api-reference/v2/authentication
  */
 export function createCdpFacilitator({ apiKeyId, apiKeySecret, url }: CdpFacilitatorOptions): HttpFacilitator {

@@ -1,24 +1,24 @@
 import type { Store } from "../../core/store.ts";
 
-/** Bounds how many wallets the treasury deploys. All processes that share the store share it. */
+/** Limits how many wallets the treasury deploys. Shared by all processes that share the store. */
 export interface DeploymentQuota {
-  /** Sets one aside for this payer until its payment is settled; false when the day's are used up. */
+  /** Reserves a deployment for this payer until its payment is settled; false when the day's quota is used up. */
   reserve(payer: string): Promise<boolean>;
-  /** Counts one for a day; false when the day's are used up. */
+  /** Counts a deployment for a day; false when the day's quota is used up. */
   take(payer: string): Promise<boolean>;
-  /** Nothing was deployed for this payer. */
+  /** Returns the deployment: nothing was deployed for this payer. */
   giveBack(payer: string): Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How long a verified payment may take to be settled. */
+/** The longest time between the verification of a payment and its settlement. */
 const RESERVED_MS = 5 * 60_000;
 
-/** @param network CAIP-2. @param perDay how many within 24 hours. */
+/** @param network CAIP-2 @param perDay the most deployments within 24 hours */
 export function createDeploymentQuota(store: Store, network: string, perDay: number): DeploymentQuota {
   const key = `wallets-deployed:${network}`;
 
-  /** A payer that joins again is counted once: a wallet is deployed once. */
+  /** Counts a payer once, since a wallet is deployed only once. */
   async function join(payer: string, ttlMs: number): Promise<boolean> {
     const { members } = await store.join(key, payer.toLowerCase(), 1, ttlMs);
     if (members <= perDay) return true;

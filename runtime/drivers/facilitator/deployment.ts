@@ -6,26 +6,26 @@ import { ERC1271_ABI, ERC1271_YES } from "../evm/erc1271.ts";
 import { toAuthorizationDigest } from "../evm/payer-proof.ts";
 import type { EvmCall } from "../evm/sender.ts";
 
-/** How a wallet that is not on the chain yet is deployed: a call that anybody may make (ERC-6492). */
+/** The call that deploys a wallet; anybody may make it (ERC-6492). */
 export interface Deployment {
   readonly factory: Hex;
   readonly data: Hex;
 }
 
-/** A payer's signature, and the deployment that may stand around it. */
+/** A payer's signature, unwrapped, and the deployment that it was wrapped with. */
 export interface ReadSignature {
-  /** As the wallet itself takes it. */
+  /** The signature in the form that the wallet accepts. */
   readonly inner: Hex;
   readonly deployment: Deployment | undefined;
 }
 
-/** A call of the treasury: what is called, and with what. */
+/** A call of the treasury: the target and its calldata. */
 export type TreasuryCall = Required<Pick<EvmCall, "to" | "data">>;
 
-/** The same address on every public EVM chain. */
+/** Multicall3 has the same address on every public EVM chain. */
 const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
-/** Reads a signature as ERC-6492 describes it, or leaves it as it is; undefined for one that is malformed. */
+/** Unwraps an ERC-6492 signature, and leaves others as they are; undefined for a malformed one. */
 export async function readSignature(signature: Hex): Promise<ReadSignature | undefined> {
   const { isErc6492Signature, parseErc6492Signature } = await import("viem");
   if (!isErc6492Signature(signature)) return { inner: signature, deployment: undefined };
@@ -39,7 +39,7 @@ export async function readSignature(signature: Hex): Promise<ReadSignature | und
 
 /**
  * Deployment and transfer in one transaction, so that nobody gets a wallet without paying: when the transfer fails, the
- * wallet is not deployed either. The factory may fail, because somebody else may have deployed the wallet meanwhile.
+ * wallet is not deployed. The factory may fail, because somebody else may have deployed the wallet meanwhile.
  */
 export async function bundle({ factory, data }: Deployment, transfer: TreasuryCall): Promise<TreasuryCall> {
   return aggregate([
@@ -49,9 +49,9 @@ export async function bundle({ factory, data }: Deployment, transfer: TreasuryCa
 }
 
 /**
- * Whether the deployment puts a contract at the payer's address, and that accepts the signature (ERC-1271). Without this
- * look, an ordinary account's payment could have any wallet of an allowed factory deployed.
- * @param terms the account that calls, and its gas.
+ * Simulates whether the deployment creates a contract at the payer's address that accepts the signature (ERC-1271).
+ * Without this check, a payment of an ordinary account could have any wallet of an allowed factory deployed.
+ * @param terms the calling account and its gas
  */
 export async function makesSigner(
   chain: PublicClient,
@@ -66,7 +66,7 @@ export async function makesSigner(
     { target: factory, allowFailure: true, callData: data },
     { target: authorization.from, allowFailure: true, callData },
   ];
-  // A call that runs out of gas is refused as a whole; an outage is noticed by whoever lent the client.
+  // Running out of gas refuses the whole call; `client.ask` notices outages.
   const { data: answer } = await chain
     .call({ ...(await aggregate(calls)), ...terms })
     .catch(() => ({ data: undefined }));
@@ -75,7 +75,7 @@ export async function makesSigner(
   return verdict?.success === true && verdict.returnData.startsWith(ERC1271_YES);
 }
 
-/** What was signed, and the signature as the wallet takes it. */
+/** The signed data, and the signature in the form that the wallet accepts. */
 export interface SignedPayment {
   readonly authorization: Eip3009["authorization"];
   readonly inner: Hex;
@@ -105,7 +105,7 @@ async function aggregate(calls: readonly BundledCall[]): Promise<TreasuryCall> {
 
 /** The EIP-712 hash of the authorization. */
 function toDigest(authorization: Eip3009["authorization"], offer: PaymentRequirements): Promise<Hex> {
-  const { name, version } = offer.extra as { name: string; version: string }; // Of a rail with EIP-712 signatures.
+  const { name, version } = offer.extra as { name: string; version: string }; // From the rail's EIP-712 domain.
   const chainId = Number(offer.network.slice("eip155:".length));
   return toAuthorizationDigest(authorization, { name, version, chainId, verifyingContract: offer.asset as Hex });
 }

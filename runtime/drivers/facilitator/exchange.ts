@@ -1,23 +1,23 @@
 import type { Dispatcher } from "undici";
 
-/** The answer to a request, whole. */
+/** A complete answer to a request. */
 export interface WholeAnswer {
   readonly status: number;
   /** The body as UTF-8. */
   readonly text: string;
 }
 
-/** What bounds a request. */
+/** The limits of a request. */
 export interface ExchangeBounds {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
-  /** The failure of an answer with more bytes. */
+  /** Makes the error for an answer with more bytes. */
   readonly tooLarge: () => Error;
 }
 
 /**
- * Sends a request and gathers its answer by undici's callbacks: its streams cost as much as all the rest of the request. A
- * request that still waits for a connection when the signal is aborted is never sent.
+ * Sends a request and collects its answer with undici's callbacks, because undici's streams double the cost of a
+ * request. A request that still waits for a connection when the signal is aborted is never sent.
  * @throws the signal's reason, `tooLarge()`, or an error of undici
  */
 export function exchange(

@@ -11,29 +11,29 @@ import type {
 import type { FacilitatorMember } from "./member.ts";
 
 export interface FailoverOptions {
-  /** In the order in which they are asked. */
+  /** In the order of preference. */
   readonly members: readonly FacilitatorMember[];
   readonly settlements: Pick<SettlementReader, "find">;
   readonly log: Log;
-  /** Whether a facilitator is believed on a network; left out: each is. */
+  /** Whether a facilitator is trusted on a network; when omitted, every facilitator is trusted. */
   readonly isTrusted?: (name: string, network: string) => boolean;
-  /** How long one that is not the last may take, for a verdict and for a settlement. */
+  /** The timeout of each facilitator but the last, for a verification and for a settlement. */
   readonly verifyMs?: number;
   readonly settleMs?: number;
-  /** How long the chain is asked about what a facilitator may have sent, once another one refuses it. */
+  /** How long the chain is asked for a payment that one facilitator may have sent and another one refuses. */
   readonly lookMs?: number;
 }
 
 const LOOK_PAUSE_MS = 500;
 const ONE_LOOK_MS = 3000;
 
-/** Failures before anything was sent: codes of Node and undici. After all others the request may have arrived. */
+/** Codes of Node and undici for errors before anything was sent. After any other error the request may have arrived. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
- * Several facilitators as one. A verdict is asked of the next one when the first does not answer. So is a settlement, but
- * once a request may have arrived, the chain is asked before the next facilitator is, and the next one's refusal proves
- * nothing: what it refuses may be what the first has sent. An authorization can be used once, whoever sends it.
+ * Several facilitators as one. When one does not answer, the next one is asked. For a settlement, once a request may
+ * have arrived, the chain is looked at before the next facilitator is asked, whose refusal then proves nothing: it may
+ * be caused by the first facilitator's transaction. An authorization can be used only once, whoever sends it.
  */
 export function createFailover(options: FailoverOptions): Facilitator {
   const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
@@ -68,7 +68,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
 
     async settle(payment, offer, signal, { isAgain = false } = {}) {
       let failure: unknown;
-      /** Whether somebody may have sent it. */
+      /** Whether a facilitator may have sent the payment. */
       let isSent = isAgain;
       for (const { member, bound } of candidates(offer, signal, deadlines.settle)) {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
@@ -99,9 +99,9 @@ export function createFailover(options: FailoverOptions): Facilitator {
   };
 
   /**
-   * Whom to ask, in this order: those that are up before those that are not; never one that is not believed. Where an offer
-   * names who pays the fees, nobody else can settle it. All but the last have only so much time.
-   * @throws Problem `facilitator-unavailable` when nobody is left.
+   * The facilitators to ask, in order: those that are up first; distrusted ones are left out. An offer that names a fee
+   * payer can be settled only by that payer's facilitator. All but the last one have a timeout.
+   * @throws Problem `facilitator-unavailable` when none is left.
    */
   function candidates(
     { network, extra }: PaymentRequirements,
@@ -120,7 +120,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     });
   }
 
-  /** The settlement, if the chain shows it. @throws Problem `settlement-unknown` when nobody else may be asked. */
+  /** The settlement, if the chain shows it. @throws Problem `settlement-unknown` when no other may be asked. */
   async function look(
     payment: PaymentPayload,
     offer: PaymentRequirements,
@@ -137,7 +137,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     return { success: true, transaction: found.transaction, network: offer.network };
   }
 
-  /** One has refused what another may have sent: only the chain can tell. */
+  /** After one facilitator refused what another may have sent, only the chain can tell. */
   async function lookLonger(
     payment: PaymentPayload,
     offer: PaymentRequirements,
@@ -152,17 +152,17 @@ export function createFailover(options: FailoverOptions): Facilitator {
   }
 }
 
-/** Those that are up first, otherwise in their own order. */
+/** Sorts those that are up first, and otherwise keeps the order. */
 const byState = (one: { member: FacilitatorMember }, other: { member: FacilitatorMember }): number =>
   Number(other.member.isUp()) - Number(one.member.isUp());
 
 interface Candidate {
   readonly member: FacilitatorMember;
-  /** Limits its time, from now on. */
+  /** Starts the timeout. */
   readonly bound: () => AbortSignal;
 }
 
-/** Asks one, and notes whether it answers. */
+/** Asks one facilitator, and notes whether it answered. */
 async function attempt<T>(
   member: FacilitatorMember,
   ask: (facilitator: Facilitator) => Promise<T>,
@@ -182,7 +182,7 @@ function isUnsent(error: unknown): boolean {
   return UNSENT.test(String(cause?.code));
 }
 
-/** As long as one may be there without having answered, nothing is certain. */
+/** Prefers an outage to `unavailable`: while one facilitator has not answered, nothing is certain. */
 function toOutage(answers: readonly PromiseSettledResult<unknown>[]): unknown {
   const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as unknown] : []));
   const isCertain = (error: unknown): boolean => error instanceof Problem && error.code === "unavailable";

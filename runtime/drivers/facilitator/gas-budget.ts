@@ -1,56 +1,56 @@
 import type { Store } from "../../core/store.ts";
 import { delay } from "../http/retry.ts";
 
-/** Who has signed a payment. */
+/** The signer of a payment. */
 export interface GasPayer {
   /** Lower case. */
   readonly address: string;
-  /** Whether a contract answers for the signature (ERC-1271), which may change its mind between simulation and block. */
+  /** Whether a contract verifies the signature (ERC-1271): its verdict may change between simulation and block. */
   readonly isContract: boolean;
 }
 
-/** A transaction that used gas and moved nothing. */
+/** A transaction that used gas and moved no money. */
 export interface GasLoss {
   readonly hash: string;
   readonly feeWei: bigint;
 }
 
-/** A place for one transaction of a payer until its outcome is known. */
+/** A payer's place for one transaction, until its outcome is known. */
 export interface GasPlace {
-  /** The transaction has succeeded, or was never sent. */
+  /** Call when the transaction succeeded, or was never sent. */
   release(): Promise<void>;
-  /** The transaction has reverted. Counted once for each hash. */
+  /** Call when the transaction reverted. Counted once per hash. */
   lose(loss: GasLoss): Promise<void>;
 }
 
-/** Bounds the treasury's gas that each payer can burn. All processes that share the store share the budget. */
+/** Limits how much of the treasury's gas each payer can waste. Shared by all processes that share the store. */
 export interface GasBudget {
   /** Whether this payer's payments are refused now. */
   isSpent(payer: GasPayer): Promise<boolean>;
   /** Waits for a free place; undefined when the payer's payments are refused now. @throws the signal's reason. */
   reserve(payer: GasPayer, signal: AbortSignal): Promise<GasPlace | undefined>;
-  /** Counts the loss of a transaction whose place is not known, such as one that another process sent. */
+  /** Counts a loss without a place, such as that of a transaction of another process. */
   lose(payer: GasPayer, loss: GasLoss): Promise<void>;
-  /** Remembers a contract that has paid: the limit for unknown contracts is none of its own. */
+  /** Notes a contract that has paid: the limit for unknown contracts no longer applies to it. */
   trust(payer: GasPayer): Promise<void>;
-  /** What was lost within a day; undefined when nothing was. */
+  /** The losses within a day; undefined when there are none. */
   total(): Promise<{ readonly transactions: number; readonly gwei: number } | undefined>;
 }
 
-/** How many transactions of one payer may be lost within a day. Contracts have as many in flight at once. */
+/** How many transactions of one payer may be lost within a day. A contract has at most as many in flight. */
 const MOST_OF_PAYER = 5;
-/** How many transactions of contracts may be lost within a day; afterwards only contracts that have paid before may pay. */
+/** How many transactions of contracts may be lost within a day; then only contracts that have paid before may pay. */
 const MOST_OF_CONTRACTS = 25;
 const DAY_MS = 24 * 60 * 60_000;
 const TRUST_MS = 30 * DAY_MS;
-/** A place that no process has cleared, because of a crash, is free again after this time. */
+/** The time after which a place is freed that no process has cleared because of a crash. */
 const PLACE_MS = 60 * 60_000;
 const POLL_MS = 250;
 const WEI_PER_GWEI = 10n ** 9n;
 
 /**
- * Each payer has a few places in the store: a transaction in flight holds one, a lost one holds it for a day. An ordinary
- * account needs none until its first loss, since its signature cannot change its mind.
+ * Each payer has a few places in the store. A transaction in flight holds a place; a lost one holds it for a day. An
+ * ordinary account needs no place before its first loss, since its signature stays valid until it is used.
  * @param network CAIP-2.
  */
 export function createGasBudget(store: Store, network: string): GasBudget {

@@ -14,13 +14,13 @@ import { exchange } from "./exchange.ts";
 type Action = "supported" | "verify" | "settle";
 
 export interface HttpFacilitatorOptions {
-  /** Its base URL; `/verify`, `/settle` and `/supported` are added. */
+  /** The base URL; `/verify`, `/settle` and `/supported` are appended. */
   readonly url: string;
-  /** Authentication for one request: static headers, or signed ones that are made anew each time. */
+  /** Makes the authentication headers of one request: constant ones, or newly signed ones. */
   readonly headers?: (action: Action) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** A facilitator with connections, which must be closed. */
+/** A facilitator with open connections, which must be closed. */
 export interface HttpFacilitator extends Facilitator {
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const CONNECTIONS = 64;
 
 /**
  * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
- * An answer that makes no sense is an outage, never a verdict.
+ * A malformed answer is an outage, never a verdict.
  */
 export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions): HttpFacilitator {
   const base = new URL(url);
@@ -45,7 +45,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     },
     async verify(payment, offer, signal) {
       const { status, body } = await send("verify", toText(payment, offer), signal);
-      // Some facilitators answer a refusal with a 4xx status and the same body.
+      // Some facilitators answer a refusal with a 4xx status and the usual body.
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
       return body;
     },
@@ -83,7 +83,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
 const ACCEPTING = { accept: "application/json" };
 const SENDING = { ...ACCEPTING, "content-type": "application/json" };
 
-/** By payment: what is verified and then settled is one text. */
+/** Request bodies by payment, since verification and settlement send the same one. */
 const texts = new WeakMap<PaymentPayload, { readonly offer: PaymentRequirements; readonly text: string }>();
 
 /** The body of a request about a payment. */
@@ -106,7 +106,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Judged by its shape, as any other answer.
+    return undefined; // The caller checks the shape.
   }
 }
 

@@ -16,13 +16,13 @@ export interface LocalSchemeOptions {
   readonly treasury: Pick<Treasury, "evmAddress">;
   readonly budget: GasBudget;
   readonly quota: DeploymentQuota;
-  /** Tokens that are known to be contracts, lower case. */
+  /** Tokens that are known to be contracts, in lower case. */
   readonly assets: ReadonlySet<string>;
   readonly factories: SmartWalletsManifest["factories"];
   readonly confirmationMs: number;
 }
 
-/** A payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
+/** A payment that contains only its authorization: other members would make the SDK read another scheme. */
 export interface LocalPayment {
   readonly payload: Eip3009;
   readonly offer: PaymentRequirements & { readonly network: `eip155:${string}`; extra: Record<string, unknown> };
@@ -30,14 +30,14 @@ export interface LocalPayment {
   readonly authorization: string;
 }
 
-/** The SDK's facilitator for one payment. */
+/** The SDK's facilitator, for one payment. */
 export interface LocalScheme {
   readonly terms: GasTerms;
   verify(): ReturnType<X402Facilitator["verify"]>;
   settle(): ReturnType<X402Facilitator["settle"]>;
 }
 
-/** Opens the SDK's facilitator around a signer that lives for one call, unless the treasury pays no gas for the payment. */
+/** Opens the SDK's facilitator with a signer for one call, unless the treasury declines to pay the gas. */
 export async function openScheme(
   options: LocalSchemeOptions,
   chain: PublicClient,
@@ -59,7 +59,7 @@ export async function openScheme(
     const signed = { authorization: payload.authorization, inner, offer };
     if (!(await makesSigner(chain, terms.deployment, signed, call))) return NOT_ITS_WALLET;
   }
-  // A wallet that stands already needs no deployment, and nobody's factory is called for it.
+  // A deployed wallet needs no deployment, so no factory is called for it.
   const plain = terms.deployment ? payload : { ...payload, signature: inner };
   const [{ x402Facilitator }, { ExactEvmScheme }] = await Promise.all([
     import("@x402/core/facilitator"),

@@ -7,71 +7,71 @@ import { bundle, type Deployment, type TreasuryCall } from "./deployment.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
 import type { GasBudget, GasPayer, GasPlace } from "./gas-budget.ts";
 
-/** Why the treasury pays no gas for a payment. */
+/** Why the treasury declines to pay the gas of a payment. */
 export interface Declined {
   readonly reason: string;
   /** A sentence. */
   readonly message: string;
 }
 
-/** What happened while the SDK verified or settled: it reports every failure in the same way. */
+/** What happened while the SDK verified or settled; the SDK itself reports every failure alike. */
 export interface Trace {
   submission?: EvmSubmission;
   inclusion?: EvmInclusion;
-  /** Why nothing was sent, when that is not the payment's fault. */
+  /** Why nothing was sent, when the payment is not the cause. */
   failure?: unknown;
-  /** Why nothing was sent, when the treasury does not pay for it. */
+  /** Why nothing was sent, when the treasury declined to pay the gas. */
   declined?: Declined;
 }
 
 export interface LocalSignerOptions {
   readonly chain: PublicClient;
-  /** The account that sends. */
+  /** The sending account. */
   readonly address: Hex;
   readonly sender: EvmSender;
   readonly budget: GasBudget;
   readonly quota: DeploymentQuota;
-  /** Tokens that are known to be contracts, lower case. */
+  /** Tokens that are known to be contracts, in lower case. */
   readonly assets: ReadonlySet<string>;
   readonly terms: GasTerms;
   /** CAIP-2. */
   readonly network: string;
-  /** Identifies the authorization: it is broadcast once. */
+  /** Identifies the authorization, which is broadcast only once. */
   readonly authorization: string;
   readonly confirmationMs: number;
   readonly signal: AbortSignal;
   readonly trace: Trace;
 }
 
-/** Who the payer is, and what simulations and transactions of its payments share. */
+/** The payer, and the gas terms of simulations and transactions of its payments. */
 export interface GasTerms {
   readonly payer: GasPayer;
   /** The payer's code; "0x" for an ordinary account, and for a wallet that is not deployed yet. */
   readonly code: Hex;
-  /** How the payer is deployed; undefined for whatever stands already, and for ordinary accounts. */
+  /** The payer's deployment; undefined for deployed wallets and for ordinary accounts. */
   readonly deployment?: Deployment;
-  /** What one settlement may use. */
+  /** The most gas of one settlement. */
   readonly mostGas: bigint;
-  /** With these fees a simulation sees the gas price that the transaction will have. */
+  /** The fees of the simulation, so that it sees the transaction's gas price. */
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
 }
 
 /** An ordinary payment uses 50 000 to 100 000. */
 const MOST_GAS = 150_000n;
-/** A contract checks its own signatures (ERC-1271), and the treasury pays for that: a passkey takes about 300 000. */
+/** A contract verifies its own signatures (ERC-1271) at the treasury's cost: a passkey takes about 300 000. */
 const MOST_GAS_OF_CONTRACTS = 400_000n;
 /** A wallet's deployment takes 150 000 to 300 000 in addition. */
 const MOST_GAS_OF_DEPLOYMENTS = 700_000n;
-/** The functions with which the SDK simulates a payment, and one with a deployment. */
+/** The functions in which the SDK simulates a payment, without and with a deployment. */
 const SIMULATIONS: ReadonlySet<string> = new Set(["transferWithAuthorization", "tryAggregate"]);
-/** Stands for a deployment that is held back until the transfer, in place of a transaction's hash. */
+/** The transaction hash that the SDK gets for a deployment, which is really sent together with the transfer. */
 const HELD_BACK: Hex = `0x${"0".repeat(64)}`;
-/** How often a transaction of an earlier attempt is looked for; the sender watches this attempt's own. */
+/** The interval of the search for a transaction of an earlier attempt; the sender watches this attempt's own. */
 const POLL_MS = 500;
 
 /**
- * The signer that @x402/evm verifies and settles with, for one call. Its reads go through a watched client, so that
- * whoever lent the client notices an outage that the SDK takes for "no"; its transactions go through the treasury's sender.
+ * The signer for @x402/evm, for one call. Its reads go through a watched client, so that `client.ask` notices an outage
+ * that the SDK takes for a "no"; its transactions go through the treasury's sender.
  */
 export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSigner {
   const { chain, address, assets, terms, confirmationMs, signal, trace } = options;
@@ -84,13 +84,13 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
       return chain.readContract({ ...call, abi: call.abi as Abi, ...real } as ContractRead);
     },
     verifyTypedData: (call) => chain.verifyTypedData(call as Parameters<PublicClient["verifyTypedData"]>[0]),
-    // The SDK asks for the token's code beside its other checks, and an unheeded failure would end the process.
+    // The SDK reads the token's code without handling a rejection, which would end the process.
     async getCode({ address: of }) {
       if (assets.has(of.toLowerCase())) return "0x01";
       return of.toLowerCase() === payer.address ? code : chain.getCode({ address: of });
     },
     writeContract: (call) => write(options, call),
-    // The SDK deploys a wallet first, and moves the money afterwards. Here both are one transaction, in `writeContract`.
+    // The SDK deploys a wallet before it moves the money. Here `writeContract` sends both in one transaction.
     sendTransaction: () =>
       terms.deployment
         ? Promise.resolve(HELD_BACK)
@@ -106,14 +106,14 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
   };
 }
 
-/** viem passes the members of a call on to `eth_call`, which its type does not say. */
+/** viem passes further members of a call on to `eth_call`, although its type lacks them. */
 type ContractRead = Parameters<PublicClient["readContract"]>[0];
 type ContractWrite = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
 
 /**
- * @param parties.treasury the account that pays for the gas.
- * @throws Problem `unavailable` when it cannot, which a simulation would report as the payment's fault; what the chain or
- * the sender's store throw.
+ * @param parties.treasury the account that pays the gas.
+ * @throws Problem `unavailable` when it has too little, which a simulation would report as the payment's fault; errors
+ * of the chain or the sender's store.
  */
 export async function readGasTerms(
   chain: PublicClient,
@@ -132,14 +132,16 @@ export async function readGasTerms(
     isContract: code !== "0x" || deployment !== undefined,
   };
   const mostGas = deployment ? MOST_GAS_OF_DEPLOYMENTS : payer.isContract ? MOST_GAS_OF_CONTRACTS : MOST_GAS;
-  // The base fee may rise by a quarter until the simulation, and does not change the price that it sees.
+  // The base fee may rise by a quarter before the simulation, without changing the gas price that it sees.
   const fees = { maxFeePerGas: (baseFee * 5n) / 4n + tip, maxPriorityFeePerGas: tip };
   if (balance < mostGas * fees.maxFeePerGas)
     throw new Problem("unavailable", `The treasury ${parties.treasury} has too little to pay for gas`);
   return { payer, code, ...(deployment && { deployment }), mostGas, fees };
 }
 
-/** Sends what the SDK would write, unless the token refuses it: the estimate is the last look before the money moves. */
+/**
+ * Sends the SDK's transaction, unless the token refuses it: the gas estimate is the last check before it moves money.
+ */
 async function write(options: LocalSignerOptions, written: ContractWrite): Promise<Hex> {
   const { chain, address, sender, budget, quota, terms, authorization, signal, trace } = options;
   const { payer, deployment, mostGas, fees } = terms;
@@ -177,7 +179,7 @@ async function encode({
   return { to, data: concat([encodeFunctionData({ abi: abi as Abi, functionName, args }), dataSuffix]) };
 }
 
-/** Clears the place when the outcome is known, whoever still waits for it. After a crash the place lapses. */
+/** Clears the place when the outcome is known, even when no caller waits. After a crash the place expires. */
 function watchPlace(
   submission: EvmSubmission,
   place: GasPlace,
@@ -189,18 +191,18 @@ function watchPlace(
       if (inclusion.status === "success") return void (await Promise.all([place.release(), budget.trust(payer)]));
       await Promise.all([place.lose(inclusion), deployment && quota.giveBack(payer.address)]);
     })
-    .catch(() => {}); // The place lapses by itself.
+    .catch(() => {}); // The place expires by itself.
 }
 
 const NEVER = new AbortController().signal;
 
-/** The payer has burned too much gas. */
+/** The payer has wasted too much gas. */
 export const SPENT: Declined = {
   reason: "invalid_exact_evm_payer_reverts",
   message: "Too many transactions of this payer have reverted today",
 };
 
-/** The day's deployments are used up. */
+/** The day's quota of deployments is used up. */
 export const NO_MORE_WALLETS: Declined = {
   reason: "invalid_exact_evm_too_many_deployments",
   message: "No more wallets are deployed here today: deploy this one yourself, then sign again",

@@ -3,7 +3,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "../evm/client.ts";
 
-/** A token as the configuration describes it; `name` and `version` are its EIP-712 domain's. */
+/** The configuration of a token; `name` and `version` are those of its EIP-712 domain. */
 export interface TokenFacts {
   readonly asset: string;
   readonly name: string;
@@ -20,8 +20,8 @@ const ABI = [
 ] as const;
 
 /**
- * Compares a token on its chain with what the configuration says of it: a sentence that names the difference, or
- * undefined when there is none. Payers sign for the configured domain; with another one, no payment would ever settle.
+ * Compares a token on its chain with its configuration: returns a sentence that names the difference, or undefined.
+ * Payers sign for the configured domain; if the token's domain differs, no payment can settle.
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export async function checkToken(
@@ -63,7 +63,7 @@ async function readFacts(chain: PublicClient, address: Hex): Promise<ActualFacts
   return { name, decimals, separator };
 }
 
-/** Of a token that describes its domain (EIP-5267) instead of giving its hash. */
+/** The domain separator of a token that describes its domain (EIP-5267) instead of returning its hash. */
 async function readSeparator(chain: PublicClient, address: Hex): Promise<Hex> {
   const { domainSeparator } = await import("viem");
   const { domain } = await chain.getEip712Domain({ address });

@@ -20,14 +20,14 @@ import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
 
 export interface LocalFacilitatorOptions {
-  /** CAIP-2, of the client's chain. */
+  /** The CAIP-2 name of the client's chain. */
   readonly network: `eip155:${string}`;
   readonly client: EvmClient;
-  /** Sends from the treasury's account, which pays for the gas. */
+  /** Sends from the treasury's account, which pays the gas. */
   readonly sender: EvmSender;
   readonly treasury: Pick<Treasury, "evmAddress">;
   readonly store: Store;
-  /** The tokens that it settles in; compared with the chain before anything is supported. */
+  /** The tokens that it settles; compared with the chain before `supported` answers. */
   readonly tokens: readonly TokenFacts[];
   /** Wallets that are deployed with their first payment (ERC-6492); none by default. */
   readonly smartWallets?: SmartWalletsManifest | undefined;
@@ -35,13 +35,13 @@ export interface LocalFacilitatorOptions {
   readonly confirmationMs?: number;
 }
 
-/** The gas of one ordinary settlement, and some more. */
+/** The gas of one ordinary settlement, with a margin. */
 const SETTLEMENT_GAS = 150_000n;
 
 /**
  * Verifies and settles EIP-3009 payments in this process, with the x402 SDK between a watched client and the treasury's
- * sender. An outage that the SDK takes for a refusal never becomes one. An authorization is broadcast once: when its
- * transaction reverts, the payment is refused, and the lost gas is counted against its payer.
+ * sender. An outage that the SDK takes for a refusal is reported as an outage. An authorization is broadcast once: when
+ * its transaction reverts, the payment is refused and the lost gas counts against its payer.
  */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): Facilitator {
   const { network, client, sender, treasury, store, tokens, smartWallets, confirmationMs = 15_000 } = options;
@@ -52,7 +52,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
   const scheme = { network, sender, treasury, budget, quota, assets, factories, confirmationMs };
   let isChecked = false;
 
-  /** Undefined for what is no payment in these tokens on this chain. */
+  /** Undefined when it is not a payment in these tokens on this chain. */
   function narrow(payment: PaymentPayload, offer: PaymentRequirements): LocalPayment | undefined {
     const payload = readEip3009(payment.payload);
     if (!payload || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
@@ -64,7 +64,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     };
   }
 
-  /** Without gas, payments would be verified and worked for, and then never settle. */
+  /** Without gas, payments would be verified and the work done, and then no settlement could succeed. */
   async function checkGas(signal: AbortSignal): Promise<void> {
     const address = await treasury.evmAddress();
     const [balance, price] = await client
@@ -79,7 +79,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       );
   }
 
-  /** What became of an authorization that was broadcast before. */
+  /** The outcome of an authorization that was broadcast before. */
   async function follow(
     submission: EvmSubmission,
     { payload }: LocalPayment,
@@ -171,7 +171,7 @@ const toInvalid = ({ reason, message }: Declined, payer: Hex): VerifyResponse =>
   payer,
 });
 
-/** The SDK's answer, as far as it can be believed. @throws Problem `settlement-unknown` when the money may have moved. */
+/** The SDK's answer, corrected by the trace. @throws Problem `settlement-unknown` when the money may have moved. */
 function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trace, of: Of): SettleResponse {
   const transaction = trace.inclusion?.hash ?? trace.submission?.hash;
   if ("cause" in answer) throw unknown(of, answer.cause, transaction);
@@ -179,14 +179,14 @@ function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trac
   if (trace.declined) return toDeclinedRefusal(of, trace.declined);
   if (trace.failure !== undefined) throw unknown(of, trace.failure);
   if (trace.inclusion?.status === "reverted") return toRevertRefusal(of, trace.inclusion);
-  // Whoever used the authorization before: perhaps an earlier attempt of ours, which the chain will show.
+  // The authorization was used before, perhaps by an earlier attempt of ours: the chain will tell.
   if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
   const { errorMessage, ...refusal } = answer;
   if (trace.submission) return { ...refusal, errorReason: "settlement_pending", transaction: trace.submission.hash };
   return { ...refusal, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
 }
 
-/** A refusal names no transaction of a settlement: nothing has moved. */
+/** The refusal of a reverted payment; without a transaction, since nothing has moved. */
 const toRevertRefusal = (of: Of, { hash }: EvmInclusion): SettleResponse => ({
   ...of,
   success: false,
@@ -203,7 +203,7 @@ const toDeclinedRefusal = (of: Of, { reason, message }: Declined): SettleRespons
   transaction: "",
 });
 
-/** viem's messages go on for many lines about the request; the token's own words are in the first two. */
+/** The first two lines of viem's message contain the token's own words; the rest describes the request. */
 const toSentence = (message: string): string => message.split("\n", 2).join(" ").trim();
 
 type Of = Pick<SettleResponse, "network"> & { readonly payer: string };

@@ -1,20 +1,20 @@
 import type { Log } from "../../api/capabilities.ts";
 import type { Facilitator, SupportedKind } from "../../core/x402/x402.ts";
 
-/** One of several facilitators, and whether it answers. Shared by all rails that name it. */
+/** One of several facilitators, with its state. Shared by all rails that name it. */
 export interface FacilitatorMember {
   readonly name: string;
   readonly facilitator: Facilitator;
   isUp(): boolean;
-  /** It has answered a call. */
+  /** Records that it has answered a call. */
   noteAnswer(): void;
-  /** It has not: others are asked first until it answers again, which is tried in the background. */
+  /** Records an outage: others are asked first until it answers again; background checks find that out. */
   noteOutage(error: unknown): void;
-  /** Asks what it takes, and remembers who pays its fees. */
+  /** Reads the kinds of payments that it accepts, and notes its fee payers. */
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
-  /** Whether it has ever named this payer of fees (x402 `exact` on Solana, `extra.feePayer`): only it can sign for it. */
+  /** Whether it has ever named this fee payer (x402 `exact` on Solana, `extra.feePayer`); only it can sign for it. */
   paysFees(network: string, feePayer: string): boolean;
-  /** Calls the listener whenever it goes down or comes back. */
+  /** Calls the listener when it goes down or comes back. */
   watch(listener: () => void): void;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface MemberOptions {
   readonly name: string;
   readonly facilitator: Facilitator;
   readonly log: Log;
-  /** Before one that is down is asked again; doubled each time that it fails, up to five times. */
+  /** The delay before it is asked again when down; doubled after each failure, up to five times. */
   readonly restMs?: number;
 }
 
@@ -34,7 +34,7 @@ export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOp
   const feePayers = new Set<string>();
   const listeners: (() => void)[] = [];
   let isUp = true;
-  /** Outages since the last call that was answered: one that says it is there, and then is not, is left alone for longer. */
+  /** Outages since the last answered call. The more, the longer it is not asked, even when `supported` answers. */
   let outages = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;

@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 
-/** A body in parts. */
+/** A body in chunks. */
 type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**

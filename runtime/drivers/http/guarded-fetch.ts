@@ -7,27 +7,27 @@ import { readBounded } from "./bounded-body.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { followRedirects, type Hop } from "./redirects.ts";
 
-/** The capability `web`, with connections that must be closed. */
+/** The capability `web`, with open connections, which must be closed. */
 export interface GuardedFetch extends Web {
   close(): Promise<void>;
 }
 
 export interface GuardedFetchOptions {
-  /** Resolves names; the system's resolver unless given. */
+  /** Resolves names; the system's resolver by default. */
   readonly lookup?: LookupFunction;
-  /** Which addresses may be connected to; public ones unless given. */
+  /** Which addresses may be connected to; public ones by default. */
   readonly isAllowed?: (address: string) => boolean;
 }
 
 const CONNECT_MS = 3000;
 const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
-/** Headers that another origin is not sent (Fetch Standard, section 4.4). */
+/** Headers that are not sent to another origin (Fetch Standard, section 4.4). */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
- * Fetches from public addresses only. A name is resolved once: the connection goes to the addresses that were checked,
- * all of which must be public, so that DNS rebinding changes nothing. Every redirect is checked like the first URL.
- * undici is loaded on the first use.
+ * Fetches from public addresses only. A name is resolved once, and the connection uses the checked addresses, all of
+ * which must be public: DNS rebinding has no effect. Every redirect is checked like the first URL. undici is loaded on
+ * first use.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { lookup = resolveName as LookupFunction, isAllowed = isPublicAddress } = options;
@@ -88,7 +88,7 @@ async function openAgent(lookup: LookupFunction, isAllowed: (address: string) =>
   return new Agent({
     connect(target, callback) {
       const host = target.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // Not looked up.
+      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // No look-up.
       connect(target, callback);
     },
   });
@@ -110,7 +110,7 @@ function toGuardedLookup(lookup: LookupFunction, isAllowed: (address: string) =>
 const toForbidden = (address: string): Error =>
   Object.assign(new Error(`${address} is no public address`), { code: FORBIDDEN });
 
-/** Does not repeat the server's own words. */
+/** Makes a Problem that does not repeat the server's own words. */
 function toProblem({ url: { host, hostname } }: Hop, error: unknown): Problem {
   const { name, cause } = error as Error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;

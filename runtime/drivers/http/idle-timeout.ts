@@ -1,15 +1,15 @@
-/** Aborts its signal when nothing has happened for a while, or when another signal is aborted. */
+/** Aborts its signal after a time without activity, or when another signal is aborted. */
 export interface IdleTimeout {
   readonly signal: AbortSignal;
-  /** Whether the time ran out. */
+  /** Whether the timeout has elapsed. */
   readonly hasElapsed: () => boolean;
-  /** Starts the time again. */
+  /** Restarts the timeout. */
   renew(): void;
-  /** Stops the time and lets go of the other signal. To be called when the work is over. */
+  /** Stops the timeout and detaches from the other signal. Call it when the work is over. */
   readonly end: () => void;
 }
 
-/** @param ms how long, from now on. */
+/** @param ms the timeout, starting now */
 export function createIdleTimeout(ms: number, signal: AbortSignal): IdleTimeout {
   const controller = new AbortController();
   let hasElapsed = false;

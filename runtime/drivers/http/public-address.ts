@@ -5,7 +5,7 @@ import ipaddr from "ipaddr.js";
 const GLOBAL = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
- * Addresses that look public and belong to the inside of a cloud. The other clouds' metadata servers (169.254.0.0/16,
+ * Internal addresses of clouds within public ranges. The metadata servers of other clouds (169.254.0.0/16,
  * 100.100.100.200, 192.0.0.192, fd00:ec2::254, fd20:ce::254) are in ranges that are never public.
  */
 const CLOUDS: readonly [ipaddr.IPv4, number][] = [

@@ -4,20 +4,20 @@ import type { HttpMethod } from "../../core/proxy/plan.ts";
 export interface Hop {
   readonly url: URL;
   readonly method: HttpMethod;
-  /** By lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** How redirects are followed. `A` is the answer of the HTTP client. */
+/** How redirects are followed. `A` is the type of the HTTP client's answers. */
 export interface RedirectTerms<A> {
-  /** How many redirects are followed; the next one is the answer. */
+  /** How many redirects are followed; a further redirect is returned as the answer. */
   readonly most: number;
   readonly send: (hop: Hop) => Promise<A>;
   readonly read: (answer: A) => { readonly status: number; readonly location: string | null };
   /** Releases an answer that is not read. */
   readonly discard: (answer: A) => Promise<unknown>;
-  /** The URL to follow to; undefined when the redirect is the answer. May throw. */
+  /** The URL to follow; undefined when the redirect itself is the answer. May throw. */
   readonly toUrl: (location: string, from: Hop) => URL | undefined;
   /** Whether a header may be sent to another origin than the first. */
   readonly mayCross: (header: string) => boolean;

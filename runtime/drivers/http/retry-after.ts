@@ -1,6 +1,6 @@
 /**
- * The delay in a `Retry-After` header (RFC 9110, section 10.2.3: seconds, or an HTTP date), in milliseconds and at least 0;
- * undefined when there is none. @param now Unix milliseconds.
+ * The delay of a `Retry-After` header (RFC 9110, section 10.2.3: seconds, or an HTTP date), in milliseconds and at
+ * least 0; undefined when there is none. @param now Unix milliseconds.
  */
 export function toRetryAfterMs(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;

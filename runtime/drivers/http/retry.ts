@@ -6,7 +6,7 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/** The delay after `failures` failures in a row (from 1), ±25 % at random so that many callers do not return at once. */
+/** The delay after `failures` failures in a row (from 1), ±25 % at random so that callers do not retry together. */
 export const toBackoffMs = (failures: number, { firstMs, longestMs }: Backoff): number =>
   Math.min(firstMs * 2 ** (failures - 1), longestMs) * (0.75 + Math.random() / 2);
 

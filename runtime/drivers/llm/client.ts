@@ -3,16 +3,16 @@ import { readBounded } from "../http/bounded-body.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 
-/** The part of the platform's fetch that is needed here. */
+/** The used part of the platform's `fetch`. */
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** An answer of a few hundred tokens has a few kilobytes. */
 const MAX_BYTES = 1024 * 1024;
-/** The client waits as long as `Retry-After` says; longer than this, the caller had better be told. */
+/** The OpenAI client waits as long as `Retry-After` says; for a longer pause, the caller gets the error instead. */
 const MAX_PAUSE_SECONDS = 2;
 
 /**
- * OpenAI's own client, told everything that it would otherwise read from the environment.
+ * OpenAI's own client, with explicit values for everything that it would otherwise read from the environment.
  * @param endpoint.baseUrl a name and a password in it become a basic authorization header.
  */
 export async function openLlmClient(
@@ -24,7 +24,7 @@ export async function openLlmClient(
   const { url, headers } = toEndpoint(endpoint.baseUrl);
   return new Client({
     baseURL: url.href,
-    apiKey: apiKey ?? "none", // The client does not start without one; its header is then taken away.
+    apiKey: apiKey ?? "none", // The client requires a key; without one, its header is removed below.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -36,8 +36,8 @@ export async function openLlmClient(
 }
 
 /**
- * Reads each answer to its end, so that the client's timeout holds for the body as well, an answer that breaks off is
- * repeated like one that never came, and none can fill the memory.
+ * Reads each answer completely, so that the client's timeout covers the body, an interrupted answer is retried like a
+ * missing one, and the size is limited.
  */
 function reading(fetch: Fetch): Fetch {
   return async (url, init) => {

@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { LlmLimits } from "../../core/set/manifest.ts";
 
-/** What an answer must look like, and how long it may be. */
+/** The form and the limits of an answer. */
 export interface AnswerForm {
   /** The service's id. */
   readonly name: string;
@@ -11,19 +11,19 @@ export interface AnswerForm {
   readonly limits: LlmLimits;
 }
 
-/** Which of the parameters of chat completions an endpoint takes: they all differ a little. */
+/** The parameters of chat completions that an endpoint accepts, which differ between endpoints. */
 export interface Dialect {
   readonly format: "json_schema" | "json_object" | "text";
-  /** The older word is refused by reasoning models, and the newer one ignored by some endpoints: the refusal is the safer failure. */
+  /** Reasoning models refuse the older name; some endpoints ignore the newer one. A refusal is the safer failure. */
   readonly limit: "max_tokens" | "max_completion_tokens";
 }
 
-/** The strictest one, which an endpoint is asked in first. */
+/** The strictest dialect, which is tried first. */
 export const FIRST_DIALECT: Dialect = { format: "json_schema", limit: "max_tokens" };
 
 type Parameters = Pick<OpenAI.ChatCompletionCreateParams, Dialect["limit"] | "response_format">;
 
-/** The parameters that say how to answer (OpenAI API reference, "Create chat completion"). */
+/** The parameters for the form of the answer (OpenAI API reference, "Create chat completion"). */
 export function toParameters({ format, limit }: Dialect, { name, schema, limits }: AnswerForm): Parameters {
   const strict = { name: name.replaceAll(".", "_"), strict: true, schema: toStrict(schema) };
   return {
@@ -33,7 +33,7 @@ export function toParameters({ format, limit }: Dialect, { name, schema, limits 
   };
 }
 
-/** What to try when an endpoint refuses a request as malformed; undefined when nothing plainer is left, or it was no such refusal. */
+/** The next dialect after an endpoint refused a request as malformed; undefined for other errors, or at the end. */
 export function toPlainer(dialect: Dialect, error: unknown): Dialect | undefined {
   const { status, param } = isObject(error) ? error : {};
   if (status !== 400 && status !== 422) return undefined;
@@ -43,12 +43,13 @@ export function toPlainer(dialect: Dialect, error: unknown): Dialect | undefined
   return undefined;
 }
 
-/** What every endpoint with structured outputs understands. */
+/** The keywords that every endpoint with structured outputs supports. */
 const STRICT_KEYWORDS = new Set(["type", "description", "properties", "items", "enum", "const", "anyOf"]);
 
 /**
- * The schema in the subset that strict structured outputs take: every field required, no others allowed, and no bounds,
- * which differ between endpoints. The bounds stand in the instructions, and the whole schema is held against the answer.
+ * The schema in the subset for strict structured outputs: every field required, no others allowed, and no bounds, whose
+ * support differs between endpoints. The instructions contain the bounds, and the answer is checked by the whole
+ * schema.
  */
 function toStrict(schema: SchemaObject): SchemaObject {
   const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => STRICT_KEYWORDS.has(keyword)));

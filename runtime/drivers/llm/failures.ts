@@ -2,14 +2,14 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { retryAfterOf } from "./client.ts";
 
-/** Whether the endpoint does not take our credentials: somebody must look at them. */
+/** Whether the endpoint refuses our credentials, so that the operator must act. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
 
-/** What a failure to get an answer is called towards the caller: what the endpoint has said stays in the log. */
+/** The Problem that callers get for a failure; the endpoint's own words appear only in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { cause, headers } = isObject(error) ? error : {};
-  if (cause instanceof Problem) return cause; // What carries requests has found its own words.
+  if (cause instanceof Problem) return cause; // Already a Problem of the transport.
   const retryAfter = headers instanceof Headers ? retryAfterOf(headers) : undefined;
   return new Problem("upstream-failed", toSentence(error), { cause: error, ...(retryAfter && { retryAfter }) });
 }

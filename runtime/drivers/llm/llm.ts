@@ -13,38 +13,38 @@ import { findObjects } from "./object.ts";
 
 /** An OpenAI-compatible endpoint. */
 export interface LlmEndpoint {
-  /** What stands before `/chat/completions`, e.g. `https://api.openai.com/v1`. */
+  /** The URL before `/chat/completions`, e.g. `https://api.openai.com/v1`. */
   readonly baseUrl: string;
-  /** Local endpoints need none. */
+  /** Not needed by local endpoints. */
   readonly apiKey?: string | undefined;
   readonly model: string;
-  /** Asked at the same endpoint when the first one fails. */
+  /** A model of the same endpoint that is asked when the first one fails. */
   readonly fallbackModel?: string | undefined;
 }
 
 export interface LlmOptions {
-  /** Without one, every question is refused as `unavailable`. */
+  /** When undefined, every request is refused as `unavailable`. */
   readonly endpoint: LlmEndpoint | undefined;
-  /** What a service's manifest says under `llm`. */
+  /** The manifest's `llm` of a service. */
   readonly limitsOf: (service: string) => LlmLimits | undefined;
-  /** The output schema of a service; it refers to no other file, for it is sent along. */
+  /** The output schema of a service. It must not refer to other files, since it is sent to the endpoint. */
   readonly schemaOf: (service: string) => object | undefined;
-  /** Instead of the network: recorded answers, for example. */
+  /** Replaces the network, for example by recorded answers. */
   readonly fetch?: Fetch | undefined;
   readonly log: Log;
 }
 
-/** One question, as every model is asked it. */
+/** One request, in the form that every model gets. */
 interface Question {
   readonly messages: readonly Message[];
   readonly form: AnswerForm;
   readonly schema: Schema;
 }
 
-/** An answer, and a second one when the first cannot be used. */
+/** The first answer, and a second one when the first is unusable. */
 const ATTEMPTS = 2;
 
-/** A language model behind any endpoint that speaks OpenAI's chat completions. An answer is data: nothing in it is ever run. */
+/** A language model behind an endpoint for OpenAI's chat completions. An answer is data: nothing in it is executed. */
 export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptions): Llm {
   const models = endpoint ? createModels(endpoint, fetch) : [];
   const compile = createCompiler(new Map());
@@ -54,7 +54,7 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptio
     const document = request.schema ?? schemaOf(service);
     const limits = limitsOf(service);
     if (!document || !limits) throw new RangeError(`The manifest of ${service} does not say what it asks of a model`);
-    const schema = compile(document); // Which remembers what it has compiled.
+    const schema = compile(document); // `compile` caches.
     const form = { name: service, schema: schema.document, limits };
     return { messages: toMessages(request, document), form, schema };
   }
@@ -79,7 +79,7 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptio
       let failure: unknown;
       for (const model of models) {
         try {
-          // The schema has held; that T is what it says is the plugin's word.
+          // The value fits the schema; the plugin declares that T matches that schema.
           return (await ask(model, question, signal)) as T;
         } catch (error) {
           signal.throwIfAborted();
@@ -92,14 +92,14 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptio
   };
 }
 
-/** Whoever has a substitute is not asked again after an outage: the substitute is. */
+/** Only the last model's attempts are repeated after an outage: before it, the next model is asked instead. */
 function createModels(endpoint: LlmEndpoint, fetch: Fetch | undefined): Model[] {
   const client = once(() => openLlmClient(endpoint, fetch));
   const names = [endpoint.model, endpoint.fallbackModel].filter((name) => name !== undefined);
   return names.map((name, at) => createModel(name, client, at === names.length - 1 ? 1 : 0));
 }
 
-/** The object in an answer as the schema has it, or why there is none, in words that the model is shown. */
+/** The object in an answer that fits the schema, or the fault, in words for the model. */
 function readAnswer({ text, isCut }: Completion, schema: Schema): { value?: unknown; fault?: string } {
   const lists = findObjects(text).map((objects) => objects.map((found) => schema.check(found, "body")));
   for (const checked of lists) {

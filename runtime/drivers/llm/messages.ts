@@ -1,15 +1,15 @@
 import type { LlmRequest } from "../../api/capabilities.ts";
 import { sha256 } from "../../core/digest.ts";
 
-/** One message of a conversation, as OpenAI's API has it. */
+/** One chat message in the form of OpenAI's API. */
 export interface Message {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
 }
 
 /**
- * The instructions, and the data between two lines with a mark. The mark is the data's own digest: no text can hold its
- * own, so none can end its fence, and the same data is always asked about in the same words.
+ * The instructions, and the data between two marker lines. The marker is the data's own digest: no text can contain its
+ * own digest, so the data cannot close the fence, and the same data always gives the same messages.
  */
 export function toMessages({ instructions, data }: LlmRequest, schema: object): Message[] {
   const text = data.toWellFormed();
@@ -25,8 +25,8 @@ export function toMessages({ instructions, data }: LlmRequest, schema: object): 
   ];
 }
 
-/** An answer that could not be used, and why. @param fault sentences. */
+/** The messages that reject an unusable answer. @param fault why it is unusable: sentences */
 export const toCorrection = (answer: string, fault: string): Message[] => [
-  { role: "assistant", content: answer || "(nothing)" }, // Some endpoints take no empty message.
+  { role: "assistant", content: answer || "(nothing)" }, // Some endpoints refuse an empty message.
   { role: "user", content: `This answer cannot be used:\n${fault}\nGive the whole JSON object again, corrected.` },
 ];

@@ -3,23 +3,26 @@ import { Problem } from "../../api/problem.ts";
 import { type AnswerForm, FIRST_DIALECT, toParameters, toPlainer } from "./dialect.ts";
 import type { Message } from "./messages.ts";
 
-/** What a model said. */
+/** A model's answer. */
 export interface Completion {
   readonly text: string;
-  /** It had more to say than it was allowed to. */
+  /** Whether the length limit cut it off. */
   readonly isCut: boolean;
 }
 
 /** One model of an endpoint. */
 export interface Model {
   readonly name: string;
-  /** @throws Problem `upstream-failed` when it declines; what the client throws when nothing came; the signal's end. */
+  /**
+   * @throws Problem `upstream-failed` when the model declines; the client's error without an answer; the signal's
+   * reason.
+   */
   complete(messages: readonly Message[], form: AnswerForm, signal: AbortSignal): Promise<Completion>;
 }
 
 /**
- * Asks a model in the strictest way that its endpoint takes, and remembers which one that is.
- * @param retries how often an attempt that met an outage is repeated.
+ * Asks a model in the strictest dialect that its endpoint accepts, and remembers that dialect.
+ * @param retries how often an attempt is repeated after an outage.
  */
 export function createModel(name: string, client: () => Promise<OpenAI>, retries: number): Model {
   let dialect = FIRST_DIALECT;
@@ -45,7 +48,7 @@ export function createModel(name: string, client: () => Promise<OpenAI>, retries
   };
 }
 
-/** An endpoint may send anything, whatever the client's types say: a page of HTML is a text to it. */
+/** Checks the answer, since an endpoint may send anything: the client returns even an HTML page as a string. */
 function toCompletion(completion: Partial<OpenAI.ChatCompletion> | string | null): Completion {
   const choice = typeof completion === "object" ? completion?.choices?.[0] : undefined;
   if (!choice?.message) throw new Problem("upstream-failed", "The language model's answer makes no sense");

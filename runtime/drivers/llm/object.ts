@@ -1,14 +1,14 @@
-/** At how many braces an object may begin: the search is quadratic. */
+/** How many opening braces are tried: the search is quadratic. */
 const MOST_STARTS = 10;
-/** The end of reasoning inside of the answer, in the words of several models; some endpoints cut off its beginning. */
+/** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
 const REASONING_END = /<\/(?:think|thinking|reasoning)>|\[\/THINK\]|◁\/think▷|<\|channel\|>final<\|message\|>/gi;
 const REASONING_START =
   /<(?:think|thinking|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)<\|message\|>/i;
 
 /**
- * The JSON objects in an answer: the whole text, or objects between prose, in a fence of backticks, or after the model's
- * reasoning. The first list with the object that is wanted counts: all objects, drafts in the reasoning included, are the
- * second one. Reasoning that does not end has drafts alone.
+ * The JSON objects in an answer: the whole text, or objects within prose, within a fence of backticks, or after the
+ * model's reasoning. Returns lists in the order of preference: the objects after the reasoning, then all objects,
+ * including drafts. Objects after an unfinished start of reasoning are drafts, and are ignored.
  */
 export function findObjects(text: string): readonly (readonly object[])[] {
   const end = [...text.matchAll(REASONING_END)].at(-1);
@@ -30,7 +30,7 @@ function find(text: string): object[] {
   return objects;
 }
 
-/** Just behind the brace that closes the one at `start`; braces inside of strings do not count. */
+/** The index after the brace that closes the one at `start`; braces within strings are ignored. */
 function endOf(text: string, start: number): number | undefined {
   let depth = 0;
   let isInString = false;

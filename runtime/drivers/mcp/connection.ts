@@ -6,35 +6,35 @@ import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
-  /** Calls a tool (MCP, "Calling Tools"). Throws what the client throws. */
+  /** Calls a tool (MCP, "Calling Tools"). @throws the client's errors. */
   call(
     tool: string,
     input: JsonObject,
     terms: { readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<CallToolResult>;
-  /** Whether it still answers anything: a ping (MCP, "Ping"), be it with an error. */
+  /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
-  /** All tools, over all pages. @throws Error for a list without an end. */
+  /** All tools, from all pages. @throws Error for an endless list. */
   tools(): Promise<readonly Tool[]>;
-  /** What the server calls itself. */
+  /** The name that the server reports. */
   readonly name: string;
-  /** Resolves when the session has ended, whoever ended it. */
+  /** Resolves when the session has ended, on either side. */
   readonly ended: Promise<void>;
-  /** The process behind it, for a server over standard input and output. */
+  /** The server's process, for a server over standard input and output. */
   readonly pid: number | undefined;
   close(): Promise<void>;
 }
 
-/** Where an MCP server is. */
+/** The address of an MCP server. */
 export type McpAddress = McpCommand | McpUrl;
 
 /** A server over standard input and output. */
 export interface McpCommand {
   readonly command: readonly string[];
-  /** All variables that the process gets, besides `PATH`. */
+  /** All environment variables of the process, besides `PATH`. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Gets what the process writes to standard error, line by line: at most 100 a minute. */
+  /** Receives the lines that the process writes to standard error: at most 100 a minute. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -47,13 +47,13 @@ export interface McpUrl {
 
 const INFO = { name: "payphone", version: "1" };
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
-/** What the client would pass on by itself. */
+/** Variables that the client would pass on by default. */
 const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 
-/** Opens a session. The SDK is loaded now. @throws what the client throws; nothing is left open then. */
+/** Opens a session. Loads the SDK. @throws the client's errors; nothing is left open then. */
 export async function connectMcp(address: McpAddress, timeoutMs: number): Promise<McpConnection> {
   const { Client } = await import("@modelcontextprotocol/client");
-  // To find out the newest protocol, the client would start a program twice.
+  // No version negotiation for programs: the client would start them twice.
   const client = new Client(INFO, "url" in address ? { versionNegotiation: { mode: "auto" } } : {});
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   client.onclose = resolve;
@@ -100,7 +100,7 @@ interface Opened {
 
 async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  // No redirect is followed: it could carry the credential to another origin.
+  // Redirects are refused: they could carry the credential to another origin.
   const requestInit = { headers: { ...headers }, redirect: "error" as const };
   return { transport: new StreamableHTTPClientTransport(new URL(url), { requestInit }), pidOf: () => undefined };
 }
@@ -112,7 +112,7 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
   const transport = new StdioClientTransport({
     command: program,
     args,
-    env: { ...hidden, ...env } as Record<string, string>, // Node leaves out what is undefined.
+    env: { ...hidden, ...env } as Record<string, string>, // Node omits undefined variables.
     cwd,
     stderr: "pipe",
     maxBufferSize: LARGEST_MESSAGE,
@@ -123,7 +123,7 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
   transport.stderr?.on("end", lines.end);
   transport.onerror = () => {
     const { pid } = transport;
-    // After a message that is too long the transport closes itself, which takes seconds where the process ignores it.
+    // After an oversized message the transport closes itself, which takes seconds when the process ignores it.
     queueMicrotask(() => pid !== null && transport.pid === null && killAll(treeOf(pid)));
   };
   return { transport, pidOf: () => transport.pid ?? undefined };

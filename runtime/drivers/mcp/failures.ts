@@ -5,13 +5,13 @@ import { Problem } from "../../api/problem.ts";
 export interface CallFailure {
   readonly problem: Problem;
   readonly isSessionLost: boolean;
-  /** Whether the server has forgotten the session, and done nothing. */
+  /** Whether the server has forgotten the session and has not run the call. */
   readonly isForgotten?: boolean;
-  /** Whether nothing came in time. */
+  /** Whether the call timed out. */
   readonly isLate?: boolean;
 }
 
-/** What it means that no session could be opened. */
+/** The Problem when a session could not be opened. */
 export function toStartProblem(error: unknown, title: string): Problem {
   const { problem } = toCallProblem(error, title);
   const isTold = problem.code === "internal" || problem.code === "unavailable";
@@ -21,7 +21,7 @@ export function toStartProblem(error: unknown, title: string): Problem {
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;
 
-/** What an error of the MCP client means. Nobody is charged for any of them. */
+/** The Problem of the MCP client's error. No call that fails with one is charged. */
 export function toCallProblem(error: unknown, title: string): CallFailure {
   if (error instanceof ProtocolError) return { problem: toProtocolProblem(error, title), isSessionLost: false };
   if (isRefusal(error)) {
@@ -48,7 +48,7 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
   return { problem: new Problem("upstream-failed", `${title} failed`, { cause: error }), isSessionLost: true };
 }
 
-/** The server's answer to the call itself (JSON-RPC 2.0, section 5.1). */
+/** The server answered the call with an error (JSON-RPC 2.0, section 5.1). */
 function toProtocolProblem(error: ProtocolError, title: string): Problem {
   const words = error.message.replaceAll(/[\p{C}\p{Z}\s]+/gu, " ").slice(0, 300);
   if (error.code === INVALID_PARAMS) return new Problem("unparseable-input", `${title}: ${words}`, { cause: error });

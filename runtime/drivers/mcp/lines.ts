@@ -1,7 +1,7 @@
-/** Takes what a process writes to standard error. */
+/** Splits a process's standard error into lines. */
 export interface Lines {
   add(text: string): void;
-  /** Tells the last line, which nothing ends. */
+  /** Passes on the last line, if it has no line break. */
   end(): void;
 }
 
@@ -9,7 +9,7 @@ const LONGEST = 500;
 const MOST = 100;
 const WITHIN_MS = 60_000;
 
-/** Tells the lines of a text that comes in parts: at most 100 a minute, each at most 500 characters, and how many it left out. */
+/** Passes on the lines of a chunked text: at most 100 a minute and 500 characters each; reports omitted lines. */
 export function createLines(onLine: (line: string) => void, now: () => number): Lines {
   let rest = "";
   let since = 0;

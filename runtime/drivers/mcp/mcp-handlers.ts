@@ -9,15 +9,15 @@ import { toToolOutputs } from "./result.ts";
 
 export interface McpHandlersOptions {
   readonly manifests: readonly Manifest[];
-  /** By the id of the upstream. */
+  /** Keyed by the id of the upstream. */
   readonly servers: ReadonlyMap<string, LiveMcpServer>;
   readonly compile: Compile;
 }
 
-/** The largest result where a manifest does not say. */
+/** The largest result when the manifest sets no limit. */
 const RESULT_BYTES = 1_048_576;
 
-/** The handlers of the services that are tools of MCP servers, by the names that `handlerOf` gives. */
+/** The handlers of the services that are tools of MCP servers, keyed by `handlerOf`. */
 export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOptions): Map<string, AnyHandler> {
   return new Map(
     manifests.flatMap((manifest) => {
@@ -41,11 +41,11 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
 interface Bounds {
   readonly output: Schema;
   readonly title: string;
-  /** In bytes of JSON. */
+  /** The largest result, in bytes of JSON. */
   readonly most: number;
 }
 
-/** The first form that fits the service's schema. @throws Problem `upstream-failed` when none does, or it is too large. */
+/** The first output that fits the schema. @throws Problem `upstream-failed` when none fits or it is too large. */
 function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds): unknown {
   const checked = outputs.map((one) => output.check(one, "body"));
   const found = checked.find(({ issues }) => issues.length === 0);

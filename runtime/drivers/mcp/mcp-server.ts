@@ -9,38 +9,38 @@ import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
 type Result = Awaited<ReturnType<McpConnection["call"]>>;
 
-/** An MCP server whose tools are sold. It is connected at its first call, and all calls share the session. */
+/** An MCP server whose tools are sold. Connected at the first call; all calls share the session. */
 export interface LiveMcpServer {
   readonly id: string;
   readonly title: string;
   /**
    * Calls a tool.
-   * @returns the result of `tools/call`, which may say `isError`.
+   * @returns the result of `tools/call`, which may have `isError`
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
   call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Result>;
-  /** Why it is left alone at present; undefined while it is asked. */
+  /** Why the server is not asked at present; undefined when it is. */
   outage(): string | undefined;
-  /** Ends the session and the process behind it. */
+  /** Ends the session and its process. */
   close(): Promise<void>;
 }
 
 export interface ToolServerOptions {
   readonly id: string;
   readonly title: string;
-  /** Undefined when its address is not configured. */
+  /** Undefined when the address is not configured. */
   readonly connect: (() => Promise<McpConnection>) | undefined;
-  /** Why it cannot be connected, where `connect` is undefined. */
+  /** The reason when `connect` is undefined. */
   readonly unset: string;
-  /** Bounds one call. */
+  /** The timeout of one call. */
   readonly timeoutMs: number;
-  /** How many calls may be under way at once; further ones wait. */
+  /** How many calls may run concurrently; further calls wait. */
   readonly calls: number;
-  /** The most memory of its process and all that this starts; Linux only. */
+  /** The most memory of its process and the child processes; Linux only. */
   readonly memoryBytes: number;
-  /** Whether a text repeats what the server was lent. */
+  /** Whether a text contains one of the server's credentials. */
   readonly repeatsCredential: (text: Uint8Array) => boolean;
-  /** Where a process has to find room; undefined for a server over HTTP. */
+  /** Limits the number of processes; undefined for a server over HTTP. */
   readonly slots: ProcessSlots | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,19 +48,19 @@ export interface ToolServerOptions {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A session that has lived so long has not failed at its start. */
+/** A session that ends after this time did not fail at its start. */
 const STEADY_MS = 60_000;
 const WATCH_MS = 1000;
-/** How long a process that was killed may take to end. */
+/** How long a killed process may take to end. */
 const KILL_MS = 1000;
 const LONGEST_REASON = 300;
 
-/** A server behind its connections: opened when needed, again with growing pauses after failures. */
+/** A server that is connected on demand, with growing pauses after failures. */
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
   let opened: Promise<McpConnection> | undefined;
-  /** The session that is used; undefined while there is none. */
+  /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
   let failures = 0;
   let pausedUntil = 0;
@@ -92,7 +92,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
   };
 
-  /** A session that the server has forgotten is opened once more. */
+  /** Opens a new session once when the server has forgotten the old one. */
   async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isAgain = false): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
@@ -103,7 +103,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
-      const { toCallProblem } = await import("./failures.ts"); // It needs the SDK, which the session has loaded.
+      const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
       const { problem, isSessionLost, isForgotten = false, isLate = false } = toCallProblem(error, title);
       if (isSessionLost && (await opened?.catch(() => undefined)) === session) await end(true);
       if (isLate && session.pid !== undefined) void endIfDead(session);
@@ -115,7 +115,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     }
   }
 
-  /** Ends a process that answers nothing any more, so that a later call starts another one. */
+  /** Ends a process that no longer answers, so that a later call starts a new one. */
   async function endIfDead(session: McpConnection): Promise<void> {
     if (isInDoubt) return;
     isInDoubt = true;
@@ -126,11 +126,11 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     await end(true);
   }
 
-  /** @throws Problem `upstream-failed` for a text with a credential in it. */
+  /** @throws Problem `upstream-failed` for a text that contains a credential. */
   function refuseSecrets(text: string): void {
     if (!options.repeatsCredential(Buffer.from(text))) return;
     log.error("upstream.repeats-credential", { upstream: id });
-    throw new Problem("upstream-failed", `${title} answered with what nobody may see`);
+    throw new Problem("upstream-failed", `${title}'s answer contains a secret and is withheld`);
   }
 
   function open(): Promise<McpConnection> {
@@ -153,7 +153,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const startedAt = clock.now();
       void session.ended.then(() => {
         stopWatch();
-        if (live !== session) return; // It was ended on purpose, and another one may have taken its place.
+        if (live !== session) return; // Ended on purpose; another session may have replaced it.
         live = opened = undefined;
         slots?.free(holder);
         if (clock.now() - startedAt > STEADY_MS) failures = 0;
@@ -177,7 +177,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });
   }
 
-  /** Ends the session with every process that it has started. @param isBroken whether there is nothing to wait for. */
+  /** Ends the session and all its processes. @param isBroken whether the session is dead, so that nothing is awaited */
   async function end(isBroken = false): Promise<void> {
     const ending = opened;
     live = opened = undefined;
@@ -185,7 +185,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (!session) return;
     const pids = session.pid === undefined ? [] : treeOf(session.pid);
     if (isBroken) killAll(pids);
-    if (live === session) live = undefined; // It was opened in the meantime.
+    if (live === session) live = undefined; // Opened meanwhile.
     await session.close().catch(() => {});
     killAll(pids);
     await Promise.race([session.ended, delay(KILL_MS, undefined, { ref: false })]);

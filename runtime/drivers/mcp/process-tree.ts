@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const PAGE_BYTES = 4096;
 
-/** A process and all that it has started, as far as they still run; the process alone where there is no /proc. */
+/** A process and its running descendants; only the process itself where there is no /proc. */
 export function treeOf(pid: number): readonly number[] {
   const found = [pid];
   for (const parent of found) for (const child of childrenOf(parent)) if (!found.includes(child)) found.push(child);
@@ -15,11 +15,11 @@ function childrenOf(pid: number): number[] {
     const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
     return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
   } catch {
-    return []; // It has ended, or this is no Linux.
+    return []; // The process has ended, or this is not Linux.
   }
 }
 
-/** The memory of a process and all that it has started, in bytes; 0 where there is no /proc. */
+/** The memory of a process and its descendants, in bytes; 0 where there is no /proc. */
 export const memoryOf = (pid: number): number => treeOf(pid).reduce((sum, one) => sum + residentBytes(one), 0);
 
 function residentBytes(pid: number): number {
@@ -30,22 +30,22 @@ function residentBytes(pid: number): number {
   }
 }
 
-/** Ends processes at once. Those that have ended already are passed over. */
+/** Kills processes. Those that have already ended are skipped. */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended.
+      // Already ended.
     }
   }
 }
 
-/** The processes that end with this one. */
+/** The processes that are killed when this one exits. */
 const bound = new Set<number>();
 const endBound = (): void => killAll([...bound].flatMap(treeOf));
 
-/** Ends a process, and all that it has started, when this one exits, however soon. @returns what undoes it. */
+/** Kills a process and its descendants when this process exits. @returns a function that undoes this */
 export function endOnExit(pid: number): () => void {
   if (bound.size === 0) process.on("exit", endBound);
   bound.add(pid);

@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from "../../core/json.ts";
 const LONGEST = 300;
 
 /**
- * What a tool's result may be as a service's output: its structured content, where it has any, and its content blocks.
- * @throws Problem `unparseable-input` with the tool's own words where it says that the call failed (`isError`).
+ * The possible outputs of a tool's result: its structured content, if any, and its content blocks.
+ * @throws Problem `unparseable-input` with the tool's own words when the call failed (`isError`).
  */
 export function toToolOutputs(result: CallToolResult, title: string): readonly JsonObject[] {
   const { isError, structuredContent, content = [] } = result;
@@ -15,7 +15,7 @@ export function toToolOutputs(result: CallToolResult, title: string): readonly J
   return [structuredContent, { content, structured: structuredContent }];
 }
 
-/** The first text of a failure, on one line, at most 300 characters. */
+/** The first text of a failure, in one line of at most 300 characters. */
 function toWords(content: CallToolResult["content"] | undefined): string {
   const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
   const line = (texts[0] ?? "the tool failed")

@@ -1,22 +1,22 @@
 import { Problem } from "../../api/problem.ts";
 
-/** A server that may have to make room. */
+/** A server whose process may have to be ended for another one. */
 export interface SlotHolder {
-  /** Whether no call is under way. */
+  /** Whether no call is running. */
   isIdle(): boolean;
-  /** When it was used last, in Unix milliseconds. */
+  /** When it was last used: Unix milliseconds. */
   lastUsed(): number;
   stop(): Promise<void>;
 }
 
-/** How many processes run at once. */
+/** Limits how many processes run concurrently. */
 export interface ProcessSlots {
-  /** Waits until the holder may start a process. @throws Problem `unavailable` while all others are at work. */
+  /** Waits until the holder may start a process. @throws Problem `unavailable` while all processes are busy. */
   take(holder: SlotHolder): Promise<void>;
   free(holder: SlotHolder): void;
 }
 
-/** @param most how many; when one more is wanted, the one that was idle for the longest time is ended. */
+/** @param most the limit; to start one more, the process that was idle longest is ended */
 export function createProcessSlots(most: number): ProcessSlots {
   const taken = new Set<SlotHolder>();
   return {

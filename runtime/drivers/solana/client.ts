@@ -5,24 +5,24 @@ import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
 
 export interface SolanaClientOptions {
-  /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
+  /** The chain's JSON-RPC URL. It may contain a secret, so it appears in no error. */
   readonly url: string;
   /** CAIP-2; its reference is the beginning of the chain's genesis hash. */
   readonly network: string;
-  /** Bounds one HTTP request. */
+  /** The timeout of one HTTP request. */
   readonly timeoutMs?: number;
-  /** How often a request is repeated when the node did not answer it. */
+  /** How often a request is repeated when the node does not answer. */
   readonly retries?: number;
   readonly retryDelayMs?: number;
 }
 
-/** A Solana chain through one RPC URL. web3.js is loaded, and the node asked for its genesis, on the first use. */
+/** A Solana chain through one RPC URL. On first use, web3.js is loaded and the node is asked for its genesis hash. */
 export interface SolanaClient {
   /** Lends web3.js's connection for one piece of work. @throws Problem `upstream-failed`; the signal's reason. */
   ask<T>(work: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Opens nothing: the first `ask` does. There is no websocket; whoever waits, polls. */
+/** Opens nothing before the first `ask`. Uses no websocket: confirmations are polled. */
 export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
   const { network } = options;
   let opened: Promise<Connection> | undefined;
@@ -57,7 +57,7 @@ export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
 /** CAIP-2 references have at most 32 characters. */
 const GENESIS_LENGTH = 32;
 
-/** web3.js is told this URL and may print it; it never learns the real one. */
+/** The URL that web3.js gets and may print, in place of the real one. */
 const NOWHERE = "http://rpc.invalid";
 
 async function open(options: SolanaClientOptions): Promise<Connection> {
@@ -66,7 +66,7 @@ async function open(options: SolanaClientOptions): Promise<Connection> {
     commitment: "confirmed",
     disableRetryOnRateLimit: true,
     httpAgent: false,
-    fetch: fetchFrom(options) as unknown as FetchFn, // Typed after node-fetch, and called as any fetch is.
+    fetch: fetchFrom(options) as unknown as FetchFn, // The type is node-fetch's; any fetch works.
   });
 }
 

@@ -15,19 +15,19 @@ export interface SolanaReceiver {
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
-/** Less than a facilitator is given to answer: a silent node must not take the rail down. */
+/** Less than the time a facilitator has to answer: a silent node must not take the rail down. */
 const CHECK_MS = 1500;
 
 /**
- * A facilitator that takes payments only where they can arrive: a transfer to an address without an account for the token
- * fails, and every payment with it. `supported` throws Problem `unavailable` until there is one.
+ * A facilitator that is up only when payments can arrive: a transfer to an address without a token account fails, and
+ * so would every payment. `supported` throws Problem `unavailable` until the account exists.
  */
 export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver): Facilitator {
   let isThere = false;
   return {
     ...facilitator,
     async supported(signal) {
-      const found = isThere || (await hasAccount(receiver).catch(() => undefined)); // Not known: payments will tell.
+      const found = isThere || (await hasAccount(receiver).catch(() => undefined)); // Unknown counts as there.
       isThere = found === true;
       if (found !== false) return facilitator.supported(signal);
       const { payTo, symbol } = receiver;

@@ -7,7 +7,7 @@ import { delay } from "../http/retry.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { SolanaClient } from "./client.ts";
 
-/** One step of a transaction. Addresses are base58. */
+/** One instruction of a transaction. Addresses are base58. */
 export interface SolanaInstruction {
   readonly program: string;
   readonly accounts: readonly { readonly address: string; readonly isSigner: boolean; readonly isWritable: boolean }[];
@@ -26,9 +26,9 @@ export interface SolanaInclusion {
 /** Sends the treasury's transactions on Solana. */
 export interface SolanaSender {
   /**
-   * Sends the instructions as one transaction, paid and signed by the treasury, and waits until it is confirmed. After a
-   * failure other than `unavailable` it may still land, once.
-   * @param spentFor why it is sent, for the book
+   * Sends the instructions as one transaction, paid and signed by the treasury, and waits until it is confirmed. After
+   * a failure other than `unavailable` it may still land, at most once.
+   * @param spentFor the reason, for the book
    * @throws Problem `upstream-failed`, or `unavailable` when the treasury cannot pay; the signal's reason.
    */
   send(instructions: readonly SolanaInstruction[], signal: AbortSignal, spentFor?: SpentFor): Promise<SolanaInclusion>;
@@ -38,15 +38,15 @@ export interface SolanaSenderOptions {
   readonly client: SolanaClient;
   /** CAIP-2. */
   readonly network: string;
-  /** Where the shop's book is kept. */
+  /** The store with the shop's book. */
   readonly store: Pick<Store, "enter">;
   readonly treasury: Pick<TreasuryAccounts, "solanaAddress" | "signSolana">;
   readonly clock: Clock;
   readonly log: Log;
   readonly pollMs?: number;
-  /** The same bytes are sent again so often: nodes drop what they cannot forward at once. */
+  /** The interval at which the same bytes are sent again: nodes drop what they cannot forward at once. */
   readonly resendMs?: number;
-  /** How many times it is signed, each time after the blockhash before has expired. */
+  /** How often it is signed; each time after the previous blockhash has expired. */
   readonly attempts?: number;
 }
 
@@ -68,7 +68,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
       if (clock.now() >= next) {
         await client.ask((chain) => chain.sendRawTransaction(raw, RAW), signal).catch(ignore(signal));
         next = clock.now() + resendMs;
-        // Read before the status: what has not landed at this height, never will.
+        // Before the status: a transaction that has not landed at this height never will.
         const epoch = await client.ask((chain) => chain.getEpochInfo(), signal).catch(ignore(signal));
         isExpired = epoch?.blockHeight !== undefined && epoch.blockHeight > lastHeight;
         seenAt = epoch?.absoluteSlot ?? 0;
@@ -100,15 +100,15 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
 
 type Delivery = SolanaInclusion | undefined;
 
-/** No preflight: what is sent again has passed one, and a second would only find it "already processed". */
+/** Without preflight: the first sending has passed one, and a second one would only report "already processed". */
 const RAW = { skipPreflight: true, maxRetries: 0 } as const;
 
-/** What was sent may have arrived: an outage is waited out, as long as the caller waits. */
+/** A sent transaction may have arrived, so outages are ignored until the caller's signal is aborted. */
 const ignore = (signal: AbortSignal) => (): undefined => {
   signal.throwIfAborted();
 };
 
-/** @throws Problem `upstream-failed` for what landed and failed. */
+/** @throws Problem `upstream-failed` for a transaction that landed and failed. */
 function isConfirmed({ err, confirmationStatus }: SignatureStatus): boolean {
   if (err)
     throw new Problem("upstream-failed", "A transaction failed on Solana", { cause: new Error(JSON.stringify(err)) });
@@ -122,15 +122,15 @@ interface Signed {
   readonly lastHeight: number;
 }
 
-/** How many compute units a transaction may use … */
+/** The most compute units of a transaction. */
 const COMPUTE_UNITS = 100_000;
-/** … and what is offered for each, in millionths of a lamport. */
+/** The price per compute unit, in millionths of a lamport. */
 const UNIT_PRICE = 20_000;
 
-/** Lamports: of the one signature, and what is offered beside. */
+/** Lamports: the fee of one signature and the priority fee. */
 const FEE = 5000n + (BigInt(COMPUTE_UNITS) * BigInt(UNIT_PRICE)) / 1_000_000n;
 const PATIENCE_MS = 2000;
-/** So long the store knows that a fee was entered. */
+/** How long the store knows that a fee was entered. */
 const ENTERED_MS = 24 * 60 * 60_000;
 
 interface Landed {
@@ -139,13 +139,13 @@ interface Landed {
   readonly spentFor: SpentFor;
 }
 
-/** Enters in the book what a transaction has cost, which a failed one does as well. Never rejects. */
+/** Enters the fee of a transaction, successful or failed, in the book. Never rejects. */
 async function enterFee(options: SolanaSenderOptions, { signature, status, spentFor }: Landed): Promise<void> {
   const { client, network, store, clock, log } = options;
   const version = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
   const patience = AbortSignal.timeout(PATIENCE_MS);
   const found = await client.ask((chain) => chain.getTransaction(signature, version), patience).catch(() => null);
-  const cost = found?.meta ? BigInt(found.meta.fee) : FEE; // A node may show the transaction a little later.
+  const cost = found?.meta ? BigInt(found.meta.fee) : FEE; // A node may not show the transaction yet.
   const spent = { transaction: signature, network, at: clock.now(), cost, isReverted: status.err !== null };
   const entry = { key: `solana-fee:${signature}`, value: 1, ttlMs: ENTERED_MS, durability: "lazy" } as const;
   await store
@@ -153,7 +153,7 @@ async function enterFee(options: SolanaSenderOptions, { signature, status, spent
     .catch((error: unknown) => log.warn("solana.fee-unentered", { signature, error }));
 }
 
-/** Signs with a fresh blockhash: from here on the transaction can land once, until that has expired. */
+/** Signs with a fresh blockhash. From then on the transaction can land once, until the blockhash expires. */
 async function sign(
   { client, treasury }: SolanaSenderOptions,
   instructions: readonly SolanaInstruction[],
@@ -185,13 +185,13 @@ async function sign(
   return { transaction, signature: base58.encode(signature), lastHeight: lastValidBlockHeight };
 }
 
-/** A node that is a little behind; or the very same message, which somebody sent a moment ago. */
+/** Transient errors: the node lags, or the identical message was sent a moment ago. */
 const PASSING = new Set<unknown>(["BlockhashNotFound", "AlreadyProcessed"]);
 
-/** The treasury's account is empty, or does not exist. */
+/** Errors of a treasury account that is empty or does not exist. */
 const PENNILESS = new Set<unknown>(["AccountNotFound", "InsufficientFundsForFee", "InsufficientFundsForRent"]);
 
-/** Simulates before anything is sent, so that what cannot succeed is refused in words, and for free. */
+/** Simulates before sending, so that a transaction that would fail is refused with a reason and without a fee. */
 async function rehearse(
   { client, log }: SolanaSenderOptions,
   transaction: VersionedTransaction,

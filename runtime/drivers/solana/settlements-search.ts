@@ -5,22 +5,23 @@ import type {
   VersionedTransactionResponse,
 } from "@solana/web3.js";
 
-/** What a search has found. */
+/** The result of a search. */
 export interface SearchResult {
   readonly landed?: VersionedTransactionResponse;
-  /** Whether everything since the given moment was looked at, so that not having found it means something. */
+  /** Whether everything since the given time was searched, so that "not found" is meaningful. */
   readonly isComplete: boolean;
 }
 
-/** What one request lists; the RPC's own limit. */
+/** The entries of one request; the RPC's own limit. */
 const PAGE = 1000;
-/** How many transactions one search fetches, and how many at once. */
+/** How many transactions one search fetches, and how many concurrently. */
 const MOST = 500;
 const BATCH = 10;
 
 /**
- * Looks for the transaction with exactly this message among those of its payer since `since` (Unix seconds), the newest
- * first. The payer signs second, after whoever pays the fee. @throws Error when the node lists what it does not have.
+ * Searches the payer's transactions since `since` (Unix seconds), the newest first, for the one with exactly this
+ * message. The payer is the second signer, after the fee payer. @throws Error when the node lists a transaction that it
+ * lacks.
  */
 export async function searchMessage(node: Connection, message: VersionedMessage, since: number): Promise<SearchResult> {
   const payer = message.staticAccountKeys[message.header.numRequiredSignatures > 1 ? 1 : 0]!;
@@ -47,14 +48,14 @@ export async function searchMessage(node: Connection, message: VersionedMessage,
 /** SPL Memo. */
 const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
-/** The memo with which x402 clients make each payment unlike any other. */
+/** The memo that x402 clients add to make each payment unique. */
 function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): string | undefined {
   const isMemo = (index: number): boolean => staticAccountKeys[index]?.toBase58() === MEMO_PROGRAM;
   const instruction = compiledInstructions.find(({ programIdIndex }) => isMemo(programIdIndex));
   return instruction && Buffer.from(instruction.data).toString("utf8");
 }
 
-/** Whether a listed transaction need be fetched: not when the node says that its memo is another. */
+/** Whether a listed transaction must be fetched: not when the list shows another memo. */
 const mayHold = ({ memo: listed }: ConfirmedSignatureInfo, memo: string | undefined): boolean =>
   listed === null || memo === undefined || listed.includes(memo);
 

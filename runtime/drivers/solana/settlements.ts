@@ -8,15 +8,15 @@ import { searchMessage } from "./settlements-search.ts";
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
   readonly clock: Clock;
-  /** How far back the payer's transactions are looked through for a payment that was first asked about after its time. */
+  /** How far back the payer's transactions are searched for a payment that was first looked up after its expiry. */
   readonly windowMs?: number;
-  /** So long a blockhash must have been invalid: a node that is behind does not know the newest ones either. */
+  /** How long a blockhash must have been invalid: a node that lags does not know the newest blockhashes either. */
   readonly graceMs?: number;
 }
 
 /**
- * Reads what became of a partially signed transaction: among the payer's recent transactions, the one with exactly its
- * message. The first signature, which names it, is that of whoever pays the fee, and not known beforehand.
+ * Reads the state of a partially signed transaction: searches the payer's recent transactions for the one with exactly
+ * its message. The transaction's id is the fee payer's signature, which is not known in advance.
  */
 export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
   const { client, clock, windowMs = 24 * 60 * 60 * 1000, graceMs = 30_000 } = options;
@@ -28,7 +28,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     signal: AbortSignal,
   ): Promise<SettlementState> {
     const message = await readMessage(payment);
-    // Before the search: what has not landed when its blockhash has expired, never will.
+    // Before the search: what has not landed when the blockhash has expired never will.
     const { validAt, invalidSince } = await look(message.recentBlockhash, signal);
     const isOver = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
     const since = validAt === undefined ? clock.now() - windowMs : validAt - LIFETIME_MS;
@@ -39,7 +39,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return { state: isOver ? "dead" : "open" };
   }
 
-  /** Asks about a blockhash, and remembers since when it is invalid. */
+  /** Asks whether a blockhash is valid, and remembers since when it is not. */
   async function look(blockhash: string, signal: AbortSignal): Promise<Sighting> {
     const answers = await client.ask(
       (node) => Promise.all(LEVELS.map((commitment) => node.isBlockhashValid(blockhash, { commitment }))),
@@ -56,7 +56,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return sighting;
   }
 
-  /** What the owner holds in all of its accounts for the mint. */
+  /** The owner's balance over all its accounts of the mint. */
   async function balance(payer: string, { asset }: PaymentRequirements, signal: AbortSignal): Promise<bigint> {
     const { PublicKey } = await import("@solana/web3.js");
     const filter = { mint: new PublicKey(asset) };
@@ -68,20 +68,20 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
   return { find, balance };
 }
 
-/** What is known of a blockhash, in Unix milliseconds. */
+/** The observations of a blockhash, in Unix milliseconds. */
 interface Sighting {
   readonly seenAt: number;
-  /** When it was first seen to be valid: nothing with it landed much earlier. */
+  /** When it was first seen as valid: no transaction with it landed much earlier. */
   readonly validAt: number | undefined;
   readonly invalidSince: number | undefined;
 }
 
-/** Valid neither for the newest blocks nor for the final ones, which are some seconds behind. */
+/** It must be invalid at both levels: for the newest blocks, and for the final ones some seconds behind. */
 const LEVELS = ["processed", "finalized"] as const;
-/** A blockhash lives for 150 slots, about a minute; the rest is for our clock, which may be an hour ahead of the chain's. */
+/** A blockhash lives for 150 slots, about a minute; the rest allows for a clock that is up to an hour ahead. */
 const LIFETIME_MS = 2 * 60 * 60 * 1000;
 
-/** @throws Problem `internal` when the payload holds no transaction: nobody reserves such a payment. */
+/** @throws Problem `internal` when the payload contains no transaction, which `readPayment` prevents. */
 async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessage> {
   const { VersionedTransaction } = await import("@solana/web3.js");
   try {
@@ -91,14 +91,14 @@ async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessag
   }
 }
 
-/** What failed in the chain can never succeed: a message is carried out once. */
+/** A transaction that failed on the chain can never succeed, since a message is executed only once. */
 function judge({ meta, transaction }: VersionedTransactionResponse, offer: PaymentRequirements): SettlementState {
   const received = held(meta?.postTokenBalances, offer) - held(meta?.preTokenBalances, offer);
   const isPaid = meta?.err === null && received >= BigInt(offer.amount);
   return isPaid ? { state: "settled", transaction: transaction.signatures[0]! } : { state: "dead" };
 }
 
-/** What the recipient held of the asset in the accounts that the transaction touched. */
+/** The recipient's balance of the asset in the accounts of the transaction. */
 const held = (balances: readonly TokenBalance[] | null | undefined, { asset, payTo }: PaymentRequirements): bigint =>
   (balances ?? [])
     .filter(({ mint, owner }) => mint === asset && owner === payTo)

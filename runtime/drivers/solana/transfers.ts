@@ -11,7 +11,7 @@ export interface SolanaTransfersOptions {
   readonly mint: string;
 }
 
-/** What one request lists; the RPC's own limit. */
+/** The entries of one request; the RPC's own limit. */
 const PAGE = 1000;
 const BATCH = 10;
 
@@ -32,7 +32,7 @@ export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions):
         const landed = await fetchOne(node, signature).catch(() => null);
         return receivers.flatMap((receiver) => toTransfer(landed, { signature, mint, receiver }));
       }),
-    isPayment: async () => false, // Nothing in a transaction of Solana says so.
+    isPayment: async () => false, // A Solana transaction does not show it.
   };
 }
 

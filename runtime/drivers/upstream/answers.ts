@@ -5,15 +5,15 @@ import { readBounded } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import type { WireAnswer } from "./transport.ts";
 
-/** A failure that may pass. */
+/** A transient failure. */
 export interface Setback {
-  /** Follows the upstream's title in a sentence: `answered with status 503`. */
+  /** The rest of a sentence after the upstream's title: `answered with status 503`. */
   readonly reason: string;
-  /** Whether the upstream works and only limits the rate of requests. */
+  /** Whether the upstream works and only limits the rate. */
   readonly isAlive: boolean;
-  /** The pause that it asked for. */
+  /** The pause that the upstream asked for. */
   readonly retryAfterMs?: number | undefined;
-  /** The wait that callers are told when it asked for no pause. */
+  /** The pause for callers when the upstream asked for none. */
   readonly unnamedMs?: number;
   readonly cause?: unknown;
 }
@@ -23,18 +23,18 @@ export type AttemptOutcome<T> =
   | { readonly value: T; readonly setback?: undefined }
   | { readonly value?: undefined; readonly setback: Setback };
 
-/** The setback of a node that reports its rate limit in a JSON-RPC error. */
+/** The setback when a node reports its rate limit in a JSON-RPC error. */
 export const RATE_LIMITED: Setback = { reason: "has been asked too often", isAlive: true };
 
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 /**
- * JSON-RPC errors that pass. -32005: "limit exceeded" (EIP-1474), on Solana "node is behind". -32016: "over rate limit" of
- * Base's public nodes, on Solana "minimum context slot not reached". 429: HTTP's number. -32007 is not among them: it is
- * Solana's skipped slot, an answer; QuickNode, which uses it for its rate limit, sends status 429 with it.
+ * Transient JSON-RPC errors. -32005: "limit exceeded" (EIP-1474), on Solana "node is behind". -32016: "over rate limit"
+ * of Base's public nodes, on Solana "minimum context slot not reached". 429: HTTP's number. Not -32007, which on Solana
+ * means a skipped slot: QuickNode, which uses it for its rate limit, sends status 429 with it.
  */
 const PASSING_ERRORS: ReadonlySet<number> = new Set([-32005, -32016, 429]);
 
-/** The setback that a status means; undefined for an answer. @param now Unix milliseconds. */
+/** The setback of a status; undefined when the status is an answer. @param now Unix milliseconds */
 export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
   if (status < 500 && !PASSING.has(status)) return undefined;
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
@@ -64,11 +64,11 @@ function parse(text: string, complaint: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("upstream-failed", complaint); // Without the cause, which quotes the body.
+    throw new Problem("upstream-failed", complaint); // Without the cause, which would quote the body.
   }
 }
 
-/** Reads a JSON-RPC response (JSON-RPC 2.0, section 5). @throws Problem `upstream-failed` when it is none. */
+/** Reads a JSON-RPC response (JSON-RPC 2.0, section 5). @throws Problem `upstream-failed` when it is malformed. */
 export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): RpcAnswer {
   const complaint = `${title} answered with what is no JSON-RPC (status ${status})`;
   const body = parse(text, complaint);
@@ -79,7 +79,7 @@ export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): Rp
   throw new Problem("upstream-failed", complaint);
 }
 
-/** -32005 is also how Infura refuses a search of logs that finds too much: an answer, which no pause changes. */
+/** With -32005, Infura also refuses a log search with too many results: an answer, which waiting does not change. */
 const ABOUT_SIZE = /\b(?:results?|logs?|range|blocks?)\b/i;
 const ABOUT_RATE = /\brate.?limit|too many requests\b/i;
 

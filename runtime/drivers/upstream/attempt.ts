@@ -7,19 +7,19 @@ import type { Question } from "./question.ts";
 import type { Transport, WireAnswer } from "./transport.ts";
 
 /**
- * One attempt at a request, bounded in time and size. A failure that may pass is a setback; a failure that a repetition
- * would not change is thrown: a Problem, or the signal's reason.
+ * One attempt at a request, bounded in time and size. A transient failure is returned as a setback; other failures are
+ * thrown: a Problem, or the signal's reason.
  */
 export interface Attempt {
-  /** The answer with its whole body. */
+  /** The answer with its whole body as text. */
   whole(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamAnswer>>;
-  /** The answer with its whole body as it came. */
+  /** The answer with its whole body as bytes. */
   bytes(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<BytesAnswer>>;
-  /** The answer as soon as its head has arrived; each further part of its body must arrive within the timeout. */
+  /** The answer after its headers; each further chunk of the body must arrive within the timeout. */
   stream(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamStream>>;
 }
 
-/** An answer whose body may be anything. */
+/** An answer whose body is bytes. */
 export interface BytesAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -33,10 +33,10 @@ export interface AttemptOptions {
   readonly clock: Clock;
 }
 
-/** How many bytes of an error answer are read so that the connection can be reused. */
+/** How many bytes of an error answer are read, so that the connection can be reused. */
 const DISCARDED_BYTES = 64 * 1024;
 
-/** @param options.timeoutMs for a whole answer; of a stream, for its first part and for each pause after it. */
+/** @param options.timeoutMs for a whole answer; for a stream, for the headers and for each pause between chunks */
 export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOptions): Attempt {
   return {
     whole: (question, maxBytes, signal) =>
@@ -57,7 +57,7 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
       })),
   };
 
-  /** @param take ends the timeout; when it is not called, the timeout is ended here. */
+  /** @param take reads the answer and ends the timeout; when it is not called, the timeout is ended here */
   async function ask<T>(
     question: Question,
     timeout: IdleTimeout,
@@ -106,6 +106,6 @@ async function discard({ body }: WireAnswer): Promise<void> {
       if (size > DISCARDED_BYTES) return;
     }
   } catch {
-    // The status is known; the rest is not needed.
+    // Only the status is needed.
   }
 }

@@ -6,32 +6,32 @@ import type { AttemptOutcome, Setback } from "./answers.ts";
 import { type BreakerTerms, createGate, type GateRefusal } from "./gate.ts";
 import type { Pace, Pause } from "./pace.ts";
 
-/** What a request's caller allows. */
+/** What the caller of a request allows. */
 export interface Terms {
   readonly signal: AbortSignal;
-  /** Unix milliseconds: until then a request that failed, or may not be sent now, is made again. 0: not at all. */
+  /** Unix milliseconds: until then, a request that failed or was refused is repeated. 0: never. */
   readonly patientUntil?: number | undefined;
-  /** How many further attempts after the first, where it differs from the upstream's own number. */
+  /** The number of further attempts, when it differs from the upstream's. */
   readonly retries?: number | undefined;
-  /** The code of the Problem when the upstream works and wants a pause; `upstream-failed` unless given. */
+  /** The Problem's code when the upstream works and wants a pause; `upstream-failed` by default. */
   readonly busy?: "unavailable" | undefined;
 }
 
-/** Repeats a request until it is answered or given up. */
+/** Repeats a request until it is answered or fails for good. */
 export interface Attempts {
   /**
-   * @param attempt throws only what a repetition would not change.
+   * @param attempt throws only failures that a repetition would not change
    * @throws Problem `upstream-failed`; what `attempt` throws; the signal's reason.
    */
   make<T>(attempt: () => Promise<AttemptOutcome<T>>, terms: Terms): Promise<T>;
-  /** Why requests are refused now without being sent. */
+  /** Why requests are currently refused without being sent; undefined when they are not. */
   refusal(): GateRefusal | undefined;
 }
 
 export interface AttemptsOptions {
   readonly id: string;
   readonly title: string;
-  /** How many further attempts after the first. */
+  /** The number of attempts after the first. */
   readonly retries: number;
   /** The pause before the first repetition; doubled for each further one. */
   readonly pauseMs: number;
@@ -42,13 +42,13 @@ export interface AttemptsOptions {
   readonly log: Log;
 }
 
-/** A request that was given up, and how long to leave the upstream alone. */
+/** A failed request, and how long the upstream should not be asked. */
 interface GivenUp {
   readonly problem: Problem;
   readonly waitMs: number;
 }
 
-/** Why a request was given up. */
+/** Why a request failed. */
 interface Failure extends Pick<Setback, "reason" | "isAlive" | "cause"> {
   readonly waitMs: number | undefined;
 }
@@ -59,13 +59,13 @@ type Made<T> = { readonly value: T; readonly givenUp?: undefined } | { readonly 
 const LONGEST_PAUSE_MS = 2000;
 /** The longest pause between requests that an upstream can ask for. */
 const LONGEST_REST_MS = 900_000;
-/** The pauses of a patient caller between requests that were given up. */
+/** The pauses of a patient caller between failed requests. */
 const PATIENCE = { firstMs: 1000, longestMs: 30_000 } as const;
 
 /**
- * Repeats setbacks, and keeps a circuit breaker across requests: after several failures in a row, or when the upstream
- * asked for a long pause, requests are refused for a while. Then one request, not repeated, probes the upstream while the
- * others wait for its result. A request that is aborted after a failed attempt counts as a failure.
+ * Repeats setbacks, with a circuit breaker across requests: after several failures in a row, or when the upstream asked
+ * for a long pause, requests are refused for a while. Then one unrepeated request probes the upstream while the others
+ * wait for its result. A request that is aborted after a failed attempt counts as a failure.
  */
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { id, title, retries, pauseMs, pace, pause, clock, log } = options;
@@ -123,14 +123,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       }
     } catch (error) {
       if (!signal.aborted)
-        succeed(); // A Problem means that the upstream answered.
+        succeed(); // A thrown Problem means that the upstream answered.
       else if (setback) giveUp(setback, busy);
       throw error;
     }
     return { givenUp: giveUp(setback, busy) };
   }
 
-  /** @param made how many attempts were made. */
+  /** @param made the number of attempts so far */
   function toPauseMs({ retryAfterMs = 0 }: Setback, made: number): number {
     return Math.max(retryAfterMs, toBackoffMs(made, { firstMs: pauseMs, longestMs: LONGEST_PAUSE_MS }));
   }

@@ -1,8 +1,8 @@
 import type { Clock } from "../../api/capabilities.ts";
 
-/** Why an upstream is not asked now, and for how long. */
+/** Why an upstream may not be asked now, and for how long. */
 export interface GateRefusal {
-  /** Follows the upstream's title in a sentence: `has asked for a pause`. */
+  /** The rest of a sentence after the upstream's title: `has asked for a pause`. */
   readonly reason: string;
   readonly waitMs: number;
   /** Whether the upstream works and has asked for the pause. */
@@ -13,7 +13,7 @@ export interface GateRefusal {
 export interface Gate {
   /** Why it may not be asked now; undefined when it may. */
   refusal(): GateRefusal | undefined;
-  /** Whether the breaker has opened and no request has succeeded since. */
+  /** Whether the breaker has opened, and no request has succeeded since. */
   isInDoubt(): boolean;
   /** Records an answered request. True when this closes the breaker. */
   succeed(): boolean;
@@ -31,15 +31,15 @@ interface Span {
 
 /** When a breaker opens, and for how long. */
 export interface BreakerTerms {
-  /** How many failed requests in a row open it; 5 unless given. */
+  /** How many failed requests in a row open it; 5 by default. */
   readonly failures?: number | undefined;
-  /** How long requests are refused before one may probe; 15 seconds unless given. */
+  /** How long requests are refused before one may probe; 15 seconds by default. */
   readonly openMs?: number | undefined;
 }
 
 const NONE: Span = { since: 0, forMs: 0 };
 
-/** The state is this process's own. */
+/** The state is kept in this process. */
 export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: BreakerTerms = {}): Gate {
   let failed = 0;
   let rested = NONE;
@@ -69,7 +69,7 @@ export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: Brea
     },
   };
 
-  /** 0 also after the clock was set back, which must not make a pause longer. */
+  /** The remaining time; 0 also after the clock was set back, so that no pause gets longer. */
   function leftOf({ since, forMs }: Span): number {
     const passed = clock.now() - since;
     return passed < 0 ? 0 : Math.max(0, forMs - passed);

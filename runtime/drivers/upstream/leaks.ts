@@ -1,13 +1,13 @@
 import type { Address } from "./question.ts";
 
-/** Shorter texts may stand in an answer by chance. */
+/** Shorter credentials are ignored: an answer may contain them by chance. */
 const SHORTEST = 6;
 const ESCAPED = /\\u[0-9a-f]{4}|\\\//i;
 
-/** Whether an answer repeats a credential of its upstream, as it is or escaped. */
+/** Whether an answer contains a credential of its upstream, plain or escaped. */
 export type RepeatsCredential = (answer: Uint8Array) => boolean;
 
-/** @param others credentials beside those of the headers. */
+/** @param others credentials besides those in headers */
 export function createLeakCheck({ headers }: Pick<Address, "headers">, others: readonly string[]): RepeatsCredential {
   const parts = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1).flatMap(withDecoded)]);
   const secrets = [...parts, ...others].filter((secret) => secret.length >= SHORTEST);
@@ -23,7 +23,7 @@ export function createLeakCheck({ headers }: Pick<Address, "headers">, others: r
   };
 }
 
-/** A Basic credential hides a password. */
+/** Adds the password of a Basic credential. */
 function withDecoded(text: string): string[] {
   const decoded = Buffer.from(text, "base64").toString();
   const [, password = ""] = /^[^:]*:(.*)$/s.exec(decoded) ?? [];

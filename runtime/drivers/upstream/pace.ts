@@ -1,6 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 
-/** An upstream's limit, as a token bucket. */
+/** An upstream's rate limit, as a token bucket. */
 export interface Rate {
   readonly per_second: number;
   /** How many requests may be sent at once after a pause. */
@@ -10,17 +10,17 @@ export interface Rate {
 /** Spaces the requests to one upstream. */
 export interface Pace {
   /**
-   * Waits for a turn. @param mayYield whether requests that may not wait go first; a quarter of the burst is kept for them.
+   * Waits for a turn. @param mayYield whether urgent requests go first; a quarter of the burst is kept for them
    * @throws the signal's reason.
    */
   turn(signal: AbortSignal, mayYield: boolean): Promise<void>;
   /** Records an answer: the pace returns to the configured rate step by step. */
   quicken(): void;
-  /** Records a refusal because of the rate: the burst is spent, and the pace is halved, at most to a sixteenth. */
+  /** Records a rate-limit refusal: empties the burst and halves the pace, down to a sixteenth. */
   slow(): void;
 }
 
-/** Lets `ms` milliseconds pass. @throws the signal's reason. */
+/** Waits for `ms` milliseconds. @throws the signal's reason. */
 export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 export interface PaceOptions {
@@ -39,7 +39,7 @@ const SLOWEST = 1 / 16;
 const QUICKENING = 1 / 64;
 const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), quicken() {}, slow() {} };
 
-/** The state is this process's own. */
+/** The state is kept in this process. */
 export function createPace({ rate, clock, pause }: PaceOptions): Pace {
   if (!rate) return UNLIMITED;
   const { per_second, burst } = rate;
@@ -94,7 +94,7 @@ export function createPace({ rate, clock, pause }: PaceOptions): Pace {
         continue;
       }
       rest = new AbortController();
-      await pause(Math.ceil((1000 * missing) / (per_second * speed)), rest.signal).catch(() => {}); // Somebody came or left.
+      await pause(Math.ceil((1000 * missing) / (per_second * speed)), rest.signal).catch(() => {}); // Queue changed.
       rest = undefined;
     }
     isServing = false;
@@ -105,7 +105,7 @@ export function createPace({ rate, clock, pause }: PaceOptions): Pace {
   }
 
   function refill(): void {
-    const passed = Math.max(0, clock.now() - at); // The clock may be set back.
+    const passed = Math.max(0, clock.now() - at); // The clock may have been set back.
     at = clock.now();
     tokens = Math.min(burst, tokens + (passed / 1000) * per_second * speed);
   }

@@ -2,26 +2,26 @@ import type { UpstreamRequest } from "../../api/capabilities.ts";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
 import type { WireRequest } from "./transport.ts";
 
-/** A request to an upstream. Equal questions have the same answer. */
+/** A request to an upstream. Equal requests have equal answers. */
 export type Question = Omit<WireRequest, "signal">;
 
 /** An upstream's URL, and the headers of every request. */
 export interface Address {
   readonly id: string;
   readonly url: URL;
-  /** Credentials; a request's headers cannot replace them. */
+  /** Credentials, which a request's headers cannot replace. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request that is sent as it stands. */
+/** A request that is sent unchanged. */
 export interface PlainRequest {
   readonly method: HttpMethod;
-  /** Below the upstream's URL, encoded; it begins with a slash. */
+  /** The encoded path below the upstream's URL, with a leading slash. */
   readonly path: string;
   /** Encoded, without the question mark. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** With its content type. */
+  /** The body with its content type. */
   readonly body?: { readonly type: string; readonly content: string | Uint8Array } | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface PlainRequest {
 const USER_AGENT = "payphone";
 
 /**
- * Makes a question: a POST when there is a body, which is sent as JSON.
+ * Makes a request: a POST with a JSON body when there is a body.
  * @param path below the upstream's URL; "" is the URL itself.
  * @throws RangeError for a path with dot segments, a query or a fragment.
  */
@@ -49,7 +49,7 @@ export function toQuestion(
   };
 }
 
-/** Makes a question of a request. Redirects of it do not leave the upstream. @throws RangeError for a path that leads elsewhere. */
+/** Makes a request whose redirects stay within the upstream's origin. @throws RangeError for a path that leaves it. */
 export function toPlainQuestion({ id, url, headers }: Address, request: PlainRequest): Question {
   const { method, path, query, body } = request;
   const own = { "user-agent": USER_AGENT, ...(body && { "content-type": body.type }) };
@@ -75,7 +75,7 @@ function toUrl(base: URL, path: string, query: UpstreamRequest["query"] = {}): U
   return url;
 }
 
-/** Names are compared without case; the last set wins. */
+/** Merges headers; names are case-insensitive, and the last set wins. */
 const toHeaders = (...sets: readonly (Readonly<Record<string, string>> | undefined)[]): Record<string, string> =>
   Object.fromEntries(
     sets.flatMap((set = {}) => Object.entries(set).map(([name, value]) => [name.toLowerCase(), value] as const)),

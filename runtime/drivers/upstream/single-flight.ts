@@ -1,8 +1,8 @@
 import { untilAborted } from "../../core/deadline.ts";
 
 /**
- * Work under one key that several callers share while it runs. A caller's signal ends only that caller's wait. The work's
- * own signal is aborted when every caller has left; a later caller starts the work again. All callers share a failure.
+ * Work under one key that concurrent callers share. A caller's signal ends only that caller's wait. The work's own
+ * signal is aborted when all callers have left; a later caller then starts the work again. All callers share a failure.
  */
 export type SingleFlight<T> = (
   key: string,
@@ -16,7 +16,7 @@ interface SharedWork<T> {
   waiters: number;
 }
 
-/** Results are not cached: once the work has ended, the next caller starts it again. */
+/** Results are not cached: after the end of the work, the next caller starts it again. */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const running = new Map<string, SharedWork<T>>();
 

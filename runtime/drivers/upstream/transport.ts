@@ -10,7 +10,7 @@ export interface WireRequest {
   readonly upstream: string;
   readonly method: HttpMethod;
   readonly url: URL;
-  /** By lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Whether only redirects within the same origin are followed. */
@@ -18,20 +18,20 @@ export interface WireRequest {
   readonly signal: AbortSignal;
 }
 
-/** One answer, its body decompressed and unread. The caller reads the body or leaves the loop: both release the connection. */
+/** An answer with its decompressed, unread body. Reading the body or leaving the loop releases the connection. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Sends one request once. A Problem that it throws is final; any other error means that no usable answer came, and may pass. */
+/** Sends a request once. A thrown Problem is final; any other error means that no answer came, and may be transient. */
 export type Transport = (request: WireRequest) => Promise<WireAnswer>;
 
-/** A transport with connections, which must be closed. */
+/** A transport with open connections, which must be closed. */
 export interface HttpTransport {
   readonly send: Transport;
-  /** Aborts what is still being sent. */
+  /** Aborts the running requests. */
   close(): Promise<void>;
 }
 
@@ -41,12 +41,12 @@ const CONNECTIONS = 32;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
 const MAX_REDIRECTS = 3;
-/** The headers that another origin is sent; all others may be credentials. */
+/** The headers that are sent to another origin; all others may be credentials. */
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent"]);
 
 /**
- * HTTP/1.1 on one pool of kept-alive connections for each origin. Redirects of a GET are followed, at most three, never
- * from https to http, and without credentials to another origin. undici is loaded on the first use.
+ * HTTP/1.1 with one pool of kept-alive connections per origin. Redirects of a GET are followed, at most three, never
+ * from https to http, and without credentials to another origin. undici is loaded on first use.
  */
 export function createHttpTransport(): HttpTransport {
   let opened: Promise<Agent> | undefined;
@@ -108,7 +108,7 @@ function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : String(value);
   };
-  const isEmpty = get("content-length") === "0"; // Decoders fail on an empty input.
+  const isEmpty = get("content-length") === "0"; // Decoders fail on empty input.
   return { status: statusCode, headers: { get }, body: isEmpty ? body : decompress(body, get("content-encoding")) };
 }
 
@@ -119,7 +119,7 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   "x-gzip": createGunzip,
 };
 
-/** Decompresses while the body is read, so that a reader who stops has caused at most one chunk too many. */
+/** Decompresses on demand: a reader that stops causes at most one chunk too many. */
 function decompress(body: Readable, encoding: string | null): Readable {
   const decoder = DECODERS[encoding?.trim().toLowerCase() ?? ""]?.();
   return decoder ? pipeline(body, decoder, () => {}) : body; // The reader gets every failure from the last stream.

@@ -16,16 +16,16 @@ import type { Transport } from "./transport.ts";
 /** An upstream with its state. */
 export interface LiveUpstream extends Upstream {
   /**
-   * Sends a request once for each call, whatever its method: equal requests at the same time are not shared. Statuses are
-   * answers, but for 408, 425, 429 and 5xx.
+   * Sends a request once per call, whatever its method; concurrent equal requests are not shared. All statuses are
+   * answers except 408, 425, 429 and 5xx.
    * @throws Problem `unavailable` when the upstream wants a pause; `upstream-failed`; the signal's reason.
    */
   send(request: PlainRequest, terms: SendTerms): Promise<BytesAnswer>;
-  /** The query parameters that its URL and its credentials fill. */
+  /** The query parameters of its URL and its credentials. */
   readonly parameters: readonly string[];
-  /** Notes that the credential was refused with this status, or that it was not. */
+  /** Records that the credential was refused with this status, or with undefined that it was accepted. */
   noteRefusal(status: number | undefined): void;
-  /** Why it is left alone at present; undefined while it is asked. */
+  /** Why the upstream is not asked at present; undefined when it is. */
   outage(): string | undefined;
   /** `down` while requests are refused without being sent. */
   status(): { readonly state: "up" | "down"; readonly reason?: string };
@@ -36,34 +36,34 @@ export interface SendTerms {
   readonly signal: AbortSignal;
   /** Limit of the decompressed body. */
   readonly maxBytes: number;
-  /** Whether it may be sent again after a failure that leaves unknown whether it was received. */
+  /** Whether it may be repeated after a failure that leaves open whether it was received. */
   readonly isRepeatable: boolean;
 }
 
 export interface UpstreamOptions {
   readonly id: string;
   readonly title: string;
-  /** Undefined when none is configured. A name and a password in it become a basic authorization header. */
+  /** Undefined when not configured. A name and a password in it become a basic authorization header. */
   readonly url: string | undefined;
-  /** The environment variable that sets the URL, for messages. */
+  /** The environment variable of the URL, for messages. */
   readonly variable?: string | undefined;
-  /** Credentials; a plugin's headers do not replace them. */
+  /** Credentials, which a plugin's headers cannot replace. */
   readonly headers: Readonly<Record<string, string>>;
   /** Credentials in the query. */
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Credentials that stand in the URL. */
+  /** Credentials within the URL. */
   readonly hidden?: readonly string[] | undefined;
-  /** When requests are refused without being sent. */
+  /** When the circuit breaker opens. */
   readonly breaker?: BreakerTerms | undefined;
-  /** Bounds one attempt: a whole answer, or the first and each further part of a stream. */
+  /** The timeout of one attempt: for a whole answer, or for each chunk of a stream. */
   readonly timeoutMs: number;
-  /** How many further attempts after the first. */
+  /** The number of attempts after the first. */
   readonly retries: number;
-  /** The pause before the first repetition; 250 unless given. */
+  /** The pause before the first repetition; 250 by default. */
   readonly pauseMs?: number;
-  /** Requests above it wait; unlimited unless given. */
+  /** Requests above this rate wait; unlimited by default. */
   readonly rate?: Rate | undefined;
-  /** How time is waited for; a test's may take none. */
+  /** Waits; tests may inject one that takes no time. */
   readonly pause?: Pause;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -72,7 +72,7 @@ export interface UpstreamOptions {
 
 const MAX_BYTES = 2 * 1024 * 1024;
 const PAUSE_MS = 250;
-/** How long services that are paid first are not sold after a refusal of the credential. */
+/** How long the sale of services that are paid first is paused after a refused credential. */
 const REFUSED_MS = 60_000;
 
 /** An upstream over a transport. */
@@ -118,10 +118,10 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       const retries = isRepeatable ? undefined : 0;
       const ask = (): Promise<AttemptOutcome<BytesAnswer>> => attempt.bytes(question, maxBytes, signal);
       const answer = await attempts.make(ask, { signal, retries, busy: "unavailable" });
-      // A refusal of the credential is never quoted, and may name what it refuses.
+      // An answer that refuses the credential may repeat it: callers never quote such an answer.
       if (isKeyRefusal(answer.status) || !repeatsCredential(answer.body)) return answer;
       log.error("upstream.repeats-credential", { upstream: id, status: answer.status });
-      throw new Problem("upstream-failed", `${title} answered with what nobody may see`);
+      throw new Problem("upstream-failed", `${title}'s answer contains a secret and is withheld`);
     },
     noteRefusal(status) {
       if (status !== undefined) log.error("upstream.refused", { upstream: id, status });
@@ -140,7 +140,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     return refusal && `${title} ${refusal.reason}`;
   }
 
-  /** 403 may concern one question only. */
+  /** A 403 alone may concern only one request. */
   function blocks({ status, at }: { readonly status: number; readonly at: number }): boolean {
     return status !== 403 && clock.now() - at < REFUSED_MS;
   }
@@ -154,7 +154,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     return toQuestion(address, what, request);
   }
 
-  /** Equal questions at the same time share one request. */
+  /** Concurrent equal requests share one exchange. */
   function exchange(
     question: Question,
     { signal, maxBytes = MAX_BYTES, patientUntil, isPassing }: UpstreamRequest,
@@ -172,7 +172,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   }
 }
 
-/** What an answer counts as. */
+/** Decides what an answer counts as. */
 type Judge = (outcome: AttemptOutcome<UpstreamAnswer>) => AttemptOutcome<UpstreamAnswer>;
 
 const judgeBy =
@@ -180,7 +180,7 @@ const judgeBy =
   (outcome) =>
     outcome.value && isPassing?.(outcome.value) ? { setback: RATE_LIMITED } : outcome;
 
-/** @throws RangeError when the URL is none. */
+/** @throws RangeError when the URL is invalid. */
 function toAddress({ id, url: text, headers, query = {} }: UpstreamOptions): Address | undefined {
   if (text === undefined) return undefined;
   const { url, headers: basic } = toEndpoint(text);
