@@ -9,7 +9,7 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
   attest: {
     check: checkClaim,
 
-    /** A signature that does not verify is refused before anybody is charged. */
+    /** Refuses a signature that does not verify, before the caller is charged. */
     async ready(input, signal) {
       if (isSigned(input)) await toCallerSignature(input, toMessage(site.name, input), evm, signal);
       await anchor.ready(signal);

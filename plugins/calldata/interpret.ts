@@ -27,12 +27,12 @@ export interface Interpreted {
   readonly values: readonly unknown[];
 }
 
-/** Other calls have a turn between signatures when there is more data. */
+/** With more data, other calls get a turn between two signatures. */
 const LARGE_BYTES = 8192;
 
 /**
- * Decodes the data by the signature that it fits best; of equal fits by the first one.
- * @param data the calldata after the selector. @param texts the selector's signatures, the most trustworthy first.
+ * Decodes the data with the signature that it fits best; among equal fits, with the first one.
+ * @param data the calldata after the selector. @param texts the selector's signatures, most trustworthy first.
  */
 export async function interpret(data: Buffer, texts: readonly string[]): Promise<Interpreted> {
   const found = await findFit(data, texts);

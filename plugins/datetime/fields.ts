@@ -11,7 +11,7 @@ const UNITS = [
 ] as const;
 const YEAR = { unit: "year", seconds: 31_556_952 } as const;
 
-/** The fields of schemas/DatetimeParseResponse.json that follow from the moment alone. */
+/** The fields of schemas/DatetimeParseResponse.json that follow from the moment only. */
 export interface DatetimeFields {
   readonly iso: string;
   readonly unix: number;

@@ -21,7 +21,7 @@ export default definePlugin("datetime", ({ clock }) => ({
     run({ input, timezone, base_time }) {
       const zone = toZone(timezone) ?? "UTC";
       const now = new Date(clock.now()).toISOString().replace(/\.\d+/, "");
-      const base = toBase(base_time ?? now, zone) as Temporal.ZonedDateTime; // `check` has read it.
+      const base = toBase(base_time ?? now, zone) as Temporal.ZonedDateTime; // `check` has parsed it.
       const reading = read(input, base);
       const at = reading.at.withTimeZone(zone);
       if (at.year < 1 || at.year > 9999) throw unclear("The moment lies outside of the years 1 to 9999");

@@ -8,8 +8,8 @@ import { type Reading, unclear } from "./reading.ts";
 import { takeZone } from "./zones/zones.ts";
 
 /**
- * The moment that a text names. @param base now, in the zone of texts that name none.
- * @throws Problem `unparseable-input` when any part of the text is not understood or names what does not exist.
+ * The moment that a text names. @param base now, in the zone for texts that name none.
+ * @throws Problem `unparseable-input` when a part of the text is not understood, or names a date that does not exist.
  */
 export function read(input: string, base: Temporal.ZonedDateTime): Reading {
   const text = unquote(input.trim().replaceAll(/\s+/g, " "));

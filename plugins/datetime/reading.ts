@@ -8,23 +8,23 @@ export type Confidence = "high" | "medium" | "low";
 export interface Reading {
   /** In the zone of the text. */
   readonly at: Temporal.ZonedDateTime;
-  /** The text names a day without a time: `at` is the day's first moment. */
+  /** Whether the text names a day without a time; `at` is then the day's first moment. */
   readonly isWholeDay: boolean;
-  /** The text is in a machine format. */
+  /** Whether the text is in a machine format. */
   readonly isMachine: boolean;
-  /** What had to be assumed: sentences. */
+  /** The assumptions that were made: sentences. */
   readonly assumptions: readonly string[];
 }
 
-/** How a reading came about. */
+/** The grounds of a reading. */
 export type Grounds = Pick<Reading, "isMachine" | "assumptions">;
 
-/** A machine format, with nothing assumed. */
+/** A machine format without assumptions. */
 export const MACHINE: Grounds = { isMachine: true, assumptions: [] };
-/** English, with nothing assumed. */
+/** English without assumptions. */
 export const PHRASE: Grounds = { isMachine: false, assumptions: [] };
 
-/** Machine formats outside of these years are more likely misread than meant. */
+/** A machine format with a year outside this range was probably misread. */
 const PLAUSIBLE_YEARS = { first: 1970, last: 2100 } as const;
 
 /** `low` exactly when something was assumed; `high` only for plausible machine formats. */
@@ -35,7 +35,7 @@ export function confidenceOf({ at, isMachine, assumptions }: Reading): Confidenc
 
 /**
  * A date, with a time unless the whole day is meant, in a zone. Local times that a clock change skips or repeats are
- * resolved as Temporal's `compatible` and RFC 5545 do, which counts as an assumption.
+ * resolved as in Temporal's `compatible` and RFC 5545, which counts as an assumption.
  */
 export function toReading(
   date: Temporal.PlainDate,
@@ -66,7 +66,7 @@ export const toExactReading = (instant: Temporal.Instant, zone: string, grounds:
   ...grounds,
 });
 
-/** The error for a text that is not understood. @param why a sentence that says what would be right. */
+/** The error for a text that is not understood. @param why a sentence that says what is expected. */
 export const unclear = (why: string, cause?: unknown): Problem => new Problem("unparseable-input", why, { cause });
 
 /** @param weekday 1 = Monday. @throws Problem `unparseable-input` when the date is another weekday. */

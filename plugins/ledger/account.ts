@@ -23,13 +23,13 @@ export interface LedgerAccount {
   readonly entries: readonly Entry[];
 }
 
-/** What `readLedger` works with. */
+/** The settings of `readLedger`. */
 export interface LedgerWork {
   readonly node: Upstream;
   readonly registry: ServiceRegistry;
   /** The maximum number of transfers. */
   readonly most: number;
-  /** The advice when there are more, as a clause: `choose a shorter one`. */
+  /** The advice when there are more transfers, as a clause: `choose a shorter one`. */
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly report: (progress: string) => void;
@@ -80,7 +80,7 @@ async function readAll({ wallet, direction }: LedgerQuery, work: LedgerWork, spa
   return [...found.values()].sort((one, other) => one.block - other.block || one.index - other.index);
 }
 
-/** The registry decides first; for unlisted recipients, EIP-3009 means x402. */
+/** The registry decides first. For unlisted recipients, EIP-3009 means x402. */
 function recognize({ to, isAuthorized }: UsdcTransfer, registry: ServiceRegistry): Pick<Entry, "category" | "service"> {
   const service = registry.find(to);
   return { service, category: service?.category ?? (isAuthorized ? "x402" : "other_transfer") };

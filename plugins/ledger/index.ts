@@ -9,7 +9,7 @@ import { SPEC_VERSION, summarize } from "./summary.ts";
 /** The limits of a summary (README.md in this folder). */
 const SUMMARY_DAYS = 120;
 const SUMMARY_TRANSFERS = 25_000;
-/** Of the deadline of 60 seconds in the manifest. */
+/** Part of the deadline of 60 seconds in the manifest. */
 const SUMMARY_READ_MS = 45_000;
 const SUMMARY_PAUSE_SECONDS = 5;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
@@ -53,7 +53,7 @@ export default definePlugin("ledger", (host) => {
       },
     },
 
-    // It alone signs and anchors: who does not sell it needs no key of the treasury.
+    // Only `report` signs and anchors, so a site that does not sell it needs no treasury key.
     get report(): HandlersOf<"ledger">["report"] {
       const { anchor, treasury } = host;
       return {

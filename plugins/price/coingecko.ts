@@ -3,10 +3,10 @@ import { KNOWN_CONTRACTS, KNOWN_IDS, NATIVE_IDS } from "./known-coins.ts";
 import { fromCoin, fromMarkets, type Members, type Quote, toMembers, unreadable } from "./quote.ts";
 import { type ContractToken, PLATFORMS, type PricedToken, type SymbolToken, type TokenChain } from "./request.ts";
 
-/** One attempt to find a token: null when it finds none, and the next one is tried. */
+/** One attempt to find a token; null when it fails, and the next attempt is tried. */
 type Find = () => Promise<Quote | null>;
 
-/** Of several coins with one symbol, how many are asked whether they are on a chain. */
+/** How many of several coins with one symbol are checked for being on a chain. */
 const MOST_CANDIDATES = 3;
 const WITHOUT_TEXTS = { localization: "false", tickers: "false", community_data: "false", developer_data: "false" };
 
@@ -28,7 +28,7 @@ async function firstFound(attempts: readonly Find[]): Promise<Quote | null> {
   return null;
 }
 
-/** A token known by its contract or its id first; the search also finds what has a new id. */
+/** Finds a token by its known contract or id first. The search also finds a coin whose id has changed. */
 function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
   const known = KNOWN_CONTRACTS.get(symbol);
   const id = KNOWN_IDS.get(symbol);
@@ -46,7 +46,10 @@ function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
   ];
 }
 
-/** Says that the coin was chosen by its market cap, or takes its price away where no market cap tells the coins apart. */
+/**
+ * Adds the assumption that the coin was chosen by its market cap. Removes the price when no market cap tells the coins
+ * apart.
+ */
 function choose(quote: Quote | null, { quote: listed }: FoundCoin, coins: readonly FoundCoin[]): Quote | null {
   if (!quote || coins.length < 2) return quote;
   const several = `${coins.length} coins have the symbol ${quote.symbol}`;
@@ -55,7 +58,7 @@ function choose(quote: Quote | null, { quote: listed }: FoundCoin, coins: readon
   return { ...quote, assumptions: [`${several}: the one with the highest market cap is taken`] };
 }
 
-/** The coin must be the chain's own or have a contract there. */
+/** Finds a coin that is the chain's own or has a contract there. */
 function findOnChain({ symbol }: SymbolToken, chain: TokenChain, read: Reader): Find[] {
   const known = KNOWN_CONTRACTS.get(symbol);
   const id = KNOWN_IDS.get(symbol);
@@ -81,7 +84,7 @@ const toContractToken = ({ chain, contract }: { chain: TokenChain; contract: str
   address: contract,
 });
 
-/** The caller asked for no chain, so the answer names none. */
+/** A quote without a chain, for a request that named none. */
 const withoutPlace = (quote: Quote | null): Quote | null => quote && { ...quote, contract: null };
 
 interface FoundCoin {

@@ -3,7 +3,7 @@ import type { TokenChain } from "./request.ts";
 
 /**
  * CoinGecko ids by well-known symbols (lower case). Other coins use the same symbols, some of them to deceive, and can
- * report any market cap. Symbols that are not here are searched. The recording says where the ids come from.
+ * report any market cap. Symbols that are not listed here are searched. The recording names the source of the ids.
  */
 export const KNOWN_IDS: ReadonlyMap<string, string> = new Map(
   recorded.exchanges[0]?.response.json.map(({ id, symbol }) => [symbol, id]),
@@ -16,7 +16,7 @@ export interface KnownContract {
   readonly contract: string;
 }
 
-/** The tokens that this service is paid in: their contracts are certain, their ids at CoinGecko can change. */
+/** The tokens in which this service is paid. Their contracts are certain, while their ids at CoinGecko can change. */
 export const KNOWN_CONTRACTS: ReadonlyMap<string, KnownContract> = new Map([
   ["usdc", { chain: "base", contract: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" }],
   ["jpyc", { chain: "polygon", contract: "0xe7c3d8c9a439fede00d2600032d5db0be71c3c29" }],

@@ -12,11 +12,11 @@ export interface Quote {
   readonly contract: string | null;
   /** What was assumed, in sentences; absent when nothing was. */
   readonly assumptions?: string[];
-  /** Why there is no price, where that is not simply so. */
+  /** Why there is no price, when there is a particular reason. */
   readonly refusal?: string;
 }
 
-/** Longer ago, a price is that of a market that is gone: CoinGecko shows the last one for ever. */
+/** The oldest acceptable price. CoinGecko shows the last price of a dead market for ever. */
 const LONGEST_STILL_MS = 24 * 60 * 60 * 1000;
 
 /** The members of a JSON object from CoinGecko, not yet checked. */
@@ -37,7 +37,7 @@ export function fromCoin(coin: Members, date: string | null): Quote {
   return refuseStill(quote, coin.last_updated, date);
 }
 
-/** Takes the price away that was last updated long before the answer's own date: by CoinGecko's clock, not by ours. */
+/** Removes a price that was updated long before the answer's own date. Both times are from CoinGecko's clock. */
 function refuseStill(quote: Quote, updated: unknown, date: string | null): Quote {
   const isStill = typeof updated === "string" && Date.parse(date ?? "") - Date.parse(updated) > LONGEST_STILL_MS;
   if (!isStill) return quote;

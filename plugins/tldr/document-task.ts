@@ -6,9 +6,9 @@ export type DocumentSource =
 /** The text of a document. */
 export interface DocumentText {
   readonly text: string;
-  /** The page shows its text only after its scripts have run, which nobody does here. */
+  /** Whether the page shows its text only after running its scripts, which are not run here. */
   readonly needsScripts: boolean;
-  /** The site shows something in place of the page: a check for humans, a refusal, a cookie wall, an error. */
+  /** Whether the site shows something else in place of the page: a CAPTCHA, a refusal, a cookie wall, an error. */
   readonly isGuarded: boolean;
 }
 
@@ -17,9 +17,9 @@ export interface ReadTask {
   readonly source: DocumentSource;
   /** Limit of the process's resident memory; Node itself takes about a fifth. */
   readonly limitBytes: number;
-  /** Limit of the processor time that reading takes, the loading of the parser included. */
+  /** Limit of the processor time for reading, including loading the parser. */
   readonly limitCpuMs: number;
 }
 
-/** The statuses with which a reading process ends itself. Node ends it with 1 after an error. */
+/** The exit statuses of a reading process. After an error, Node exits with 1. */
 export const STATUS = { failed: 1, memory: 2, time: 3 } as const;

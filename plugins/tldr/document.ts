@@ -8,10 +8,13 @@ import { type DocumentSource, type DocumentText, type ReadTask, STATUS } from ".
 /** Reads the text of a document. @throws Problem `unparseable-input`, `unavailable`; the signal's reason. */
 export type ReadDocument = (source: DocumentSource, signal: AbortSignal) => Promise<DocumentText>;
 
-/** How much a document may take. */
+/** Limits for reading one document. */
 export interface ReadLimits {
   readonly cpuMs?: number;
-  /** Only a busy machine needs more than the processor time: then nothing is said against the document. */
+  /**
+   * The limit of wall-clock time. It is exceeded before the processor time only on a busy machine, so the error does
+   * not blame the document.
+   */
   readonly wallMs?: number;
 }
 
@@ -19,8 +22,8 @@ const LIMIT_MB = 512;
 
 /**
  * Reads each document in a process of its own, because a hostile page can keep a parser busy for minutes or fill the
- * memory, and a thread without memory ends the whole server. A process ends itself after 3 seconds of processor time or at
- * its memory limit, and is killed after 20 seconds. As many processes run at once as there are processors, at least two;
+ * memory, and a thread out of memory ends the whole server. A process exits after 3 seconds of processor time or at its
+ * memory limit, and is killed after 20 seconds. As many processes run at once as there are processors, at least two;
  * further documents wait.
  */
 export function createReadDocument({ cpuMs = 3000, wallMs = 20_000 }: ReadLimits = {}): ReadDocument {
@@ -57,7 +60,7 @@ function readInProcess(
 const toBusy = (): Problem =>
   new Problem("unavailable", "The machine is too busy to read the document now", { retryAfter: 10 });
 
-/** Other statuses are taken as out of memory: V8 and the kernel end a process in different ways. */
+/** Any other status counts as out of memory, because V8 and the kernel end a process in different ways. */
 function explain(status: number | null, cpuMs: number): string {
   if (status === STATUS.time) return `The document cannot be read within ${cpuMs / 1000} seconds`;
   if (status === STATUS.failed) return "The document is damaged or protected: it cannot be read";

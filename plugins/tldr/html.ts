@@ -2,7 +2,7 @@ import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
 import type { DocumentText } from "./document-task.ts";
 
-/** The DOM as far as it is used here; linkedom's own types need TypeScript's DOM library. */
+/** The part of the DOM that is used here; linkedom's own types need TypeScript's DOM library. */
 interface Page {
   readonly documentElement: Element | null;
   readonly head: Element;
@@ -28,25 +28,25 @@ const METADATA = /^(?:title|meta|link|base|style|script)$/;
 /** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
-/** What pages say when they show nothing without scripts. */
+/** Texts of pages that show nothing without scripts. */
 const SCRIPTS_WANTED =
   /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
-/** What sites show in place of a page: checks for humans, refusals, cookie walls, missing pages with status 200. */
+/** Texts that sites show in place of a page: CAPTCHAs, refusals, cookie walls, missing pages with status 200. */
 const IN_PLACE_OF_PAGE =
   /\bjust a moment\b|verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|are you (?:a robot|human)|not a (?:ro)?bot\b|press (?:&|and) hold|unusual traffic|\bcaptcha\b|you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|security of your connection|enter the characters you see|disable any ad.?blocker|browser is not supported|account (?:has been |is )?suspended|before you continue to|^(?:you are being )?redirect(?:ing|ed)\b|^(?:error )?404\b|page (?:was |could )?not (?:be )?found/i;
-/** Where frameworks put the page. */
+/** The elements into which frameworks render a page. */
 const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
-/** A longer text is not only a notice that scripts are wanted. */
+/** A longer text is more than a notice that scripts are required. */
 const LONGEST_NOTICE = 400;
-/** What an application shows while it loads. */
+/** The longest text that an application shows while it loads. */
 const LONGEST_LOADING = 60;
-/** What surrounds a text even inside of its main element. */
+/** Elements around a text, even within its main element. */
 const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, form";
 
 /**
- * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no text.
- * The main element is taken where the article is less than half of it (a question without its answers), and the text that
- * a page holds for search engines alone (schema.org `articleBody`) where it is twice as long.
+ * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no
+ * text. The main element is taken when the article is less than half of it (for instance a question without its
+ * answers). The text for search engines (schema.org `articleBody`) is taken when it is twice as long.
  */
 export async function readHtml(html: string, url: string): Promise<DocumentText> {
   const page = parse(html);

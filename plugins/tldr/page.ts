@@ -20,7 +20,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     try {
       return await web.fetch(url, { ...LIMITS, headers, signal });
     } catch (error) {
-      // The request itself was valid: only the page at its URL cannot be read.
+      // The request was valid; only the page at its URL cannot be read.
       if (!(error instanceof Problem) || error.code !== "bad-request") throw error;
       throw new Problem("unparseable-input", error.message, { cause: error });
     }

@@ -26,5 +26,5 @@ function endOfPart(text: string, maxLength: number): number {
   return isHighSurrogate(text.charCodeAt(most - 1)) ? most - 1 : most;
 }
 
-/** The first half of a character that takes two code units. */
+/** Whether a code unit is the first half of a character of two code units. */
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

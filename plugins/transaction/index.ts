@@ -24,7 +24,10 @@ export default definePlugin("transaction", ({ upstream }) => {
   };
 });
 
-/** A node forgets old transactions, and learns of new ones late: it cannot say that there is none. */
+/**
+ * The error for an unknown transaction. A node forgets old transactions and learns of new ones late, so it cannot prove
+ * that there is none.
+ */
 const toUnknown = ({ title }: Upstream, hash: string): Problem =>
   new Problem(
     "nothing-found",

@@ -69,7 +69,7 @@ function toKey(take: Take): string | undefined {
   return bytes && base58.encode(bytes);
 }
 
-/** The authority that the Token program's `setAuthority` changes; those that only Token-2022 has stay numbers. */
+/** The authority that the Token program's `setAuthority` changes. Authorities that only Token-2022 has stay numbers. */
 function toAuthorityType(take: Take): string | number | undefined {
   const type = take(1)?.readUInt8();
   return type === undefined ? undefined : (AUTHORITY_TYPES[type] ?? type);

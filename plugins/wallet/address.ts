@@ -12,12 +12,15 @@ export interface WalletAddress {
   readonly chainId?: string;
 }
 
-/** `x` and `\\x` are how databases begin hex. */
+/** An EVM address. Some databases write `x` or `\\x` before hex. */
 const EVM = /^(?:0x|\\?x)?(?:0{24})?([0-9a-f]{40})$/i;
-/** An EVM address inside of other text (`base:0x…`, `ethereum:0x…@8453`, `https://etherscan.io/address/0x…`), but no part of a name. */
+/**
+ * An EVM address within other text (`base:0x…`, `ethereum:0x…@8453`, `https://etherscan.io/address/0x…`), but not
+ * within a name.
+ */
 const EVM_INSIDE =
   /(?:(?<![a-z0-9])([a-z0-9]{1,12}):(?:pay-)?)?(?<![a-z0-9])0x([0-9a-f]{40})(?![a-z0-9]|\.[a-z])(?:@([a-z0-9]{1,12}))?/gi;
-/** EIP-155 chains by the short names that stand before or after an address (EIP-3770, and what people write). */
+/** EIP-155 chains by the short names that people write before or after an address (EIP-3770 and others). */
 const CHAIN_IDS: ReadonlyMap<string, string> = new Map([
   ["eth", "1"],
   ["mainnet", "1"],
@@ -39,7 +42,7 @@ const PAYMENT_URI = /^[a-z]{2,12}:(?!\/\/)([1-9A-HJ-NP-Za-km-z]{20,100})(?:\?.*)
 const QUOTES = /^["'`“‘(<[{]+|["'`”’)>\]},;.]+$/g;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const CASHADDR_PREFIX = /^bitcoincash:/i;
-/** Bech32 (BIP 173) and Bitcoin Cash addresses without prefix: not case-sensitive. */
+/** Bech32 (BIP 173) and Bitcoin Cash addresses without prefix, which are not case-sensitive. */
 const EITHER_CASE = /^(?:[a-z]{1,10}1[02-9ac-hj-np-z]{6,}|[qp][02-9ac-hj-np-z]{41})$/i;
 
 /** What `readChainAddress` accepts. */
@@ -65,9 +68,8 @@ export function readChainAddress(
 }
 
 /**
- * Reads an address as sent by a caller or printed in a sanctions list. White space and quotes around it, invisible
- * characters, and the notations that people copy it in do not matter: an address that is on a list must be found. Any text
- * has a key.
+ * Reads an address from a caller or a sanctions list. Ignores surrounding white space and quotes, invisible characters,
+ * and the notations in which addresses are copied, because a listed address must be found. Any text has a key.
  */
 export function readAddress(text: string): WalletAddress {
   const clean = text

@@ -10,8 +10,8 @@ import { createSol } from "./names/sol.ts";
 import { createScreening } from "./screen/screening.ts";
 
 /**
- * Wallet services: screening, name resolution, wallet intelligence and investigation. Each is made only where it is sold,
- * and needs the sources that its manifest names; investigation alone signs and anchors.
+ * Wallet services: screening, name resolution, wallet intelligence and investigation. Each handler is created only when
+ * its service is sold, with the sources that its manifest names; only investigation signs and anchors.
  */
 export default definePlugin("wallet", (host) => {
   const registries = once(() => ({ ENS: createEns(host), SNS: createSol(host) }));
@@ -56,7 +56,7 @@ export default definePlugin("wallet", (host) => {
   };
 });
 
-/** Makes a value at its first use. */
+/** Creates a value on first use. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -8,23 +8,23 @@ export const FITS = ["exact", "unpadded", "trailing", "loose"] as const;
 export interface DecodedArguments {
   readonly values: readonly unknown[];
   /**
-   * `exact`: the data is the canonical encoding; `unpadded`: but for zeros missing at its end; `trailing`: with more bytes
-   * after it; `loose`: the values lie elsewhere, as with gaps or swapped tails.
+   * `exact`: the data is the canonical encoding. `unpadded`: zeros are missing at its end. `trailing`: more bytes
+   * follow it. `loose`: the values are at other offsets, for instance with gaps or swapped tails.
    */
   readonly fit: (typeof FITS)[number];
 }
 
-/** How many bytes may still be read. One budget for all signatures that are tried on the same data. */
+/** How many more bytes may be read. All signatures that are tried on the same data share one budget. */
 export interface ReadBudget {
   left: number;
 }
 
-/** Canonical data is read once; the rest is for offsets that overlap, and for further signatures. */
+/** Canonical data is read once. The rest of the budget is for overlapping offsets and for further signatures. */
 export const toBudget = (data: Uint8Array): ReadBudget => ({ left: 8 * data.length + 65_536 });
 
 /**
- * Decodes arguments with viem, and compares what viem encodes from them. Undefined when the data does not fit. Offsets can
- * lead to the same bytes again and again: reading stops when the budget is used up.
+ * Decodes arguments with viem, and compares the data with viem's encoding of them. Undefined when the data does not
+ * fit. Offsets can lead to the same bytes again and again, so decoding stops when the budget is used up.
  * @param data the calldata after the selector.
  */
 export async function decodeArguments(
@@ -38,11 +38,11 @@ export async function decodeArguments(
     const values = decodeAbiParameters(parameters, withBudget(data, budget)) as readonly unknown[];
     return { values, fit: toFit(data, encodeAbiParameters(parameters, values)) };
   } catch {
-    return undefined; // viem's errors and the budget's.
+    return undefined; // viem's error, or a used-up budget.
   }
 }
 
-/** viem reads bytes by `subarray` alone: the copy counts them. */
+/** Wraps the data so that bytes are counted when viem reads them, which it does only with `subarray`. */
 function withBudget(data: Uint8Array, budget: ReadBudget): Uint8Array {
   const bytes = new Uint8Array(data);
   const subarray = (start: number, end: number): Uint8Array => {

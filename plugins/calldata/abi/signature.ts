@@ -7,7 +7,10 @@ export interface FunctionSignature {
   readonly name: string;
   /** As in the signature: `(address,uint256)[]`. */
   readonly types: readonly string[];
-  /** For viem. `string` is `bytes` there: text that is not UTF-8 must survive. `function` is `bytes24`. */
+  /**
+   * The parameters for viem, with `bytes` in place of `string`, because text that is not UTF-8 must survive, and
+   * `bytes24` in place of `function`.
+   */
   readonly parameters: readonly AbiParameter[];
 }
 
@@ -20,8 +23,8 @@ const PLAIN = /^(?:address|bool|bytes|bytes(?:[1-9]|[12]\d|3[0-2]))$/;
 const INTEGER = /^u?int([1-9]\d{0,2})$/;
 
 /**
- * Reads a signature in canonical spelling. Undefined for any other text, and for types without bytes (an empty tuple, an
- * array of none): a few bytes could claim to hold billions of them.
+ * Reads a signature in canonical spelling. Undefined for any other text, and for types without bytes (an empty tuple,
+ * an array of length 0), of which a few bytes could claim to hold billions.
  */
 export function readSignature(text: string): FunctionSignature | undefined {
   const [, name, list] = (text.length <= LONGEST && SIGNATURE.exec(text)) || [];
@@ -36,14 +39,14 @@ export function readSignature(text: string): FunctionSignature | undefined {
 export const toSelector = (signature: string): string =>
   `0x${Buffer.from(keccak_256(signature)).subarray(0, 4).toString("hex")}`;
 
-/** The type of an array's items; undefined for a type that is no array. */
+/** The type of an array's items; undefined for any other type. */
 export const itemOf = (type: string): string | undefined => ARRAY.exec(type)?.[1];
 
-/** The types of a tuple's members; undefined for a type that is no tuple. */
+/** The types of a tuple's members; undefined for any other type. */
 export const membersOf = (type: string): readonly string[] | undefined =>
   type.startsWith("(") && type.endsWith(")") ? splitTypes(type.slice(1, -1)) : undefined;
 
-/** Splits at the commas outside of parentheses; undefined when parentheses do not match. */
+/** Splits at the commas outside parentheses; undefined when parentheses do not match. */
 function splitTypes(list: string): string[] | undefined {
   const types = [""];
   let depth = 0;

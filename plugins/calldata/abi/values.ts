@@ -16,11 +16,11 @@ export function toJson(type: string, value: unknown): JsonValue {
   return type === "string" ? toText(String(value)) : String(value);
 }
 
-/** A number as long as JSON readers keep all of its digits, and decimal text beyond. */
+/** A JSON number when it is a safe integer, otherwise decimal text. */
 const toInteger = (value: bigint): number | string =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
 
-/** Text, or the hex digits of bytes that are not UTF-8. */
+/** The text, or hex digits when the bytes are not UTF-8. */
 function toText(hex: string): string {
   const bytes = Buffer.from(hex.slice(2), "hex");
   return isUtf8(bytes) ? bytes.toString("utf8") : hex;

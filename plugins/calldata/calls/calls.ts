@@ -5,7 +5,7 @@ import type { InnerCall } from "./inner-call.ts";
 import { summarize } from "./summary.ts";
 import { KNOWN_SIGNATURES, WRAPPERS } from "./wrappers.ts";
 
-/** A call inside of another one (schemas/DecodedCall.json). */
+/** A call within another call (schemas/DecodedCall.json). */
 export type DecodedCall = {
   /** EIP-55; null when it is not known. */
   readonly target: string | null;
@@ -28,10 +28,13 @@ export type LookUp = (selector: string) => Promise<Listing>;
 
 const MOST_DEPTH = 3;
 const MOST_CALLS = 100;
-/** Selectors of one request that directories are asked about, besides its own. */
+/** How many further selectors of one request are looked up in directories. */
 const MOST_LOOKUPS = 8;
 
-/** Decodes the calls in a call's arguments, three levels deep. What directories do not know or cannot say stays undecoded. */
+/**
+ * Decodes the calls in a call's arguments, three levels deep. Calls whose selectors the directories do not know, or
+ * that fail to be looked up, stay undecoded.
+ */
 export function createDecodeCalls(lookUp: LookUp) {
   let calls = 0;
   const listings = new Map<string, Promise<readonly string[]>>();
@@ -77,7 +80,7 @@ export function createDecodeCalls(lookUp: LookUp) {
   return decodeCalls;
 }
 
-/** A failed directory costs an inner call its names, not the caller the answer. A call that has ended is another matter. */
+/** When a directory fails, an inner call has no names, but the request succeeds. Rethrows the abort of the call. */
 function toNone(error: unknown): readonly string[] {
   if (error instanceof Problem) return [];
   throw error;

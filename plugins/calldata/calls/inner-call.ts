@@ -1,4 +1,4 @@
-/** A call inside of another one's arguments. */
+/** A call within the arguments of another call. */
 export interface InnerCall {
   /** The called contract; null when it follows from neither the arguments nor the outer call. */
   readonly target: string | null;

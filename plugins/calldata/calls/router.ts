@@ -1,6 +1,6 @@
 import type { InnerCall } from "./inner-call.ts";
 
-/** A command that has commands inside. */
+/** A command that contains further commands. */
 export const SUB_PLAN = "EXECUTE_SUB_PLAN(bytes,bytes[])";
 
 /** The commands of Uniswap's Universal Router (v1 and v2), with the types of their inputs. */

@@ -6,7 +6,7 @@ type Values = readonly unknown[];
 /** The call in words; undefined when its token is not known. */
 type Summarize = (values: Values, target: string | null, wei: bigint | null) => string | undefined;
 
-/** Allowances from here on are meant to be unlimited. */
+/** Allowances of this size or more are meant to be unlimited. */
 const UNLIMITED = 2n ** 159n;
 
 /** An amount in words: `1.5 USDC`. */
@@ -21,7 +21,7 @@ function toAllowance(token: unknown, units: unknown): string | undefined {
     : toAmount(token, units);
 }
 
-/** Uniswap's router takes this amount as all that it has. */
+/** Uniswap's router takes this amount to mean its whole balance. */
 const WHOLE_BALANCE = 2n ** 255n;
 
 function toRouterAmount(token: unknown, units: unknown): string | undefined {

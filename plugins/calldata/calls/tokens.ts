@@ -1,4 +1,4 @@
-/** A token that amounts can be written in. */
+/** A token whose amounts can be shown with its symbol. */
 export interface KnownToken {
   readonly symbol: string;
   readonly decimals: number;

@@ -4,7 +4,9 @@ import type { InnerCall } from "./inner-call.ts";
 import { readCommands, SUB_PLAN } from "./router.ts";
 
 type Values = readonly unknown[];
-/** Finds the inner calls. @param values as viem decodes them; their types are those of the signature. @param target the outer call's. */
+/**
+ * Finds the inner calls. @param values as viem decodes them, of the signature's types. @param target of the outer call
+ */
 type FindCalls = (values: Values, target: string | null) => readonly InnerCall[] | Promise<readonly InnerCall[]>;
 
 const call = (target: unknown, data: unknown, wei: unknown = null, operation: unknown = 0): InnerCall => ({
@@ -85,14 +87,20 @@ const TOKEN_FUNCTIONS = [
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
 ];
 
-/** Signatures by selector that need no directory. Only for inner calls: a directory also knows the other candidates. */
+/**
+ * Signatures by selector that are used without a directory. For inner calls only, because a directory also knows other
+ * candidates.
+ */
 export const KNOWN_SIGNATURES: ReadonlyMap<string, string> = new Map(
   [...TOKEN_FUNCTIONS, ...Object.keys(WRAPPERS)].map((signature) => [toSelector(signature), signature]),
 );
 
-const BATCH = readSignature("batch((address,uint256,bytes)[])") as FunctionSignature; // A valid text.
+const BATCH = readSignature("batch((address,uint256,bytes)[])") as FunctionSignature; // Always valid.
 
-/** An account's execution (ERC-7579): the mode's first byte says whether it is one call, several, or a DELEGATECALL. */
+/**
+ * An account's execution (ERC-7579). The first byte of the mode tells whether it is one call, several, or a
+ * DELEGATECALL.
+ */
 async function readExecution(mode: string, data: string): Promise<readonly InnerCall[]> {
   const kind = mode.slice(2, 4);
   if (kind === "01") {

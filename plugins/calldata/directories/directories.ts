@@ -1,10 +1,13 @@
 import { Problem, type Upstream } from "#plugin";
 import { readSignature, toSelector } from "../abi/signature.ts";
 
-/** The signatures that a directory has for a selector, the most trustworthy first. @throws Problem `upstream-failed`, `unavailable`. */
+/**
+ * The signatures that a directory has for a selector, most trustworthy first. @throws Problem `upstream-failed`,
+ * `unavailable`.
+ */
 export type Directory = (selector: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Limit per selector: anybody can register signatures. */
+/** Limit per selector, because anybody can register signatures. */
 const MOST_SIGNATURES = 32;
 
 /**

@@ -12,8 +12,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const TEN_MINUTES_MS = 10 * 60 * 1000;
 
 /**
- * Looks a selector up in Openchain or, when Openchain knows none or fails, in 4byte. Openchain's signatures are cached for
- * a day, all else for ten minutes. A selector is unknown only when both directories say so.
+ * Looks a selector up in Openchain, and in 4byte when Openchain knows none or fails. Openchain's signatures are cached
+ * for a day, all other results for ten minutes. A selector is unknown only when both directories say so.
  * @throws Problem of the first directory that failed.
  */
 export function createLookup(
@@ -37,7 +37,7 @@ export function createLookup(
   }
 }
 
-/** A directory's failure, so that the other one is asked. Rethrows the abort of the call. */
+/** Returns a directory's failure, so that the other directory is tried. Rethrows the abort of the call. */
 function toFailure(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;

@@ -5,17 +5,17 @@ import { toInstant, toWall } from "./wall.ts";
 /** Python's `%Y%m%d%H%M%S%f` and its shorter forms, with or without a mark between date and time; ASN.1, LDAP and PDF. */
 const COMPACT =
   /^(?:D:)?(\d{4})(\d\d)(\d\d)(?:[ _-]?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d{3}|\d{6}|\d{9}))?)(?:(Z)|([+-]\d\d)[:']?(\d\d)'?)?$/i;
-/** ASN.1's UTCTime, of two digits for the year. */
+/** ASN.1's UTCTime, with a year of two digits. */
 const UTC_TIME = /^(\d\d)(\d{10})Z$/;
-/** A date without marks that begins with the day or the month. */
+/** A date without separators that begins with the day or the month. */
 const YEAR_LAST = /^(\d\d)(\d\d)((?:19|20)\d\d)$/;
 const YEAR_AND_MONTH = /^((?:19|20)\d\d)(0[1-9]|1[0-2])$/;
 /** WMI and CIM: `20270217140509.000000+060`, the offset in minutes. */
 const CIM = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\.(\d{6})([+-])(\d{3})$/;
 
 /**
- * Reads dates in digits without marks, with and without times: `20270217140509`, `270217140509Z`, `17022027`, `202702`.
- * Undefined for any other text, and for digits that are no date in 1970 to 2100: they may be a count.
+ * Reads dates in digits without separators, with and without times: `20270217140509`, `270217140509Z`, `17022027`,
+ * `202702`. Undefined for any other text, and for digits that are no date from 1970 to 2100, since they may be a count.
  * @throws Problem `unparseable-input` for days that do not exist: `31042027`.
  */
 export const readCompact = (text: string, zone: string): Reading | undefined =>
@@ -51,7 +51,7 @@ function readMoment(text: string, zone: string): Reading | undefined {
   }
 }
 
-/** Dates without marks that ISO 8601 does not know: `17022027`, `202702`. */
+/** Dates without separators that ISO 8601 does not have: `17022027`, `202702`. */
 function readShort(text: string, zone: string): Reading | undefined {
   const [, year, month] = YEAR_AND_MONTH.exec(text) ?? [];
   if (year !== undefined) {

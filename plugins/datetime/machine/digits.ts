@@ -3,12 +3,12 @@ import { type Grounds, MACHINE, type Reading, toExactReading, unclear } from "..
 import { readCompact } from "./compact.ts";
 
 const COUNT = /^(@)?([-−]?)(\d{1,20})(?:\.(\d{1,9}))?$/;
-/** A count that says what it counts. */
+/** A count with its unit. */
 const NAMED_COUNT =
   /^(?:(?:(?:unix|epoch|posix)(?: (?:time(?:stamp)?|epoch|seconds?))?|timestamp) ?[:=]? ?)(\d{9,20}(?:\.\d{1,9})?)$/i;
 const COUNT_WITH_UNIT = /^(\d{9,20}) ?(s|secs?|seconds?|ms|milliseconds?|us|µs|μs|microseconds?|ns|nanoseconds?)$/i;
 
-/** A unit and an epoch in which programs count. `low` and `high` bound the plausible counts. */
+/** A unit and an epoch that programs use. `low` and `high` bound the plausible counts. */
 interface Scale {
   readonly name: string;
   readonly nanoseconds: bigint;
@@ -18,14 +18,17 @@ interface Scale {
 
 const SECOND = 1_000_000_000n;
 const SECONDS: Scale = { name: "Unix seconds", nanoseconds: SECOND, epoch: 0n };
-/** In the order in which they are tried: the first whose moment lies in 1970 to 2100 is taken. */
+/** In the order in which they are tried. The first one that gives a moment from 1970 to 2100 is taken. */
 const SCALES: readonly Scale[] = [
   SECONDS,
   { name: "Unix milliseconds", nanoseconds: 1_000_000n, epoch: 0n },
   { name: "Unix microseconds", nanoseconds: 1_000n, epoch: 0n },
   { name: "Unix nanoseconds", nanoseconds: 1n, epoch: 0n },
 ];
-/** Microseconds and 100 ns since 1601, and 100 ns since the year 1: of 17 or 18 digits, which no Unix clock shows today. */
+/**
+ * Microseconds and 100 ns since 1601, and 100 ns since the year 1. They have 17 or 18 digits, which no current Unix
+ * time has.
+ */
 const OLD_SCALES: readonly Scale[] = [
   { name: "microseconds since 1601 (WebKit)", nanoseconds: 1_000n, epoch: -11_644_473_600n * SECOND },
   { name: "100 ns since 1601 (Windows FILETIME)", nanoseconds: 100n, epoch: -11_644_473_600n * SECOND },
@@ -34,16 +37,16 @@ const OLD_SCALES: readonly Scale[] = [
 const RECENT = { since: 946_684_800n * SECOND, until: 4_102_444_800n * SECOND } as const; // 2000 to 2100
 
 /**
- * Reads digits by plausibility: compact dates with and without times (`20270217140509`), and Unix time in seconds (decimals
- * allowed), milliseconds, microseconds or nanoseconds. `@` in front makes it seconds. Undefined for fewer than five digits,
- * which could be a year or an hour. @throws RangeError beyond the calendar; Problem `unparseable-input` for what begins
- * like a date that does not exist.
+ * Reads digits by plausibility: compact dates with and without times (`20270217140509`), and Unix time in seconds
+ * (decimals allowed), milliseconds, microseconds or nanoseconds. A leading `@` means seconds. Undefined for fewer than
+ * five digits, which could be a year or an hour. @throws RangeError beyond the calendar; Problem `unparseable-input`
+ * for digits that begin like a date that does not exist.
  */
 export function readDigits(text: string, zone: string): Reading | undefined {
   return readCompact(text, zone) ?? readNamed(text, zone) ?? readCount(text, zone);
 }
 
-/** Counts that say that they are Unix time, or in what unit. */
+/** Counts that are marked as Unix time or have a unit. */
 function readNamed(text: string, zone: string): Reading | undefined {
   const [, count] = NAMED_COUNT.exec(text) ?? [];
   if (count !== undefined) return readCount(count, zone);
@@ -94,7 +97,10 @@ function toScale(digits: string): Scale {
   return old ?? SCALES.find(isFit) ?? byLength;
 }
 
-/** Nine digits of seconds are 1973 and later; all other scales are sure only with the digits that they have since 2001. */
+/**
+ * A count is certain when it is marked, or has as many digits as Unix time has had since 2001 (in seconds, since 1973).
+ * Any other count is a guess.
+ */
 function toGrounds(digits: string, { name, epoch }: Scale, isMarked: boolean): Grounds {
   const isUsual = [9, 10, 13, 16, 19].includes(digits.length) && epoch === 0n;
   return isMarked || isUsual ? MACHINE : toGuess(digits, { name });

@@ -44,7 +44,7 @@ const SUFFIX = /^(?:\[!?([a-z][\w+/-]*)\])?(?:\[u-ca=(?:iso8601|gregory)\])?$/i;
 /**
  * Reads ISO 8601 (calendar, week and ordinal dates, basic and extended, with or without time and offset) and RFC 9557's
  * `[Zone/Name]`. Undefined for any other text. @param zone of texts without an offset. @throws RangeError, Problem
- * `unparseable-input` for ISO 8601 that names nothing that exists.
+ * `unparseable-input` for ISO 8601 of a date that does not exist.
  */
 export function readIso(text: string, zone: string): Reading | undefined {
   const [, dateText = "", timeText, offset, suffix = ""] = PARTS.exec(text) ?? [];

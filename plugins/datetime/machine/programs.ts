@@ -15,9 +15,10 @@ const COMMENT = "(?: \\([^()]*\\))?";
 
 const form = (source: string): RegExp => new RegExp(`^${source}$`, "i");
 
-/** Texts that programs write. Single spaces. */
+/** Forms that programs write, with single spaces. */
 const FORMS: readonly RegExp[] = [
-  form(`(?:${WEEKDAY},? )?(?<day>\\d{1,2}) ${MONTH} (?<year>\\d{4}|\\d\\d) ${TIME} ${ZONE}${COMMENT}`), // RFC 5322, HTTP
+  // RFC 5322, HTTP
+  form(`(?:${WEEKDAY},? )?(?<day>\\d{1,2}) ${MONTH} (?<year>\\d{4}|\\d\\d) ${TIME} ${ZONE}${COMMENT}`),
   form(`${FULL_WEEKDAY}, (?<day>\\d\\d)-${MONTH}-(?<year>\\d\\d) ${TIME} ${ZONE}`), // RFC 850
   form(`${WEEKDAY} ${MONTH} (?<day>\\d{1,2}) ${TIME}(?: ${ZONE})? (?<year>\\d{4})`), // asctime, date(1), Java, Ruby
   form(`${WEEKDAY} ${MONTH} (?<day>\\d{1,2}) ${TIME} (?<year>\\d{4}) ${ZONE}`), // git, PostgreSQL
@@ -25,7 +26,8 @@ const FORMS: readonly RegExp[] = [
   form(`${WEEKDAY} ${MONTH} (?<day>\\d\\d) (?<year>\\d{4}) ${TIME} gmt(?<zone>[+-]\\d{4})${COMMENT}`), // ECMAScript
   form(`\\[?(?<day>\\d\\d)/${MONTH}/(?<year>\\d{4}):${TIME}(?: ${ZONE})?\\]?`), // Apache
   form(`(?<year>\\d{4}):(?<number>\\d\\d):(?<day>\\d\\d) ${TIME}${ZONE}?`), // EXIF
-  form(`(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d) ${TIME} (?<zone>[+-]\\d{4}) [a-z+-]\\w*(?: m=[+-][\\d.]+)?`), // Go
+  // Go
+  form(`(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d) ${TIME} (?<zone>[+-]\\d{4}) [a-z+-]\\w*(?: m=[+-][\\d.]+)?`),
   form(
     `(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d)[_t-](?<hour>\\d\\d)-(?<minute>\\d\\d)(?:-(?<second>\\d\\d))?(?<zone>z)?`,
   ), // file names
@@ -52,8 +54,8 @@ const WRAPPED: readonly RegExp[] = [
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads dates as mail (RFC 5322), HTTP (RFC 9110, with its two obsolete forms) and programs write them. A form with a
- * weekday and no zone is in UTC, as RFC 9110 says for asctime. Undefined for any other text.
+ * Reads dates as in mail (RFC 5322), in HTTP (RFC 9110, with its two obsolete forms) and in programs' output. A form
+ * with a weekday and no zone is in UTC, as RFC 9110 says for asctime. Undefined for any other text.
  * @throws RangeError, Problem `unparseable-input` when the date does not exist or is another weekday.
  */
 export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
@@ -69,7 +71,7 @@ export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading
   return readWrapped(text, base);
 }
 
-/** The year 2000: fewer milliseconds were rather meant as seconds. */
+/** The year 2000 in milliseconds. A smaller count was probably meant as seconds. */
 const RECENT_MS = 946_684_800_000;
 
 function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
@@ -77,7 +79,7 @@ function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | unde
     const inside = pattern.exec(text)?.[1];
     if (inside === undefined) continue;
     if (!/^\d+$/.test(inside)) return readIso(inside, base.timeZoneId);
-    if (/["']/.test(text)) return undefined; // Digits where a date belongs.
+    if (/["']/.test(text)) return undefined; // The digits of a date.
     const milliseconds = Number(inside) * (text.startsWith("<") ? 1000 : 1);
     const isRecent = milliseconds >= RECENT_MS;
     const grounds = isRecent ? MACHINE : { ...MACHINE, assumptions: [`${inside} is read as Unix milliseconds`] };
@@ -96,7 +98,7 @@ function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   const year = toYear(groups.year ?? "", base.year);
   const date = toDate(groups, year);
   if (weekday) checkWeekday(date, weekdayOf(weekday));
-  // A weekday is right in one century only.
+  // The weekday fits only one century.
   const century = groups.year?.length === 2 && !weekday ? [`The year '${groups.year} is taken as ${year}`] : [];
   const grounds = { ...MACHINE, assumptions: century };
   if (groups.hour === undefined) return toReading(date, undefined, base.timeZoneId, grounds);
@@ -107,7 +109,7 @@ function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   return toExactReading(toInstant(wall, offset), base.timeZoneId, { ...MACHINE, assumptions });
 }
 
-/** The most recent such moment, at most a day ahead: clocks differ. */
+/** The most recent matching moment, at most a day ahead because clocks differ. */
 function toLogged(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   const { minute, second, fraction } = groups;
   const latest = base.add({ days: 1 }).toPlainDateTime();
@@ -138,7 +140,7 @@ function toHour({ hour = "", meridiem }: Groups): string {
   return String((Number(hour) % 12) + (/pm/i.test(meridiem) ? 12 : 0));
 }
 
-/** Two digits mean the year with that ending that is at most 50 years ahead (RFC 9110, section 5.6.7). */
+/** A year of two digits is the year with that ending that is at most 50 years ahead (RFC 9110, section 5.6.7). */
 function toYear(digits: string, now: number): number {
   if (digits.length === 4) return Number(digits);
   const year = now - (now % 100) + Number(digits);

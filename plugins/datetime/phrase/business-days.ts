@@ -5,7 +5,7 @@ import { type DayRange, PERIOD, toPeriods } from "./periods.ts";
 const DAYS = "(?:business|working|work|trading|banking) ?days?|weekdays?";
 const WEEKENDS = "Business days are Monday to Friday; holidays are not considered";
 
-/** Business days: counted from today or from another day, and of a period. */
+/** Business days, counted from today, from another day, or within a period. */
 export const BUSINESS_DAY_RULES: readonly DayRule[] = [
   [
     new RegExp(`\\b(?:in|after) (?<count>\\d{1,4}|an?) (?:${DAYS})(?:'? time)?\\b`),

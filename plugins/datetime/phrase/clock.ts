@@ -6,9 +6,9 @@ import { takePart } from "./day-parts.ts";
 /** A time of day that a text names. */
 export interface Clock {
   readonly time: Temporal.PlainTime;
-  /** The time lies at the end of the named day: 24:00, or the midnight of "tonight". */
+  /** Whether the time is at the end of the named day: 24:00, or the midnight of "tonight". */
   readonly isNextDay: boolean;
-  /** Without a day, today is meant, even if the time is over: "end of day". */
+  /** Whether a text without a day means today, even when the time is over: "end of day". */
   readonly isToday: boolean;
   readonly assumptions: readonly string[];
 }
@@ -25,9 +25,9 @@ interface Time {
   readonly second?: number;
   readonly millisecond?: number;
   readonly microsecond?: number;
-  /** The text says am or pm, or the hour exists on a 24-hour clock only. */
+  /** Whether the text says am or pm, or the hour exists only on a 24-hour clock. */
   readonly isExact: boolean;
-  /** Two digits, as 24-hour clocks write it: 09:30. */
+  /** Whether the hour has two digits, as on 24-hour clocks: 09:30. */
   readonly isPadded?: boolean;
   readonly assumption?: string;
   readonly isToday?: boolean;
@@ -127,7 +127,7 @@ function toMilitary(groups: Groups): Time {
   return { ...toTime(groups), isExact: true };
 }
 
-/** The hour on a 24-hour clock. @throws Problem `unparseable-input` when the hour is not in the part of the day. */
+/** The hour on a 24-hour clock. @throws Problem `unparseable-input` when the hour is not within the part of the day. */
 function toHour(
   hour: number,
   isExact: boolean,

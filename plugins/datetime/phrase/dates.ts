@@ -7,7 +7,7 @@ const BEFORE = "(?<![\\d:./-])(?:\\bon )?(?:\\bthe )?";
 const AFTER = "(?![\\d:/-]|\\.\\d)";
 const NAME = `(?<month>${MONTH})`;
 const DAY = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
-/** A year of two digits needs an apostrophe, a dash before it, or to be no hour. */
+/** A year of two digits needs an apostrophe or a dash before it, unless it cannot be an hour. */
 const YEAR = `(?:,? (?:of |in )?(?<year>\\d{4}(?! ?(?:hours|hrs))|(?:this|next|last) year)|,? ?'(?<short>\\d\\d)|,? (?<bare>2[5-9]|[3-9]\\d)(?! ?(?:am|pm|h|o'clock|minutes)))?${AFTER}`;
 
 /** Dates with the name of a month, dates in digits, and days without a month. */
@@ -73,7 +73,10 @@ function toNamedDate(groups: Readonly<Record<string, string>>, today: Temporal.P
 const aboutCentury = (digits: string): string[] =>
   digits.length === 4 ? [] : [`The year '${digits} is taken as ${toFullYear(digits)}`];
 
-/** Dots are day first (Europe), slashes and dashes month first (America) unless impossible. */
+/**
+ * Dates with dots have the day first (Europe), with slashes or dashes the month first (America), unless that is
+ * impossible.
+ */
 function toMonthAndDay(one: number, two: number, mark: string) {
   const isDayFirst = mark === "." ? two <= 12 : one > 12;
   const isGuess = one <= 12 && two <= 12 && one !== two;
@@ -84,7 +87,7 @@ function toMonthAndDay(one: number, two: number, mark: string) {
 const toDate = (year: number, month: number, day: number): Temporal.PlainDate =>
   Temporal.PlainDate.from({ year, month, day }, { overflow: "reject" });
 
-/** The existing ones of these days; the first that is not over is meant. @throws RangeError when none exists. */
+/** The days that exist; the first one that is not over is meant. @throws RangeError when none exists. */
 function toNext(days: readonly YearMonthDay[], assumptions: readonly string[] = []): NamedDay {
   const isReal = ({ year, month, day }: YearMonthDay): boolean =>
     month > 0 && month <= 12 && day > 0 && day <= Temporal.PlainYearMonth.from({ year, month }).daysInMonth;

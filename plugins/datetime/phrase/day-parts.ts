@@ -16,7 +16,7 @@ const PARTS: readonly DayPart[] = [
   { name: "night", hour: 22, first: 18, last: 23 },
 ];
 
-/** "9 at night", "5 o'clock in the morning": without the part, "9" alone would be no time. */
+/** "9 at night", "5 o'clock in the morning": without the part of the day, "9" would not be a time. */
 const AFTER_HOUR = new RegExp(
   `(?<!${MONTH} )\\b(?:at )?(\\d{1,2}(?:[:.]\\d\\d)?)(?: o'clock)? (?:in the|at) (morning|afternoon|evening|night)\\b`,
 );

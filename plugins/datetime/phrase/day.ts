@@ -3,22 +3,22 @@ import type { Reading } from "../reading.ts";
 
 /** The day that a piece of text names. */
 export interface NamedDay {
-  /** One date, or several of which the first that is not over is meant. */
+  /** One date, or several, of which the first that is not over is meant. */
   readonly dates: readonly Temporal.PlainDate[];
   readonly assumptions?: readonly string[];
-  /** The last second of the day is meant, unless the text has a time. */
+  /** Whether the last second of the day is meant, unless the text has a time. */
   readonly isEnd?: boolean;
-  /** The time of day is that of now, unless the text has a time: "in 3 business days". */
+  /** Whether the time of day is the current one, unless the text has a time: "in 3 business days". */
   readonly keepsClock?: boolean;
 }
 
-/** What phrases are relative to. */
+/** The context of relative phrases. */
 export interface PhraseContext {
   /** Now, in the zone of the text. */
   readonly now: Temporal.ZonedDateTime;
   /** Today in the zone of the request: it may differ from today in the zone of the text. */
   readonly asked: Temporal.PlainDate;
-  /** How many phrases this one is inside of. */
+  /** How deeply this phrase is nested in others. */
   readonly depth: number;
 }
 
@@ -27,13 +27,13 @@ export type ReadAnchor = (text: string) => Reading;
 
 export type Groups = Readonly<Record<string, string>>;
 
-/** A pattern over plainly spelled text, and the day that its groups mean; undefined when they mean none. */
+/** A pattern over text in plain spelling, and the day that its groups mean; undefined when they mean none. */
 export type DayRule = readonly [
   pattern: RegExp,
   toDay: (groups: Groups, today: Temporal.PlainDate, anchor: ReadAnchor) => NamedDay | undefined,
 ];
 
-/** A single date, with what was assumed. */
+/** A single date with its assumptions. */
 export const toDay = (date: Temporal.PlainDate, ...assumptions: readonly string[]): NamedDay => ({
   dates: [date],
   assumptions,

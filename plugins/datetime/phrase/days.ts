@@ -97,7 +97,7 @@ function withWeekday(day: NamedDay, rest: string) {
 
 type Pick = (period: DayRange, groups: Groups) => Temporal.PlainDate | undefined;
 
-/** The day that is meant of the period; without a year, of the first period in which it is not over. */
+/** The day of the period that is meant. Without a year, it is in the first period in which it is not over. */
 function pickDay(groups: Groups, today: Temporal.PlainDate, pick: Pick, assumptions: readonly string[] = []): NamedDay {
   const { period = "" } = groups;
   const periods = toPeriods(period, today);

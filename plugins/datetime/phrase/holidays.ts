@@ -8,7 +8,7 @@ interface Holiday {
   /** The source of a regular expression. */
   readonly names: string;
   readonly ofYear: OfYear;
-  /** Whose rule it is, where countries differ. */
+  /** The country whose rule it is, when countries differ. */
   readonly rule?: string;
 }
 

@@ -15,7 +15,7 @@ const SAME_TIME =
   /,? ?(?:\bat )?\b(?:(?:about |around )?(?:this|the same|same|this same) (?:time|hour))(?: of day)?\b(?: on)?,? ?/;
 const ROUGHLY = /(?<=^| )(?:around|about|approximately|approx\.?|roughly|circa|ca\.?(?![a-z])|~) ?(?=[\dt◇a-z])/;
 const BY = /^by (?=.*(?:\d|cob|end of))/;
-/** What may stay when all pieces are taken. */
+/** Words and punctuation that may remain when all pieces are taken. */
 const GLUE = /^(?:◇|[ ,.-]|\b(?:at|on|the|of|in|from)\b(?= ?,? ?◇|$))*$/;
 
 /**

@@ -9,16 +9,16 @@ export interface Shifted {
   readonly reading: Reading;
   /** The text without the shift. */
   readonly rest: string;
-  /** Whole days from now: the text can have a time of day as well ("in 3 days at 5pm"). */
+  /** Whether the shift is in whole days from now, so that the text may also have a time of day ("in 3 days at 5pm"). */
   readonly takesClock: boolean;
 }
 
 interface Shift {
   readonly duration: string;
   readonly sign: 1 | -1;
-  /** The phrase that is counted from; undefined for now. */
+  /** The phrase from which the shift counts; undefined for now. */
   readonly anchor?: string | undefined;
-  /** Today as a whole day is counted from ("a year ago today"). */
+  /** Whether the shift counts from today as a whole day ("a year ago today"). */
   readonly isFromDay?: boolean;
 }
 
@@ -63,7 +63,10 @@ function signed(groups: Groups): Shift {
   return toShift(groups, groups.sign === "-" ? -1 : 1);
 }
 
-/** Takes a moment that is counted from another one out of a text; undefined when there is none. @throws RangeError beyond the calendar. */
+/**
+ * Takes a moment that is counted from another one out of a text; undefined when there is none. @throws RangeError
+ * beyond the calendar.
+ */
 export function takeShift(text: string, { now }: PhraseContext, readAnchor: ReadAnchor): Shifted | undefined {
   for (const [pattern, toShift] of FORMS) {
     const match = pattern.exec(text);

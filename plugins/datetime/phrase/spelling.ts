@@ -8,7 +8,7 @@ const HOURS = "one two three four five six seven eight nine ten eleven twelve".s
 
 type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
 
-/** While numbers are still words: `ten to six` is a time, `10 to 6` could be a range. */
+/** Applied while numbers are still words: `ten to six` is a time, `10 to 6` could be a range. */
 const BEFORE_DIGITS: readonly Replacement[] = [
   [/[‘’´`]/g, "'"],
   [/[‐‑‒–—−]/g, "-"],
@@ -107,7 +107,7 @@ const LETTERS: Readonly<Record<string, string>> = { d: "day", w: "week", m: "mon
 const apply = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((spelled, [pattern, by]) => spelled.replace(pattern, by as string), text);
 
-/** One spelling for many: lower case, single spaces, numbers and times of day in digits. */
+/** Reduces many spellings to one: lower case, single spaces, numbers and times of day in digits. */
 export const toPlainSpelling = (text: string): string =>
   apply(toDigits(apply(text.normalize("NFKC").toLowerCase().trim(), BEFORE_DIGITS)), REPLACEMENTS);
 

@@ -65,7 +65,10 @@ export const BARE_WEEKDAY_RULE: DayRule = [
   },
 ];
 
-/** "Next Friday" is the one of next week, "this Friday" and "last Friday" are the nearest; an assumption when people differ. */
+/**
+ * "Next Friday" is the one of next week, "this Friday" and "last Friday" are the nearest. Adds an assumption when the
+ * usage differs between people.
+ */
 function nextOrLast({ which = "", weekday = "" }: Groups, today: Temporal.PlainDate): NamedDay {
   const byWeek = inWeek(today, weekday, toSteps(which));
   const nearest = which === "last" ? preceding(today, weekday) : following(today, weekday);

@@ -10,10 +10,10 @@ export const AMERICAN: Readonly<Record<string, string>> = {
   pacific: "America/Los_Angeles",
 };
 
-/** Cities of zones that are also words of dates: Pacific/Easter, Indian/Christmas … */
+/** Cities of zones whose names also occur in dates: Pacific/Easter, Indian/Christmas … */
 export const NOT_PLACES: ReadonlySet<string> = new Set(["easter", "christmas", "midway", "center"]);
 
-/** Well-known cities and countries with one zone that IANA does not name a zone after. */
+/** Well-known cities, and countries with one zone, that no IANA zone is named after. */
 export const PLACES: Readonly<Record<string, string>> = {
   "san francisco": "America/Los_Angeles",
   sf: "America/Los_Angeles",

@@ -9,7 +9,7 @@ export interface BlockSpan {
   readonly last: number;
 }
 
-/** Base mines a block every two seconds since genesis. Used only where headers confirm it. */
+/** Base has mined a block every two seconds since its genesis. Used only when headers confirm it. */
 const GENESIS_SECOND = 1_686_789_347;
 const BLOCK_SECONDS = 2;
 

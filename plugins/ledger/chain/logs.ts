@@ -28,10 +28,12 @@ export interface TokenLog {
 /** A topic filter as in `eth_getLogs`: for each position, the accepted words, or null for any. */
 export type Topics = readonly (readonly string[] | null)[];
 
-/** A larger answer is treated as a refusal, and the range is halved. */
+/** A larger answer counts as a refusal, and the range is halved. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** In the past: a ledger's thousands of requests let those of other services go first, and are not repeated. */
+/**
+ * A time in the past: a ledger's thousands of requests give way to requests of other services, and are not repeated.
+ */
 const GIVES_WAY = 1;
 
 /** Reads USDC events, and checks that each one matches the filter. @throws Problem `upstream-failed`; the signal's reason. */

@@ -1,22 +1,25 @@
 import type { Problem } from "#plugin";
 
-/** How long reading may take. */
+/** The time limit for reading a span. */
 export interface SpanBudget {
   readonly ms: number;
-  /** The error. @param blocks how many blocks can be read within the budget. */
+  /** Makes the error. @param blocks how many blocks can be read within the budget */
   readonly toTooSlow: (blocks: number) => Problem;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }
 
-/** Over how long the pace is measured. The first time says nothing: sizes are still being learned. */
+/**
+ * The time over which the pace is measured. The first measurement is ignored, because the query size is still being
+ * adapted.
+ */
 const WINDOW_MS = 4000;
-/** A pace that grows by so much from one window to the next is given another one. */
+/** When the pace grows by this factor between two windows, it is measured once more before a decision. */
 const GROWTH = 1.25;
 
-/** Watches how fast a span is read. */
+/** Watches the pace at which a span is read. */
 export interface PaceWatch {
-  /** @throws the budget's error when the pace shows that the whole span takes longer, or when the time is over. */
+  /** @throws the budget's error when the pace shows that the whole span takes too long, or when the time is over. */
   check(blocks: number): void;
   /** Whether the time is over although no block was read. @throws as `check` when some were. */
   isOver(blocks: number): boolean;

@@ -3,7 +3,7 @@ import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 import { type SpanBudget, watchPace } from "./pace.ts";
 
-/** How a span is read. */
+/** How to read a span. */
 export interface SpanWork {
   /** Reads one part. @throws Problem `upstream-failed` when the node refuses it. */
   readonly read: (span: BlockSpan) => Promise<void>;
@@ -12,26 +12,26 @@ export interface SpanWork {
   readonly signal: AbortSignal;
   /** The longest pause that the node may ask for, in seconds. */
   readonly longestPauseSeconds: number;
-  /** How time is waited for; a test's may take none. */
+  /** Waits for a time; tests may replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Ends reading as soon as the pace shows that the whole span takes longer. */
+  /** When set, reading stops as soon as the pace shows that the whole span takes too long. */
   readonly budget?: SpanBudget | undefined;
 }
 
-/** The limits of public nodes, in blocks per query; after a refusal the next smaller one is tried. */
+/** The usual limits of public nodes, in blocks per query. After a refusal the next smaller one is tried. */
 const SIZES = [10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 2, 1] as const;
 const FIRST_SIZE = SIZES[0];
 const LARGEST_SIZE = 160_000;
 const WORKERS = 6;
-/** After this many parts the size is doubled; after twice as many with each refusal, until a larger part is answered. */
+/** After this many parts the size is doubled. Each refusal doubles the number, until a larger part is answered. */
 const FIRST_PATIENCE = 32;
 const LARGEST_PATIENCE = 1024;
-/** How often in a row a part may be put off. */
+/** How often in a row a part may be delayed. */
 const MOST_PAUSES = 10;
 /**
- * Reads a long span in parts, several at a time. A refused part is read in smaller ones, and later parts are as small:
- * nodes limit blocks, results or bytes, and word their refusals differently. Where the node asks for a pause, the same part
- * is read again after it. The refusal of a single block is final.
+ * Reads a long span in parts, several at a time. A refused part is read in smaller parts, and so are later parts: nodes
+ * limit blocks, results or bytes, and word their refusals differently. When the node asks for a pause, the same part is
+ * read again after the pause. The refusal of a single block is final.
  */
 export async function readInParts({ first, last }: BlockSpan, work: SpanWork): Promise<void> {
   const { read, report, signal, longestPauseSeconds, budget, pause = wait } = work;

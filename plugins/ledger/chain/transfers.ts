@@ -16,7 +16,7 @@ export interface UsdcTransfer {
   readonly isAuthorized: boolean;
 }
 
-/** Whose transfers are read. */
+/** The transfers to read. */
 export interface TransferFilter {
   /** In lower case. */
   readonly wallet: string;
@@ -27,8 +27,8 @@ export interface TransferFilter {
 const AUTHORIZERS_AT_ONCE = 200;
 
 /**
- * The transfers of a wallet in a span of blocks, unordered. Left out: transfers from the wallet to itself, and transfers
- * of amount 0, which anybody can make in another's name.
+ * The transfers of a wallet in a span of blocks, unordered. Transfers from the wallet to itself are omitted, and so are
+ * transfers of amount 0, which anybody can make in another's name.
  * @throws Problem `upstream-failed`; the signal's reason.
  */
 export async function readTransfers(
@@ -57,9 +57,9 @@ const isAuthorization = ({ topics }: TokenLog): boolean => topics[0] === EVENTS.
 const toPlace = ({ tx, index, topics }: TokenLog): string => `${tx} ${index} ${topics[1]}`;
 
 /**
- * USDC emits AuthorizationUsed nowhere but in the four functions that move money by authorization (selectors e3ee160e,
- * cf092995, ef55bec6 and 88b7ab63), right before their Transfer. So an AuthorizationUsed directly before a transfer shows
- * that one of them was called, even through another contract.
+ * USDC emits AuthorizationUsed only in the four functions that move money by authorization (selectors e3ee160e,
+ * cf092995, ef55bec6 and 88b7ab63), right before their Transfer. So an AuthorizationUsed directly before a transfer
+ * shows that one of them was called, even through another contract.
  */
 function toTransfer(log: TokenLog, used: ReadonlySet<string>): UsdcTransfer {
   const { topics, data, block, index, tx } = log;

@@ -15,7 +15,7 @@ export type Format = "markdown" | "csv" | "both";
 export interface ReportFiles {
   readonly markdown: ReportFile | undefined;
   readonly csv: ReportFile | undefined;
-  /** For the page, which is made when the proof is complete; null without markdown. */
+  /** For the page, which is rendered when the proof is complete; null without markdown. */
   readonly page: PageContent | null;
 }
 

@@ -3,7 +3,7 @@ import type { Grouping } from "../request.ts";
 import type { Summary } from "../summary.ts";
 import { sum, toAtomicUsdc, toUsdc } from "../usdc.ts";
 
-/** The head of a report, beside its summary. */
+/** The head of a report, besides its summary. */
 export interface Heading {
   readonly title: string | null;
   readonly preparedFor: string | null;

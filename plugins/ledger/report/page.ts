@@ -4,7 +4,7 @@ import { toChart } from "./chart.ts";
 import { toDailyTitle } from "./markdown.ts";
 import type { ReportSignature } from "./statement.ts";
 
-/** The part of the page that is known when the files are written. Plain JSON: a job step stores it. */
+/** The part of the page that is known when the files are written. Plain JSON, because a job step stores it. */
 export interface PageContent {
   readonly markdown: string;
   readonly results: readonly ReportResult[];
@@ -64,7 +64,7 @@ function toResults({ totals, direction }: Summary): readonly ReportResult[] {
   ];
 }
 
-/** The page, made last: it shows the signature and the anchors, and is not signed itself. */
+/** Renders the page last, because it shows the signature and the anchors. The page itself is not signed. */
 export function toLedgerPage(content: PageContent, { files, signature, base, solana }: ReportProof): ReportPage {
   return {
     ...content,

@@ -46,7 +46,7 @@ export interface ReportDeps extends Pick<Host, "anchor" | "clock" | "reports" | 
   readonly registry: ServiceRegistry;
 }
 
-/** A job can wait for a node that has had enough. */
+/** The longest pause that a node may ask for; jobs can wait. */
 const LONGEST_PAUSE_SECONDS = 60;
 /** As many transfers as fit into one published file. */
 const MOST_TRANSFERS = 75_000;
@@ -88,7 +88,9 @@ async function publishPage({ page, published, signature, anchored }: Proven, { r
   return reports.publishPage(toLedgerPage(page, { files, signature, ...anchored }));
 }
 
-/** One step: what is signed and anchored later is what was published, even if the chain has changed by then. */
+/**
+ * One step, so that the published content is what is signed and anchored later, even if the chain has changed by then.
+ */
 async function write(request: ReportRequest, call: Call, deps: ReportDeps): Promise<Written> {
   const query = toQuery(request, deps.clock.now());
   const account = await readLedger(query, {

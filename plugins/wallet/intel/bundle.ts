@@ -21,7 +21,7 @@ export interface IntelBundle extends Omit<IntelFindings, "readAtMs"> {
 
 export interface IntelOptions {
   readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;
-  /** Left out: the wallet is not screened. */
+  /** When omitted, the wallet is not screened. */
   readonly screening?: Screening;
   /** How long to wait for each source; default 5 seconds. */
   readonly patienceMs?: number;

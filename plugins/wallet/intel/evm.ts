@@ -38,7 +38,10 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
   };
 }
 
-/** True when any chain has a sent transaction, or the wallet was ever sent what it has; null when one of them failed. */
+/**
+ * True when a chain has a sent transaction, or the wallet has a balance; null when neither was seen and a source
+ * failed.
+ */
 function toHasHistory(counts: readonly (number | null)[], balances: readonly (string | null)[]): boolean | null {
   if (counts.some((count) => count !== null && count > 0)) return true;
   if (balances.some((balance) => balance !== null && balance !== "0")) return true;

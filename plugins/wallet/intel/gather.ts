@@ -22,7 +22,10 @@ export interface Gathered<Name extends string, Asked extends WalletSources<Name>
   readonly readAtMs: number;
 }
 
-/** @throws Problem `upstream-failed` when no source but the screening answered: the list is in memory and proves nothing. */
+/**
+ * @throws Problem `upstream-failed` when no source but the screening answered. The screening alone is not enough,
+ *   because its list is in memory.
+ */
 export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
   sources: Asked & WalletSources<Name>,
   key: string,
@@ -30,7 +33,7 @@ export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
 ) => Promise<Gathered<Name, Asked>>;
 
 export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
-  /** Left out: the wallet is not screened. */
+  /** When omitted, the wallet is not screened. */
   readonly screening?: Screening | undefined;
   /** How long to wait for each source. */
   readonly patienceMs: number;
@@ -40,8 +43,8 @@ export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
 const KEPT_MS = 60_000;
 
 /**
- * Reads all sources of a wallet and screens it, at once. Values are cached for a minute in the shared store; failures are
- * not cached.
+ * Reads all sources of a wallet and screens it, concurrently. Values are cached for a minute in the shared store;
+ * failures are not cached.
  */
 export function createGather({ cache, clock, log, screening, patienceMs }: GatherOptions): Gather {
   async function ask<Name extends string, T>(
@@ -60,7 +63,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     }
   }
 
-  /** The screening has its own cache. */
+  /** Not cached here, because the screening has its own cache. */
   async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination | null>> {
     return { value: (await screening?.examine(key, { signal })) ?? null, storedAt: clock.now() };
   }
@@ -82,7 +85,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     const message = screened.value?.failure;
     const values = Object.fromEntries(results.map(({ source, value }) => [source, value]));
     return {
-      values: values as Gathered<Name, Asked>["values"], // Each value comes from the source of its name.
+      values: values as Gathered<Name, Asked>["values"], // Each value has the type of the source with its name.
       sanctions: screened.value?.response ?? null,
       errors: [...all.flatMap(({ error }) => error ?? []), ...(message ? [{ source: screened.source, message }] : [])],
       readAtMs: Math.min(...all.map(({ readAtMs }) => readAtMs)),

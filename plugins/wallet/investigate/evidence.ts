@@ -8,16 +8,16 @@ import type { Subject } from "./subject.ts";
 export interface Missing {
   readonly source: string;
   readonly message: string;
-  /** The points that it may hide: 0 when it cannot change the score. */
+  /** The points that the missing part may hide; 0 when it cannot change the score. */
   readonly atStake: number;
 }
 
-/** What was read of a source. */
+/** The coverage of a source. */
 export interface Coverage {
   readonly source: string;
-  /** In a sentence. */
+  /** What was read, as a sentence. */
   readonly covers: string;
-  /** Whether there is no more to read. */
+  /** Whether everything was read. */
   readonly whole: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface GraphNode {
   readonly hop: 0 | 1 | 2;
   /** The ENS or SNS name, or the explorer's label. */
   readonly label: string | null;
-  /** How many addresses it dealt with in what was read of its history; null when nothing was read of it. */
+  /** How many addresses it dealt with, in the part of its history that was read; null when nothing was read. */
   readonly contacts: number | null;
   /** Null when the address could not be screened. */
   readonly screened: Screened | null;
@@ -44,7 +44,7 @@ export interface GraphNode {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly flows: readonly Flow[];
-  /** The number of direct counterparties, including those that the bounds left out. */
+  /** The number of direct counterparties, including those beyond the bounds. */
   readonly counterparties: number;
 }
 
@@ -72,7 +72,7 @@ export interface Movements {
 export interface Activity extends Readonly<IntelBundle["activity"]> {
   /** The first transaction; null unless its history was read to the beginning. */
   readonly firstSeenAt: number | null;
-  /** The oldest transaction that was found: it is at least so old. Null when none was found. */
+  /** The oldest transaction that was found; the address is at least this old. Null when none was found. */
   readonly seenSince: number | null;
 }
 
@@ -95,7 +95,7 @@ export interface Evidence {
   };
   readonly movements: Movements;
   readonly graph: Graph;
-  /** What was read, source by source. */
+  /** The coverage, source by source. */
   readonly coverage: readonly Coverage[];
   readonly missing: readonly Missing[];
 }

@@ -18,7 +18,7 @@ export interface InvestigationDeliverable {
   readonly verdict: Assessment["verdict"];
   readonly score: number;
   readonly provisional: boolean;
-  /** What was read, source by source, and what could not be read. */
+  /** The coverage of each source, and what could not be read. */
   readonly coverage: (Omit<Coverage, "covers"> & { covers: string | null; missing: string | null })[];
   readonly signedBy: string;
   readonly signature: string;
@@ -83,7 +83,7 @@ export function createInvestigate(host: Host, screening: Screening) {
   }
 }
 
-/** What was read and what was not, in one list. */
+/** Coverage and missing parts in one list. */
 const toCoverage = ({ coverage, missing }: Evidence): InvestigationDeliverable["coverage"] => [
   ...coverage.map((each) => ({ ...each, missing: null })),
   ...missing.map(({ source, message }) => ({ source, covers: null, whole: false, missing: message })),

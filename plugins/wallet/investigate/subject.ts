@@ -9,7 +9,7 @@ export interface Subject {
 
 const FAMILIES = { ethereum: "evm", solana: "solana" } as const;
 
-/** Investigations of EVM addresses are about Base. */
+/** The chain on which EVM addresses are investigated: Base. */
 export const BASE_CHAIN_ID = "8453";
 
 /** Reads the request's address. @throws Problem `invalid-input` unless it is an EVM address or a Solana public key. */

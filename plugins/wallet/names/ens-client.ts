@@ -4,7 +4,8 @@ import { createGateways, type Lookup } from "./ens-gateways.ts";
 
 /**
  * Runs work with a viem client for Ethereum. Contract reverts reach the work as viem's errors.
- * @throws Problem `upstream-failed` when a node or a gateway failed, even if viem wrapped the failure; the signal's reason.
+ * @throws Problem `upstream-failed` when a node or a gateway failed, even if viem wrapped the failure; the signal's
+ *   reason.
  */
 export type AskEthereum = <T>(signal: AbortSignal, work: (client: Client) => Promise<T>) => Promise<T>;
 

@@ -16,7 +16,7 @@ const REDIRECTS = 2;
 const HEX = /^0x(?:[0-9a-f]{2})*$/i;
 
 /**
- * Asks the gateways of one resolution in order, until one answers; a 4xx ends the search (EIP-3668).
+ * Tries the gateways of one resolution in order until one answers; a 4xx ends the search (EIP-3668).
  * @throws Problem `upstream-failed`, without the gateway's own text; the signal's reason.
  */
 export function createGateways(web: Web, signal: AbortSignal): (lookup: Lookup) => Promise<Hex> {

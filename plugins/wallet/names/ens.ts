@@ -26,7 +26,7 @@ export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): NameR
       const notes = registration.note === undefined ? [] : [registration.note];
       if (!registration.isHeld) return unresolved(...notes);
       const isPartial = failures.length > 0;
-      if (!address && isPartial) throw failures[0]; // Nothing was found out, so the caller must not be charged.
+      if (!address && isPartial) throw failures[0]; // Nothing was found, so the caller must not be charged.
       if (isPartial) notes.push("Whether it has a Solana address could not be found out.");
       if (!address && !key) notes.push(`${name} gives no address.`);
       return { addresses: toAddresses(address, key ?? undefined, ttl), notes, isPartial } satisfies Resolution;

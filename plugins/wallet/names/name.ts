@@ -5,7 +5,7 @@ import { normalizeEnsName } from "./ens-normalize.ts";
 /** The suffixes that are resolved. */
 export const SUPPORTED_TLDS = [".eth", ".sol"] as const;
 
-/** What a caller asks about. */
+/** The subject of a request. */
 export type NameQuestion = NamedQuestion | AddressQuestion;
 
 /** A name and its registry; null for any other suffix. */
@@ -45,7 +45,7 @@ export function readName(given: string): NameQuestion {
 const ENDS = `and end with ${SUPPORTED_TLDS.join(" or ")}`;
 const QUOTED = /^"([^"]*)"$|^'([^']*)'$/;
 const NOT_IN_NAMES = /[\s/:?#@"'<>()[\]{},;\\]|^[\d.]+$/;
-/** White space, and characters that nobody sees; the joiner (U+200D) is a part of emoji. */
+/** White space and invisible characters; the joiner (U+200D) is a part of emoji. */
 const INVISIBLE = /(?!\u200d)[\p{C}\p{Z}]/u;
 
 function toAdvice(name: string): string {

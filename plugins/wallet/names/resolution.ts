@@ -4,7 +4,7 @@ import type { NameAddress, NameRegistry, Resolution } from "./registry.ts";
 
 /** The answer of /v1/resolve/name (schemas/NameResolveResponse.json). */
 export interface NameResolution {
-  /** As it was looked up; for an address, the name that was found. */
+  /** The name that was looked up; for an address, the name that was found. */
   readonly name: string;
   readonly addresses: NameAddress[];
   /** Unix seconds. */
@@ -20,8 +20,8 @@ export interface ResolveNameOptions {
 }
 
 /**
- * Resolves a name, or finds the primary name of an address. Without an address the answer's notes say why; so for a name of
- * another suffix. @throws Problem `nothing-found` for an address without a name; the errors of the registry.
+ * Resolves a name, or finds the primary name of an address. When a name has no address, or another suffix, the notes
+ * say why. @throws Problem `nothing-found` for an address without a name; the errors of the registry.
  */
 export function createResolveName({ registries, clock }: ResolveNameOptions) {
   const resolve = ({ registry, name }: NamedQuestion, signal: AbortSignal): Promise<Resolution> | Resolution =>

@@ -10,7 +10,7 @@ export interface SolanaAccount {
   readonly data: Buffer;
 }
 
-/** The owner of addresses that have only received SOL: no program has stored data there. */
+/** The owner of addresses that have only received SOL, where no program has stored data. */
 const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const FINALIZED = { commitment: "finalized" } as const;
 /** Both programs have the same token account layout: mint, owner, amount. */

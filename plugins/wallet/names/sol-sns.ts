@@ -43,7 +43,7 @@ function toRecordV2Target(data: Buffer, owner: string): Promise<SolTarget> | Sol
   const signed = [data.readUInt16LE(HEADER_BYTES), data.readUInt16LE(HEADER_BYTES + 2)];
   const length = data.readUInt32LE(HEADER_BYTES + 4);
   if (signed.some((kind) => kind !== SIGNED_ON_SOLANA) || length !== KEY_BYTES) return UNCONFIRMED;
-  if (readKey(data, HEADER_BYTES + 8) !== owner) return toWallet(owner); // Set by a former owner.
+  if (readKey(data, HEADER_BYTES + 8) !== owner) return toWallet(owner); // A former owner set this content.
   const target = readKey(data, content);
   return readKey(data, content - KEY_BYTES) === target ? { wallet: target } : UNCONFIRMED;
 }

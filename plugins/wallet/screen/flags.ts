@@ -3,13 +3,13 @@ export type Severity = "critical" | "high" | "medium";
 
 interface FlagMeaning {
   readonly severity: Exclude<Severity, "critical">;
-  /** What the flag links the address to. */
+  /** What the flag says about the address. */
   readonly label: string;
 }
 
 /**
- * GoPlus' flags, with GoPlus' names (Malicious Address API). None is critical: only the government's list is. GoPlus'
- * `sanctioned` is second-hand.
+ * GoPlus' flags, with GoPlus' names (Malicious Address API). None is critical; only a match in the government's own
+ * list is. GoPlus' `sanctioned` is second-hand.
  */
 export const FLAGS = {
   blackmail_activities: { severity: "high", label: "blackmail" },

@@ -1,8 +1,8 @@
 import { toCorpus } from "./corpus.ts";
 
 /**
- * The list that is searched until OFAC's list has been read for the first time: the Lazarus Group's addresses, announced by
- * OFAC on 14 April, 22 April and 6 May 2022, and still listed.
+ * The list that is searched until OFAC's list has been read for the first time: the addresses of the Lazarus Group,
+ * which OFAC announced on 14 April, 22 April and 6 May 2022 and still lists.
  */
 export const FLOOR = toCorpus(
   {

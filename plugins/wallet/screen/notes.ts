@@ -2,7 +2,7 @@ import { keccak_256 } from "@noble/hashes/sha3";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS } from "./flags.ts";
 
-/** The findings in sentences: first the sanctions list, then the reputation, then what is odd about the address. */
+/** The findings in sentences: the sanctions list, the reputation, and oddities of the address. */
 export const toScreenNotes = (findings: ScreenFindings): string =>
   [aboutSanctions(findings), aboutReputation(findings), aboutSpelling(findings)].filter(Boolean).join(" ");
 
@@ -13,7 +13,7 @@ function aboutSanctions({ listed: { entries, corpus, isCurrent } }: ScreenFindin
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
 }
 
-/** An address in mixed case carries a checksum (EIP-55), which a typing error breaks. */
+/** A note about a name, and about an address in mixed case whose checksum (EIP-55) is wrong, as after a typing error. */
 function aboutSpelling({ wallet, key, chain }: ScreenFindings): string {
   if (chain === "unknown" && /\.(?:eth|sol)$/i.test(wallet.trim()))
     return "It is a name: resolve it, and screen the address that it leads to.";

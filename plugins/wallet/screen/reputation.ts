@@ -5,7 +5,7 @@ import type { ScreenTerms } from "./terms.ts";
 
 /** GoPlus' data about an EVM address. */
 export interface Reputation {
-  /** On the chain that was asked about. */
+  /** On the requested chain. */
   readonly addressType: "eoa" | "contract" | "unknown";
   readonly flags: readonly Flag[];
   /** False when GoPlus has not answered some of the flags (yet). */
@@ -26,14 +26,14 @@ const PATIENCE_MS = 5_000;
 /** The answer's `code`: complete, or partial (the rest follows in about 15 seconds). */
 const COMPLETE = 1;
 const PARTIAL = 2;
-/** More than 30 requests a minute, with status 200. */
+/** The code for more than 30 requests a minute, which comes with status 200. */
 const TOO_MANY = 4029;
 const UNSUPPORTED_CHAIN = 2022;
 const ETHEREUM = "1";
 const COUNT = /^(?:0|[1-9]\d*)$/;
 const ADDRESS_TYPES: Readonly<Record<string, Reputation["addressType"]>> = { "0": "eoa", "1": "contract" };
 
-/** Reads GoPlus' address security API; complete answers are cached for ten minutes. @see https://docs.gopluslabs.io */
+/** Reads GoPlus' address security API. Complete answers are cached for ten minutes. @see https://docs.gopluslabs.io */
 export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | "log" | "upstream">): FindReputation {
   const source = upstream("goplus");
   return async (key, terms) => {
@@ -52,7 +52,7 @@ export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | 
   };
 }
 
-/** A patient caller waits for whole data, and takes partial data in the end. */
+/** Waits for complete data until `patientUntil`, and then takes partial data. */
 async function askPatiently(source: Upstream, key: string, terms: ReputationTerms): Promise<Reputation> {
   const { signal, chainId } = terms;
   const askNow = (): Promise<Reputation> => {
@@ -71,7 +71,10 @@ const codeOf = (answer: UpstreamAnswer): unknown =>
 const isTooMany = (answer: UpstreamAnswer): boolean => codeOf(answer) === TOO_MANY;
 const isTooManyOrPartial = (answer: UpstreamAnswer): boolean => isTooMany(answer) || codeOf(answer) === PARTIAL;
 
-/** Most flags do not depend on the chain: for one that GoPlus does not support, Ethereum's are taken. */
+/**
+ * Asks GoPlus. Most flags do not depend on the chain, so for a chain that GoPlus does not support, Ethereum's flags are
+ * taken.
+ */
 async function ask(
   source: Upstream,
   key: string,
@@ -88,7 +91,7 @@ async function ask(
 
 /** Every value is text: `0`, `1`, a count, or `-1` for unknown. */
 function toReputation(result: JsonFields, isComplete: boolean): Reputation {
-  const flags = Object.keys(FLAGS) as Flag[]; // Exactly its keys.
+  const flags = Object.keys(FLAGS) as Flag[]; // Exactly the keys of FLAGS.
   const textOf = (field: string): string => String(result[field] ?? "");
   return {
     addressType: ADDRESS_TYPES[textOf("contract_address")] ?? "unknown",

@@ -13,8 +13,9 @@ const ADVICE = { critical: "block", high: "block", medium: "review", low: "allow
 const LEVELS = ["critical", "high", "medium"] as const;
 
 /**
- * The worst signal decides the level, the others raise the score within it; another signal never lowers the score.
- * @param isUncertain too little was searched for a score of 0.
+ * The worst signal decides the level, and the others raise the score within it. A further signal never lowers the
+ * score.
+ * @param isUncertain whether too little was searched for a score of 0.
  */
 export function toRisk(severities: readonly Severity[], isUncertain: boolean): Risk {
   const score = Math.max(toScore(severities), isUncertain ? SCORE.medium : 0);

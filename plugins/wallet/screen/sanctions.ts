@@ -8,7 +8,7 @@ export interface SanctionsFinding {
   /** The entries that name the address; usually none. */
   readonly entries: readonly SdnEntry[];
   readonly corpus: Pick<Corpus, "version" | "published">;
-  /** False when OFAC's list was never read, or not for a week: a missing entry then proves nothing. */
+  /** False when OFAC's list was never read, or not for a week. A missing entry then proves nothing. */
   readonly isCurrent: boolean;
 }
 
@@ -35,8 +35,8 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const KEY = "screen:sdn-1";
 
 /**
- * Every hour it takes over a newer list from the shared store, and downloads OFAC's list when the newest is a day old. A
- * truncated, malformed or suspiciously small file is refused; the last good list stays in use.
+ * Every hour, takes over a newer list from the shared store, and downloads OFAC's list when the newest is a day old. A
+ * truncated, malformed or suspiciously small file is refused, and the last good list stays in use.
  */
 export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "schedule" | "upstream">): Sanctions {
   const { cache, clock, log, schedule } = host;
@@ -64,7 +64,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
   return {
     async search(key) {
       restored ??= restore();
-      await restored; // So that a new process searches the last good list at once.
+      await restored; // A new process can then search the last good list at once.
       const { corpus, listings, readAt } = held;
       return { entries: listings.get(key) ?? [], corpus, isCurrent: clock.now() - readAt < STALE_AFTER_MS };
     },
@@ -83,7 +83,7 @@ async function download(source: Upstream, signal: AbortSignal): Promise<SdnList>
   }
 }
 
-/** The body of a 200. Any other answer is left unread, which releases the connection. */
+/** The body of a 200. The body of any other answer is not read, which releases the connection. */
 async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Array> {
   for await (const bytes of body) {
     if (status !== 200) throw new Problem("upstream-failed", `OFAC's list was answered with status ${status}`);

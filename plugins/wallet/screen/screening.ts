@@ -9,22 +9,25 @@ export type { ScreenResponse } from "./response.ts";
 
 /** Screens addresses against sanctions and bad reputation. */
 export interface Screening {
-  /** @param wallet as the caller wrote it. @throws only the signal's reason: failed sources make the answer partial. */
+  /** @param wallet as the caller wrote it. @throws only the signal's reason; failed sources make the answer partial. */
   screen(wallet: string, terms: ScreenTerms): Promise<ScreenResponse>;
-  /** As `screen`, and says which source failed. */
+  /** Like `screen`, and also names the source that failed. */
   examine(wallet: string, terms: ScreenTerms): Promise<Examination>;
-  /** Whether the sanctions list names an address; nothing is asked for it. */
+  /** Whether the sanctions list names an address. Sends no request. */
   isListed(wallet: string): Promise<boolean>;
 }
 
-/** A screening with its failure. */
+/** The result of a screening, and its failure. */
 export interface Examination {
   readonly response: ScreenResponse;
-  /** A sentence when GoPlus was asked and did not answer. */
+  /** A sentence when GoPlus was asked but did not answer. */
   readonly failure: string | undefined;
 }
 
-/** Searches OFAC's list and, for EVM addresses, asks GoPlus at the same time. Call during setup: it schedules the refresh. */
+/**
+ * Searches OFAC's list and, for EVM addresses, asks GoPlus at the same time. Call during setup, because it schedules
+ * the refresh.
+ */
 export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "schedule" | "upstream">): Screening {
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);

@@ -51,7 +51,8 @@ export async function readSdn(body: AsyncIterable<Uint8Array>): Promise<SdnList>
     const [uid = ""] = take(`${ENTRY}/uid`);
     const name = [...take(`${ENTRY}/firstName`), ...take(`${ENTRY}/lastName`)].join(" ");
     const entry = { uid, name, programs: take(`${ENTRY}/programList/program`), addresses: addresses.splice(0) };
-    if (entry.addresses.length > 0) entries.push(structuredClone(entry)); // Else its strings keep the chunks in memory.
+    // A copy, because the strings would keep the chunks in memory.
+    if (entry.addresses.length > 0) entries.push(structuredClone(entry));
   });
   const decoder = new TextDecoder("utf-8", { fatal: true });
   for await (const bytes of body) parser.write(decoder.decode(bytes, { stream: true }));

@@ -1,8 +1,8 @@
 /** How an address is screened. */
 export interface ScreenTerms {
   readonly signal: AbortSignal;
-  /** The EIP-155 chain of EVM addresses that name none; Ethereum by default. */
+  /** The EIP-155 chain for EVM addresses without one; Ethereum by default. */
   readonly chainId?: string;
-  /** Unix milliseconds, for jobs: GoPlus is waited for until then, instead of five seconds. */
+  /** Unix milliseconds, for jobs: how long to wait for GoPlus, instead of five seconds. */
   readonly patientUntil?: number;
 }

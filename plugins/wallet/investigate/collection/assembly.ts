@@ -42,7 +42,8 @@ export function toGraph(
   { names }: Correlation,
   screens: Screens,
 ): Graph {
-  const called = new Map([...labels].reverse().map(({ address, label }) => [address, label])); // Of several labels the first wins.
+  // When an address has several labels, the first one is kept.
+  const called = new Map([...labels].reverse().map(({ address, label }) => [address, label]));
   const nodes = members.map(({ address, hop, contacts }): GraphNode => {
     const label = names[address] ?? called.get(address) ?? null;
     return { address, hop, contacts, label, screened: screens[address] ?? null };
@@ -66,7 +67,7 @@ export function toIdentity(
   };
 }
 
-/** The subject's age: the first transaction where it is known, and the oldest that any source has shown. */
+/** The subject's age: its first transaction when known, and the oldest one that any source has shown. */
 export function toActivity({ activity }: Profile, firstSent: number | null, { firstSeenAt, oldestAt }: Ages): Activity {
   const known = [firstSent, firstSeenAt, oldestAt].filter((time) => time !== null);
   const seenSince = known.length > 0 ? Math.min(...known) : null;

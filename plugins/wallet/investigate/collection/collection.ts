@@ -19,10 +19,13 @@ export type Collect = (subject: Subject, call: Call) => Promise<Evidence>;
 
 type CollectionHost = Pick<Host, "cache" | "clock" | "log" | "upstream" | "web">;
 
-/** The upstreams that are read by id in every job. */
+/** The upstreams that every job reads. */
 const SOURCES = ["base", "ethereum", "solana", "blockscout"];
 
-/** Reads every source, each in a job step of its own, waiting where it has to. What failed is listed as missing. */
+/**
+ * Reads every source in a job step of its own, and waits for sources when necessary. Failed sources are listed as
+ * missing.
+ */
 export function createCollect({ cache, clock, log, upstream, web }: CollectionHost, screening: Screening): Collect {
   const sources = new Map(SOURCES.map((id) => [id, upstream(id)])); // Taken during setup.
   const opened = (id: string) => sources.get(id) ?? upstream(id);

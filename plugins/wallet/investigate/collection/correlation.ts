@@ -24,7 +24,7 @@ export interface CorrelationInput {
 export type Registries = Readonly<Record<"ENS" | "SNS", NameRegistry>>;
 
 const AT_ONCE = 4;
-/** A first funder of this many counterparties is an exchange or a faucet, and links no owners. */
+/** A first funder of this many counterparties is an exchange or a faucet, and does not show a common owner. */
 const HUB = 5;
 
 /** Looks up the counterparties' names and the subject's other addresses. Failures are listed as missing. @throws only the signal's reason. */
@@ -60,7 +60,7 @@ async function readNames({ subject, neighbourhood }: CorrelationInput, registrie
   };
 }
 
-/** One of the name's other addresses may be sanctioned. */
+/** Listed as missing, because one of the name's other addresses may be sanctioned. */
 const UNREAD: Missing = {
   source: "ENS records",
   message: "The name's other addresses could not be read",

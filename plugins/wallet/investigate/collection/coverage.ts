@@ -3,7 +3,7 @@ import type { Activity, Coverage, Graph, Missing, Screened } from "../evidence.t
 import type { Subject } from "../subject.ts";
 import type { Traced } from "./traced.ts";
 
-/** What was found, as far as its limits are judged here. */
+/** The findings that determine what the sources leave open. */
 export interface Limits {
   readonly subject: Subject;
   readonly screened: ScreenResponse;
@@ -16,9 +16,9 @@ export interface Limits {
 
 const LIST = "OFAC's sanctions list";
 const DAY_SECONDS = 86_400;
-/** An address of this age is not young, whatever came before. */
+/** An address of this age or more is not young, even if its first transaction is unknown. */
 const GROWN_UP_DAYS = 30;
-/** The points that GoPlus may hide: about the subject, about a direct counterparty, about others. */
+/** The points that unread GoPlus data may hide, by hop: the subject, a direct counterparty, others. */
 const REPUTATION_AT_STAKE = { 0: 99, 1: 60, 2: 15 } as const;
 
 /** What was read of each source. */
@@ -49,10 +49,10 @@ export function toSources({
   ];
 }
 
-/** Whether the present list was searched: an older one proves nothing by its silence. */
+/** Whether the current list was searched. A missing entry in an older list proves nothing. */
 const isCurrent = ({ signals, risk_score }: Screened): boolean => signals.length > 0 || risk_score === 0;
 
-/** What the sources leave open, though none of them may have failed. */
+/** Doubts that remain although no source may have failed. */
 export function toDoubts(limits: Limits): Missing[] {
   return [aboutList(limits), aboutReputation(limits), aboutAge(limits), aboutIndex(limits)].filter(
     (doubt) => doubt !== undefined,
@@ -78,10 +78,12 @@ function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investiga
   return { source: "age", message: "Its first transaction could not be found, so that it may be young", atStake: 15 };
 }
 
-/** An explorer that knows less than half of what the address has sent has not seen all of the chain. */
+/**
+ * An explorer that lists less than half of the transactions that the address has sent has not indexed the whole chain.
+ */
 function aboutIndex({ activity, traced: { sent, coverage }, screened }: Limits): Missing | undefined {
   const { base_tx_count: count } = activity;
-  const isContract = screened.address_type === "contract"; // Its nonce counts what it has created.
+  const isContract = screened.address_type === "contract"; // A contract's nonce counts the contracts that it created.
   if (sent === null || count === null || count < 2 || sent * 2 >= count || isContract) return undefined;
   const message = `It lists ${sent} of the ${count} transactions that the address has sent`;
   return { source: coverage[0]?.source ?? "explorer", message, atStake: 99 };

@@ -9,7 +9,7 @@ import type { MergedHistory, ReadHistory } from "./histories.ts";
 
 /** The members of the graph and their transfers, before names and screenings. */
 export interface Neighbourhood {
-  /** The subject first, then by hop; within a hop the most important first. */
+  /** The subject first, then by hop; within a hop, most important first. */
   readonly members: readonly Member[];
   readonly flows: readonly Flow[];
   readonly counterparties: number;
@@ -22,10 +22,12 @@ export interface Neighbourhood {
 /** A node of the graph, without name and screening. */
 export type Member = Pick<GraphNode, "address" | "hop" | "contacts">;
 
-/** At most 100 nodes: the subject, 25 direct counterparties (with the first funder), and 3 more for each of these. */
+/**
+ * At most 100 nodes: the subject, 25 direct counterparties (including the first funder), and 3 more for each of these.
+ */
 const BOUNDS = { first: 25, eachSecond: 3, nodes: 100 } as const;
 const AT_ONCE = 3;
-/** The points that an unread counterparty may hide: what lies behind it. */
+/** The points that the transfers of an unread counterparty may hide. */
 const BEHIND_AT_STAKE = 45;
 
 /**
@@ -46,7 +48,7 @@ export async function explore(
   signal.throwIfAborted();
   const second = await chooseSecond(new Set([subject.address, ...first]), first, { histories, isListed });
   const contactsOf = (at: number): number | null => {
-    const { transfers, isRead } = histories[at] as CounterpartyHistory; // As many as `first`.
+    const { transfers, isRead } = histories[at] as CounterpartyHistory; // `histories` is as long as `first`.
     return isRead ? toCounterparties(first[at] ?? "", transfers).length : null;
   };
   const members: Member[] = [
@@ -88,11 +90,11 @@ export interface ExploreOptions extends Pick<Call, "step" | "signal"> {
 
 interface CounterpartyHistory extends Pick<MergedHistory, "transfers" | "labels" | "isWhole"> {
   readonly isRead: boolean;
-  /** What could not be read of it. */
+  /** Why a part could not be read. */
   readonly failure: string | null;
 }
 
-/** One line for all counterparties that were not read, or not all of what was wanted. */
+/** One entry for all counterparties that were not read completely. */
 function toUnread(histories: readonly CounterpartyHistory[], of: number): Missing[] {
   const unread = histories.filter(({ failure }) => failure !== null);
   const message = `Of ${of} direct counterparties ${unread.length} could not be followed: ${unread[0]?.failure}`;

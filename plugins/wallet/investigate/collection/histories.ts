@@ -41,14 +41,15 @@ interface Answer {
   readonly failure?: string;
 }
 
-/** The newest day and a bit: an explorer's index may be behind its chain. */
+/** A little more than the newest day, because an explorer's index may lag behind its chain. */
 const LAG_BLOCKS = 50_000n;
-/** The points that a gap in the subject's transfers may hide, and one in a counterparty's. */
+/** The points that a gap in the transfers of the subject or of a counterparty may hide. */
 const AT_STAKE = { subject: 99, counterparty: 45 } as const;
 
 /**
- * The subject's transfers come from an explorer, and its newest from the token's logs, too; where the explorer fails or has
- * a gap, the logs are searched as far back as they go. A counterparty's come from the first source that answers.
+ * The subject's transfers come from an explorer, and the newest also from the token's logs. When the explorer fails or
+ * has a gap, the logs are searched as far back as possible. A counterparty's transfers come from the first source that
+ * answers.
  * @param beginning of the attempt, in Unix milliseconds.
  */
 export function createHistories(host: Pick<Host, "upstream" | "clock">, beginning: number): ReadHistory {

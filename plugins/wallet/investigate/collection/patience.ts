@@ -3,8 +3,8 @@ import { type Host, Problem, type Upstream } from "#plugin";
 const MINUTE_MS = 60_000;
 
 /**
- * Until when the parts of an attempt wait for their sources, in milliseconds after its beginning: an attempt has 30
- * minutes. A part that is over asks on, and waits no more.
+ * Until when each part of an attempt waits for its sources, in milliseconds after the attempt began. An attempt has 30
+ * minutes. After its time, a part still sends its requests, but no longer waits.
  */
 export const PATIENCE_MS = {
   balances: 4 * MINUTE_MS,
@@ -16,8 +16,8 @@ export const PATIENCE_MS = {
 } as const;
 
 /**
- * An upstream whose requests are repeated and wait until a moment. One that is not configured has failed like any other:
- * `unavailable` is left to the job's store. @param patientUntil Unix milliseconds.
+ * An upstream whose requests are repeated and wait until a time. Its `unavailable` becomes `upstream-failed`, because
+ * in a job `unavailable` means that the job's store has failed. @param patientUntil Unix milliseconds.
  */
 export const toPatient = (upstream: Upstream, patientUntil: number): Upstream => ({
   ...upstream,
@@ -32,7 +32,7 @@ function toFailed(error: unknown): never {
   throw error;
 }
 
-/** A host whose upstreams are patient. */
+/** A host whose upstreams wait. */
 export const toPatientHost = <Given extends Pick<Host, "upstream">>(host: Given, patientUntil: number): Given => ({
   ...host,
   upstream: (id: string) => toPatient(host.upstream(id), patientUntil),

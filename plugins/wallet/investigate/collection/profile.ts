@@ -7,21 +7,24 @@ import type { Subject } from "../subject.ts";
 import type { Registries } from "./correlation.ts";
 import { PATIENCE_MS, toPatientHost } from "./patience.ts";
 
-/** Balances, activity and names of the subject, with what could not be read of them. */
+/** Balances, activity and names of the subject, and which of them could not be read. */
 export interface Profile extends Pick<IntelBundle, "balances" | "activity" | "identity"> {
   readonly missing: readonly Missing[];
 }
 
-/** A report stands on these. */
+/** A report requires these sources. */
 const ESSENTIAL: ReadonlySet<string> = new Set(["base_eth", "base_usdc", "sol", "solana_usdc"]);
-/** The points that other sources may hide: a name leads to addresses of the same owner, a count shows an unused one. */
+/**
+ * The points that other sources may hide: a name leads to addresses of the same owner, a count shows that an address
+ * was never used.
+ */
 const AT_STAKE: Readonly<Record<string, number>> = {
   ens_name: 80,
   eth_tx_count: 5,
   base_tx_count: 5,
   solana_history: 5,
 };
-/** Longer than the patience of its upstreams. */
+/** Longer than its upstreams wait. */
 const LONGEST_MS = 10 * 60_000;
 
 /**

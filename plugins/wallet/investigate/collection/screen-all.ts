@@ -5,7 +5,7 @@ import type { Screened } from "../evidence.ts";
 import { BASE_CHAIN_ID } from "../subject.ts";
 
 const AT_ONCE = 8;
-/** How many addresses a step keeps. */
+/** How many addresses one step screens. */
 const PER_STEP = 20;
 
 export interface ScreenAllTerms extends Pick<Call, "step" | "signal"> {

@@ -15,8 +15,8 @@ export const escapeXml = (text: string): string =>
   clean(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /**
- * Escapes untrusted text for a Markdown paragraph or table cell: one line of plain text. Text that would become a link is
- * broken up.
+ * Escapes untrusted text for a Markdown paragraph or table cell as one line of plain text. Text that would become a
+ * link is broken up.
  */
 export const escapeMarkdown = (text: string): string =>
   clean(text)

@@ -31,8 +31,8 @@ export const RADII = { 0: 0, 1: 190, 2: 350 } as const;
 const WIDTHS = [1, 6] as const;
 
 /**
- * Places the nodes on rings around (0, 0). The outer ring is sorted by the inner nodes that its nodes deal with, so lines
- * hardly cross.
+ * Places the nodes on rings around (0, 0). The outer ring is sorted by the inner nodes that its nodes deal with, so
+ * that few lines cross.
  */
 export function toGraphLayout({ nodes, flows }: Graph): GraphLayout {
   const [first, second] = [nodes.filter(({ hop }) => hop === 1), nodes.filter(({ hop }) => hop === 2)];

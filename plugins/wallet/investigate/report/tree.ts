@@ -7,18 +7,20 @@ import { drawMark, GRAPH_STYLE, LINES, MARKS, type Mark, shorten, toDirection, t
 interface Row {
   readonly node: GraphNode;
   readonly y: number;
-  /** The row that it hangs from; undefined for the subject. */
+  /** The row of its parent; undefined for the subject. */
   readonly above: Row | undefined;
 }
 
-/** As wide as a phone, so that its texts are about as large there as the page's. */
+/** The width of a phone, so that the picture's texts are about as large as the page's there. */
 const WIDTH = 360;
 const HEIGHTS = { 0: 40, 1: 44, 2: 26 } as const;
 const INDENTS = { 0: 20, 1: 44, 2: 76 } as const;
 const SIZES = { 0: 12, 1: 9, 2: 6 } as const;
 const LEGEND_STEP = 24;
 
-/** The graph for narrow screens, as an SVG element: from top to bottom, each address below whom it dealt with. */
+/**
+ * The graph for narrow screens, as an SVG element: a tree in which each address is below an address that it dealt with.
+ */
 export function drawTree(graph: Graph, subject: string): string {
   const rows = toRows(graph);
   const bottom = (rows.at(-1)?.y ?? 0) + 40;
@@ -34,7 +36,7 @@ export function drawTree(graph: Graph, subject: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" class="graph tree" viewBox="0 0 ${WIDTH} ${height}" role="img">${parts.join("")}</svg>`;
 }
 
-/** The subject, each direct counterparty, and below it those of the second hop that dealt with it. */
+/** The subject, each direct counterparty, and below each the second-hop addresses that dealt with it. */
 function toRows({ nodes, flows }: Graph): readonly Row[] {
   const joined = new Set(flows.flatMap(({ from, to }) => [`${from} ${to}`, `${to} ${from}`]));
   const placed = new Set<GraphNode>();
@@ -96,7 +98,7 @@ function toMoved(flows: readonly Flow[], address: string): string {
 
 const BRIEF = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
-/** For the picture alone: the table has the exact amounts. */
+/** Rounded, because the table has the exact amounts. */
 const toBrief = (amount: string): string => BRIEF.format(Number(amount));
 
 function drawLegend(top: number): string {

@@ -9,7 +9,7 @@ export interface Weighed {
   readonly exposures: readonly Exposure[];
 }
 
-/** What is known of the subject beside its exposures. */
+/** Facts about the subject besides its exposures. */
 export interface Surroundings {
   readonly senders: number;
 }
@@ -48,21 +48,21 @@ const PAID_BAD: Tiers = [
   [10_000, 15],
 ];
 
-/** Shares of all money sent or received from which an exposure is more than occasional. */
+/** From which share of all money sent or received an exposure counts as more than occasional. */
 const SHARE = { notable: 0.25, main: 0.5, tiny: 0.001 } as const;
-/** Transfers from which an exposure is a relation, at this amount. */
+/** From this number of transfers and this sum on, an exposure counts as a relation, with at least these points. */
 const RELATION = { transfers: 10, dollars: 1000, points: 75 } as const;
-/** Below it, what one of many customers paid is weighed as a quarter. */
+/** An exposure below this sum, to one of at least this many senders, counts a quarter. */
 const DILUTED = { dollars: 1000, senders: 100 } as const;
 
-/** The subject sent money to sanctioned addresses: there is no small sum that is allowed. */
+/** The subject sent money to sanctioned addresses. Any sum counts. */
 export function weighPaidSanctioned(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "sanctioned", 1).filter(({ sent }) => sent > 0);
   const [sent, share] = [sum(exposures, "sent"), sum(exposures, "share")];
   return toWeighed(exposures, toTier(PAID_SANCTIONED, sent) + (share >= SHARE.notable ? 10 : 0), 95);
 }
 
-/** Sanctioned addresses sent it money, and no dust. */
+/** Sanctioned addresses sent the subject more than dust. */
 export function weighPaidBySanctioned(all: readonly Exposure[], { senders }: Surroundings): Weighed | undefined {
   const exposures = select(all, "sanctioned", 1).filter(
     ({ received, isUnsolicited }) => received > 0 && !isUnsolicited,
@@ -76,7 +76,7 @@ export function weighPaidBySanctioned(all: readonly Exposure[], { senders }: Sur
   return toWeighed(exposures, isDiluted ? Math.ceil(points / 4) : points, 95);
 }
 
-/** Sanctioned addresses sent it dust, which nobody can refuse. */
+/** Sanctioned addresses sent the subject dust, which nobody can refuse. */
 export const weighDust = (all: readonly Exposure[]): Weighed | undefined => {
   const exposures = select(all, "sanctioned", 1).filter(({ isUnsolicited }) => isUnsolicited);
   return toWeighed(exposures, 5 * exposures.length, 10);
@@ -94,7 +94,7 @@ function toNearPoints({ sent, received, isDirected, isThroughHub }: Exposure): n
   return isDirected ? points : 5;
 }
 
-/** It dealt with a mixer, which hides where money comes from. */
+/** The subject dealt with a mixer, which hides where money comes from. */
 export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => !isUnsolicited);
   const [money, share] = [sum(exposures, "sent") + sum(exposures, "received"), sum(exposures, "share")];
@@ -103,13 +103,16 @@ export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
   return toWeighed(exposures, isMain ? Math.max(70, points) : points, 80);
 }
 
-/** A mixer sent it a little once or twice, and it never dealt with it. */
+/** A mixer sent the subject a little once or twice, and the subject sent it nothing. */
 export const weighMixerDust = (all: readonly Exposure[]): Weighed | undefined => {
   const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => isUnsolicited);
   return toWeighed(exposures, 5 * exposures.length, 10);
 };
 
-/** Addresses of bad reputation paid it, or it paid them: who pays a thief may be a victim, and counts less. */
+/**
+ * The subject was paid by addresses of bad reputation, or paid them. Paying counts less, because the payer may be a
+ * victim.
+ */
 export function weighBadCounterparties(all: readonly Exposure[]): Weighed | undefined {
   const exposures = select(all, "bad", 1).filter(({ isUnsolicited }) => !isUnsolicited);
   const points = exposures.map(({ sent, received, share }) => {
@@ -119,7 +122,7 @@ export function weighBadCounterparties(all: readonly Exposure[]): Weighed | unde
   return toWeighed(exposures, total(points), 65);
 }
 
-/** Addresses of bad reputation are two hops away, and not merely customers of the same exchange. */
+/** Addresses of bad reputation are two hops away, not merely as customers of the same exchange. */
 export const weighBadNeighbourhood = (all: readonly Exposure[]): Weighed | undefined => {
   const exposures = [...select(all, "bad", 2), ...select(all, "mixer", 2)].filter(
     ({ isThroughHub, isUnsolicited }) => !isThroughHub && !isUnsolicited,

@@ -9,30 +9,35 @@ export interface Exposure {
   readonly kind: ExposureKind;
   readonly address: string;
   readonly hop: 1 | 2;
-  /** The direct counterparty on the way, for two hops. */
+  /** The direct counterparty in between, for two hops. */
   readonly via: string | null;
-  /** Dollars that the subject sent to it and received from it; for two hops, at most what passed each of them. */
+  /**
+   * Dollars that the subject sent to the flagged address and received from it. For two hops, at most the smaller amount
+   * of both.
+   */
   readonly sent: number;
   readonly received: number;
   readonly transfers: number;
-  /** The part of all that the subject sent or received, whichever is larger: 0 to 1. */
+  /** The larger of the shares of all money that the subject sent and received: 0 to 1. */
   readonly share: number;
   /** Unix seconds. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Whether money went the whole way in one direction. Always true for one hop. */
+  /** Whether money moved in one direction over both hops. Always true for one hop. */
   readonly isDirected: boolean;
-  /** Whether the counterparty on the way deals with so many that it links nobody: an exchange, a shop. */
+  /**
+   * Whether the counterparty in between deals with so many addresses that it links nobody, like an exchange or a shop.
+   */
   readonly isThroughHub: boolean;
-  /** Whether nobody but the flagged address had a hand in it: a little, sent without an answer. */
+  /** Whether the subject took no part: the flagged address sent a little, and got nothing back. */
   readonly isUnsolicited: boolean;
 }
 
-/** Round prices in dollars, only to weigh amounts: a report must not depend on the price of the hour. */
+/** Round prices in dollars, used only to weigh amounts, since a report must not depend on the current price. */
 export const PRICES: Readonly<Record<Flow["asset"], number>> = { USDC: 1, ETH: 2500, SOL: 150 };
-/** An address with so many contacts, in the few pages that were read of it, deals with anybody. */
+/** An address with this many contacts, in the few pages that were read, deals with anybody. */
 export const HUB_CONTACTS = 40;
-/** Dust of a sanctioned address; of a mixer, which has fixed sums, it is more. */
+/** The limits of dust from a sanctioned address. They are higher for a mixer, which pays out fixed sums. */
 const UNSOLICITED = {
   sanctioned: { dollars: 100, each: 1, share: 1 },
   bad: { dollars: 100, each: 1, share: 1 },
@@ -166,6 +171,6 @@ const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({
   received: volumes.reduce((sum, { asset, received }) => sum + Number(received) * PRICES[asset], 0),
 });
 
-/** Whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar. */
+/** In whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar. */
 const toDollars = (flows: readonly Flow[]): number =>
   flows.reduce((cents, { amount, asset }) => cents + Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7), 0) / 100;

@@ -19,14 +19,14 @@ export interface RuleFinding {
   readonly points: number;
   /** In a sentence. */
   readonly finding: string;
-  /** The money that it rests on. */
+  /** The exposures on which it is based. */
   readonly exposures?: readonly Exposure[];
 }
 
 /** A row of the table in README.md. */
 export interface Rule {
   readonly code: string;
-  /** The most points that it gives. */
+  /** The maximum of its points. */
   readonly most: number;
   /** What it looks for. */
   readonly about: string;
@@ -153,7 +153,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** Everything that speaks against the subject, in the order of the rules. */
+/** All findings against the subject, in the order of the rules. */
 export function weighAll(evidence: Evidence): (RuleFinding & Pick<Rule, "code" | "most">)[] {
   const exposures = findExposures(evidence);
   return RULES.flatMap(({ code, most, weigh }) => {
@@ -162,7 +162,7 @@ export function weighAll(evidence: Evidence): (RuleFinding & Pick<Rule, "code" |
   });
 }
 
-/** Whole days since the first transaction; null unless that is known. */
+/** Whole days since the first transaction; null when it is not known. */
 function toAgeDays({ activity: { firstSeenAt }, investigatedAt }: Evidence): number | null {
   return firstSeenAt === null ? null : Math.max(0, Math.floor((investigatedAt - firstSeenAt) / DAY_SECONDS));
 }

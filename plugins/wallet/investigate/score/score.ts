@@ -7,23 +7,24 @@ export interface Reason extends RuleFinding, Pick<Rule, "code" | "most"> {}
 
 /** Score and verdict with their reasons (README.md in the folder above). */
 export interface Assessment {
-  /** 0 to 100, higher is riskier: what was found. */
+  /** 0 to 100, higher is riskier, from the findings only. */
   readonly score: number;
-  /** The level of the score, as in /v1/screen; `inconclusive` when what could not be read might change it. */
+  /** The level of the score, as in /v1/screen; `inconclusive` when missing parts might change it. */
   readonly verdict: Risk["risk_level"] | "inconclusive";
   /** Whether the score may be higher: a source has failed, or the subject's history was not read to its beginning. */
   readonly provisional: boolean;
-  /** The heaviest first. */
+  /** Heaviest first. */
   readonly reasons: readonly Reason[];
 }
 
-/** The maximum without a sanctions match: only that is critical. */
+/** The maximum without a sanctions match: only such a match is critical. */
 const MOST = 99;
 
 /** Adds up the points of all rules. Another reason never lowers the score. */
 export function assess(evidence: Evidence): Assessment {
   const reasons = weighAll(evidence);
-  reasons.sort((one, other) => other.points - one.points); // Stable: ties stay in the order of the rules.
+  // The sort is stable, so ties stay in the order of the rules.
+  reasons.sort((one, other) => other.points - one.points);
   const sum = reasons.reduce((total, { points }) => total + points, 0);
   const isListed = reasons.some(({ points }) => points === 100);
   const score = isListed ? 100 : Math.min(sum, MOST);

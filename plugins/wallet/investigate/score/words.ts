@@ -4,7 +4,7 @@ const toMoney = (dollars: number): string => `about $${Math.round(dollars).toLoc
 const toShort = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
 const toPercent = (share: number): string => (share < 0.001 ? "less than 0.1 %" : `${Math.round(share * 1000) / 10} %`);
 
-/** How a rule begins its sentence, for one and for many. */
+/** The beginning of a rule's sentence, for one exposure and for many. */
 const HEADS: Readonly<Record<string, (count: number) => string>> = {
   paid_sanctioned: (count) => `It has paid ${toCount(count, "address")} on OFAC's SDN list`,
   paid_by_sanctioned: (count) => `${toCount(count, "address")} on OFAC's SDN list paid it`,
@@ -20,7 +20,7 @@ const HEADS: Readonly<Record<string, (count: number) => string>> = {
 
 const toCount = (count: number, one: string, many = `${one}es`): string => `${count} ${count === 1 ? one : many}`;
 
-/** A sentence about exposures: who, how much, in which direction, and which part of all. */
+/** A sentence about exposures: addresses, amount, direction, and share of the total. */
 export function toExposureFinding(code: string, exposures: readonly Exposure[]): string {
   const head = HEADS[code]?.(exposures.length) ?? code;
   const shown = exposures.slice(0, 3).map(say);

@@ -12,12 +12,12 @@ import {
   type Transfer,
 } from "./transfers.ts";
 
-/** Each search is two requests: incoming and outgoing. */
+/** Each search sends two requests: for incoming and for outgoing transfers. */
 const BOUNDS: Readonly<Record<Depth, Bounds>> = {
   subject: { searches: 10_000, transfers: 10_000 },
   counterparty: { searches: 12, transfers: 1000 },
 };
-/** How many searches a step keeps. */
+/** How many searches one step makes. */
 const SEARCHES_PER_STEP = 40;
 /** About 180 days: a block takes 2 seconds. */
 const LOOK_BACK = 7_776_000n;
@@ -25,7 +25,7 @@ const LOOK_BACK = 7_776_000n;
 /** How the logs are read. */
 export interface LogsOptions {
   readonly clock: Clock;
-  /** Unix milliseconds: no further searches then. */
+  /** Unix milliseconds; no search begins after this time. */
   readonly until: number;
   /** How many blocks are searched; about 180 days by default. */
   readonly lookBack?: bigint;
@@ -66,9 +66,9 @@ interface InSteps extends Pick<LogsOptions, "clock" | "until">, Pick<Reading, "s
 interface Found {
   readonly transfers: readonly Transfer[];
   readonly since: bigint;
-  /** Why older blocks were not searched; undefined when the whole range was. */
+  /** Why older blocks were not searched; undefined when the whole range was searched. */
   readonly end?: string;
-  /** Whether the end was a failure, and no bound. */
+  /** Whether a failure ended the search, and not a bound. */
   readonly isGap?: boolean;
 }
 

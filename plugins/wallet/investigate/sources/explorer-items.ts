@@ -54,7 +54,7 @@ interface Parts {
   readonly asset: Transfer["asset"];
   readonly units: unknown;
   readonly tx: unknown;
-  /** The position in the transaction. */
+  /** The position within the transaction. */
   readonly at: unknown;
 }
 

@@ -43,7 +43,7 @@ export const LISTINGS = {
   },
 } as const satisfies Readonly<Record<string, Listing>>;
 
-/** What was read of a list. Plain JSON: a job step stores it. */
+/** The part of a list that was read. Plain JSON, because a job step stores it. */
 export interface Listed {
   readonly name: string;
   readonly transfers: readonly Transfer[];
@@ -53,9 +53,9 @@ export interface Listed {
   readonly sent: number;
   /** The time of the oldest item, in Unix seconds. */
   readonly oldestAt: number | null;
-  /** Whether the list has no more. */
+  /** Whether the list was read to its end. */
   readonly isWhole: boolean;
-  /** Why the rest could not be read; null when it was not wanted, or there is none. */
+  /** Why the rest could not be read; null when there is no rest, or it was not wanted. */
   readonly gap: string | null;
 }
 
@@ -65,10 +65,13 @@ interface Pages extends Omit<Listed, "name" | "isWhole" | "gap"> {
   readonly next: Readonly<Record<string, string>> | null;
 }
 
-/** How many pages of 50 items a step keeps. */
+/** How many pages of 50 items one step reads. */
 const PAGES_PER_STEP = 10;
 
-/** Reads a list page by page. A page that fails ends it; the pages before are kept, and the gap is named. @throws only the signal's reason and failures of steps. */
+/**
+ * Reads a list page by page. A failed page ends the reading; earlier pages are kept, and the gap is named. @throws only
+ * the signal's reason and failures of steps.
+ */
 export async function readListing(
   source: Upstream,
   address: string,
@@ -110,7 +113,10 @@ interface PagesOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads until the most, the end, or a failure after the first page. @throws Problem `upstream-failed` when the first page fails. */
+/**
+ * Reads up to the limit, the end, or a failure after the first page. @throws Problem `upstream-failed` when the first
+ * page fails.
+ */
 async function readPages(
   source: Upstream,
   path: string,
@@ -143,7 +149,7 @@ interface Page {
   readonly next_page_params: Readonly<Record<string, unknown>> | null;
 }
 
-/** A page; empty (404) for an unknown address. @throws Problem `upstream-failed` for any other answer than a list. */
+/** A page; empty for an unknown address (404). @throws Problem `upstream-failed` when the answer is not a list. */
 async function readPage(
   source: Upstream,
   path: string,

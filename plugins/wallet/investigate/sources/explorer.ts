@@ -6,8 +6,8 @@ import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
 const PAGES: Readonly<Record<Depth, number>> = { subject: 100, counterparty: 2 };
 
 /**
- * A Blockscout explorer of Base: USDC and ETH transfers of any age, contract names and tags. What it could read is kept
- * when a page fails, and the gap is named.
+ * A Blockscout explorer of Base: USDC and ETH transfers of any age, contract names and tags. When a page fails, earlier
+ * pages are kept, and the gap is named.
  */
 export const createExplorer = (source: Upstream): HistorySource => ({
   title: source.title,

@@ -17,8 +17,8 @@ interface LogSearch extends BlockRange {
 }
 
 /**
- * The USDC that an address received or sent in a range of blocks. Any JSON-RPC error counts as a refusal: nodes word "too
- * many" differently. @throws Problem `upstream-failed`; the signal's reason.
+ * The USDC that an address received or sent in a range of blocks. Any JSON-RPC error counts as a refusal, because nodes
+ * word "too many" differently. @throws Problem `upstream-failed`; the signal's reason.
  */
 export async function findLogTransfers(
   node: Upstream,
@@ -43,7 +43,7 @@ export async function findLogTransfers(
   );
 }
 
-/** The most blocks that a refusal names: `limited to a 10,000 range`. Counts of results are no limits of blocks. */
+/** The largest number of blocks that a refusal names: `limited to a 10,000 range`. Counts of results are ignored. */
 export function toNamedLimit(message: string, asked: bigint): bigint | undefined {
   if (!/range|block/i.test(message) || /results/i.test(message)) return undefined;
   const numbers = message.replaceAll(/(?<=\d)[,_'](?=\d{3})/g, "").match(/\b\d{2,7}\b/g) ?? [];

@@ -13,7 +13,10 @@ export interface Bounds {
   readonly transfers: number;
 }
 
-/** What a node bears: the blocks of the next search, and the most it has allowed. Decimal text, since a job step stores it. */
+/**
+ * The search size that a node accepts: the blocks of the next search, and the most that it has accepted. Decimal text,
+ * since a job step stores it.
+ */
 export interface Bearing {
   readonly span: string;
   readonly most: string;
@@ -24,12 +27,12 @@ export interface SearchResult {
   readonly transfers: readonly Transfer[];
   /** The oldest searched block. */
   readonly since: bigint;
-  /** Why the search was given up; undefined when it went to its end or its bounds. */
+  /** Why the search ended early; undefined when it reached its end or its bounds. */
   readonly failure: Problem | undefined;
   readonly bearing: Bearing;
 }
 
-/** A node's refusal of a search; `limit` is the number of blocks that its words name. */
+/** A node's refusal of a search; `limit` is the number of blocks that its text names. */
 export interface Refusal {
   readonly limit: bigint | undefined;
 }
@@ -39,7 +42,7 @@ export type Search = (span: BlockRange) => Promise<readonly Transfer[] | Refusal
 
 /** The blocks of a search: widened after an answer, narrowed after a refusal. */
 export const FIRST_BEARING: Bearing = { span: "100000", most: "2000000" };
-/** Refusals in a row after which a node is believed to refuse every search. */
+/** After this many refusals in a row, the node is assumed to refuse every search. */
 const MOST_REFUSALS = 40;
 
 /**
@@ -94,7 +97,10 @@ export interface SearchTerms {
 
 const REFUSES = new Problem("upstream-failed", "The Base node refuses to search its logs");
 
-/** Adapts the blocks of a search. After a refusal without a number they grow again slowly: one busy month may be the cause. */
+/**
+ * Adapts the number of blocks of a search. After a refusal that names no number, it grows again slowly, because one
+ * busy month may have been the cause.
+ */
 function createSpans({ span: first, most: limit }: Bearing) {
   let [span, ceiling, most] = [BigInt(first), BigInt(limit), BigInt(limit)];
   return {

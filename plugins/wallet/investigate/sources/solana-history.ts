@@ -19,16 +19,17 @@ const BOUNDS: Readonly<Record<Depth, SolanaBounds>> = {
   subject: { pages: 10, newest: 1000, oldest: 20 },
   counterparty: { pages: 1, newest: 15, oldest: 0 },
 };
-/** How many transactions a step keeps. */
+/** How many transactions one step reads. */
 const PER_STEP = 50;
 const AT_ONCE = 4;
-/** The maximum number of a wallet's USDC accounts; most wallets have one. */
+/** How many of a wallet's USDC accounts are read; most wallets have one. */
 const MOST_ACCOUNTS = 3;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
 /**
- * SOL and USDC transfers from the transactions that name a wallet or its USDC accounts. Transactions that could not be read
- * are a gap. A node that has pruned old transactions lists none of them: only a node with the first block knows the age.
+ * SOL and USDC transfers from the transactions that name a wallet or its USDC accounts. Transactions that could not be
+ * read are a gap. A node that has pruned old transactions does not list them, so only a node with the first block can
+ * tell the age.
  */
 export const createSolanaHistory = (node: Upstream): HistorySource => ({
   title: node.title,
@@ -66,7 +67,7 @@ async function list(
   return { signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)), isListed };
 }
 
-/** Whether the node has every transaction since the first block. Nodes that do not say so are taken for pruned ones. */
+/** Whether the node has every transaction since the first block. A node that does not say so counts as pruned. */
 async function keepsAll(node: Upstream, signal: AbortSignal): Promise<boolean> {
   const { result } = await node.rpc("getFirstAvailableBlock", [], { signal });
   return result === 0;
@@ -90,10 +91,10 @@ interface Chosen extends Reading {
   readonly chosen: readonly Signature[];
 }
 
-/** What was read of some transactions. Plain JSON: a job step stores it. */
+/** The transfers in some transactions. Plain JSON, because a job step stores it. */
 interface ReadPart {
   readonly transfers: readonly Transfer[];
-  /** How many could not be read, and why one of them. */
+  /** How many transactions could not be read, and the reason for one of them. */
   readonly failed: number;
   readonly why: string;
 }

@@ -13,7 +13,10 @@ export interface Signature {
 const PAGE = 1000;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-/** Lists the signatures that name an account, in pages of 1000. `isEnded`: the node has no more of them. @throws the errors of `askNode`. */
+/**
+ * Lists the signatures that name an account, in pages of 1000. `isEnded`: the node has no more of them. @throws the
+ * errors of `askNode`.
+ */
 export async function listSignatures(
   node: Upstream,
   account: string,
@@ -41,7 +44,7 @@ const isSignature = (value: unknown): value is Signature => {
   );
 };
 
-/** Without duplicates, newest first; within a slot in the node's order. */
+/** Signatures without duplicates, newest first; within a slot, in the node's order. */
 export function newestFirst(signatures: readonly Signature[]): Signature[] {
   const unique = new Map(signatures.map((each) => [each.signature, each]));
   return [...unique.values()].sort((one, other) => other.slot - one.slot);

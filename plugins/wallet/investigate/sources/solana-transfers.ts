@@ -9,8 +9,8 @@ type Changes = ReadonlyMap<string, bigint>;
 const LEAST_LAMPORTS = 10_000_000n;
 
 /**
- * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money. What
- * the wallet lost went to those who gained, each at most what it gained; and the reverse.
+ * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money.
+ * Money that the wallet lost went to the accounts that gained, to each at most its gain; and the reverse.
  * @param transaction an answer of `getTransaction` (`encoding: json`). Failed and malformed ones give no transfers.
  */
 export function readSolanaTransfers(

@@ -4,7 +4,7 @@ import { toDecimalText } from "../../intel/amounts.ts";
 /** The assets: USDC on Base or Solana, and the native coins of these chains. */
 export type Asset = "USDC" | "ETH" | "SOL";
 
-/** A transfer of value. Plain JSON: a job step stores it. */
+/** A transfer of value. Plain JSON, because a job step stores it. */
 export interface Transfer {
   /** The same transfer has the same id in every source. */
   readonly id: string;
@@ -30,12 +30,12 @@ export interface History {
   readonly transfers: readonly Transfer[];
   /** What was read, in a sentence. */
   readonly coverage: string;
-  /** Whether that is everything that the address ever did in USDC and the chain's coin. */
+  /** Whether these are all transfers that the address ever had in USDC and the chain's coin. */
   readonly isWhole: boolean;
-  /** What could not be read, in sentences. The bounds of an investigation are no gaps. */
+  /** What could not be read, in sentences. The bounds of an investigation are not gaps. */
   readonly gaps: readonly string[];
   readonly labels: readonly Label[];
-  /** The address's first transaction in Unix seconds; null unless the source was read that far back. */
+  /** The address's first transaction in Unix seconds; null unless the source was read back to it. */
   readonly firstSeenAt: number | null;
   /** The oldest transaction that was found, in Unix seconds; null when none was. */
   readonly oldestAt: number | null;
@@ -46,11 +46,11 @@ export interface History {
 /** `subject`: as far back as the source's bounds allow; `counterparty`: only as far as the graph needs. */
 export type Depth = "subject" | "counterparty";
 
-/** How a source is read. */
+/** How to read a source. */
 export interface Reading {
   readonly depth: Depth;
   readonly signal: AbortSignal;
-  /** Keeps what was read of a part, under a name of its own; a job that resumes does not read it again. */
+  /** Keeps a part's result under a unique name; a resumed job does not read the part again. */
   readonly step: Call["step"];
 }
 
