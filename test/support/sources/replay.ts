@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -33,16 +34,37 @@ export const replayAlways = (baseUrl: string, file: string, cases: readonly stri
 
 /** To be called in a `describe`: its tests reach only loopback and what they replay. */
 export function offline(): void {
+  let intercept: () => void;
   before(() => {
+    const { connect } = Socket.prototype;
     nock.activate();
     nock.disableNetConnect();
-    nock.enableNetConnect("127.0.0.1");
+    nock.enableNetConnect(LOOPBACK);
+    intercept = passLoopback(connect);
   });
   afterEach(() => nock.cleanAll());
   after(() => {
+    intercept();
     nock.enableNetConnect();
     nock.restore();
   });
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/**
+ * Lets connections to loopback past nock, which takes more time for a request than who asks and who answers together.
+ * @param direct connects without nock. @returns ends it.
+ */
+function passLoopback(direct: Socket["connect"]): () => void {
+  const { connect } = Socket.prototype;
+  Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
+    const [options] = [args[0]].flat() as [{ host?: unknown }?]; // What net.connect has made of its arguments.
+    return Reflect.apply(options?.host === LOOPBACK ? direct : connect, this, args);
+  };
+  return () => {
+    Socket.prototype.connect = connect;
+  };
 }
 
 function choose(file: string, cases: readonly string[]): RecordedExchange[] {
