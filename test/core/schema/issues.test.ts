@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ValidationIssue } from "../../../runtime/api/problem.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { OWN_WORDS, WORDS } from "./issue-words.ts";
 
 const Anchor = { type: "object", properties: { tx: { type: "string" } }, required: ["tx"] };
 const compile = createCompiler(new Map([["Anchor", Anchor]]));
@@ -19,107 +20,6 @@ const issuesOfBody = (schema: object, value: unknown): readonly ValidationIssue[
 const text = { type: "string" };
 /** Parsed from text: the linter takes a literal with `then` for a promise. */
 const B_WITH_A = JSON.parse('{ "if": { "required": ["a"] }, "then": { "required": ["b"] } }') as object;
-/** Made with pydantic 2.13: a schema, a value, and the type, message and context of the issue. */
-const WORDS: readonly [schema: object, value: unknown, type: string, msg: string, ctx?: object][] = [
-  [text, 5, "string_type", "Input should be a valid string"],
-  [text, null, "string_type", "Input should be a valid string"],
-  [{ type: "integer" }, [], "int_type", "Input should be a valid integer"],
-  [{ type: "integer" }, 1.5, "int_from_float", "Input should be a valid integer, got a number with a fractional part"],
-  [{ type: "number" }, [], "float_type", "Input should be a valid number"],
-  [{ type: "boolean" }, [], "bool_type", "Input should be a valid boolean"],
-  [{ type: "array", items: text }, {}, "list_type", "Input should be a valid list"],
-  [{ type: "object" }, [], "dict_type", "Input should be a valid dictionary"],
-  [
-    { $ref: "Anchor.json" },
-    "a",
-    "model_attributes_type",
-    "Input should be a valid dictionary or object to extract fields from",
-  ],
-  [{ type: "null" }, 3, "none_required", "Input should be None"],
-  [{ ...text, minLength: 2 }, "a", "string_too_short", "String should have at least 2 characters", { min_length: 2 }],
-  [{ ...text, minLength: 1 }, "", "string_too_short", "String should have at least 1 character", { min_length: 1 }],
-  [{ ...text, maxLength: 1 }, "ab", "string_too_long", "String should have at most 1 character", { max_length: 1 }],
-  [
-    { ...text, maxLength: 200 },
-    "a".repeat(201),
-    "string_too_long",
-    "String should have at most 200 characters",
-    { max_length: 200 },
-  ],
-  [
-    { ...text, pattern: "^a$" },
-    "b",
-    "string_pattern_mismatch",
-    "String should match pattern '^a$'",
-    { pattern: "^a$" },
-  ],
-  [{ type: "integer", minimum: 1 }, 0, "greater_than_equal", "Input should be greater than or equal to 1", { ge: 1 }],
-  [{ type: "number", maximum: 1.5 }, 2, "less_than_equal", "Input should be less than or equal to 1.5", { le: 1.5 }],
-  [{ type: "integer", exclusiveMinimum: 0 }, 0, "greater_than", "Input should be greater than 0", { gt: 0 }],
-  [{ type: "integer", exclusiveMaximum: 10 }, 10, "less_than", "Input should be less than 10", { lt: 10 }],
-  [{ type: "integer", multipleOf: 5 }, 7, "multiple_of", "Input should be a multiple of 5", { multiple_of: 5 }],
-  [
-    { ...text, enum: ["a", "b", "c"] },
-    "z",
-    "literal_error",
-    "Input should be 'a', 'b' or 'c'",
-    { expected: "'a', 'b' or 'c'" },
-  ],
-  [{ ...text, enum: ["a", "b"] }, 5, "literal_error", "Input should be 'a' or 'b'", { expected: "'a' or 'b'" }],
-  [{ ...text, const: "eip191" }, "z", "literal_error", "Input should be 'eip191'", { expected: "'eip191'" }],
-  [{ enum: [1, 2] }, 3, "literal_error", "Input should be 1 or 2", { expected: "1 or 2" }],
-  [{ enum: ["it's", true] }, "x", "literal_error", 'Input should be "it\'s" or True', { expected: '"it\'s" or True' }],
-  [
-    { type: ["string", "null"], enum: ["a", "b", null] },
-    "q",
-    "literal_error",
-    "Input should be 'a' or 'b'",
-    { expected: "'a' or 'b'" },
-  ],
-  [
-    { type: "array", minItems: 2 },
-    [1],
-    "too_short",
-    "List should have at least 2 items after validation, not 1",
-    { field_type: "List", min_length: 2, actual_length: 1 },
-  ],
-  [
-    { type: "array", maxItems: 1 },
-    [1, 2],
-    "too_long",
-    "List should have at most 1 item after validation, not 2",
-    { field_type: "List", max_length: 1, actual_length: 2 },
-  ],
-  [
-    { type: "object", minProperties: 1 },
-    {},
-    "too_short",
-    "Dictionary should have at least 1 item after validation, not 0",
-    { field_type: "Dictionary", min_length: 1, actual_length: 0 },
-  ],
-];
-
-/** Rules for which pydantic has no type, or a message from its parser. */
-const OWN_WORDS: readonly [schema: object, value: unknown, type: string, error: string][] = [
-  [{ ...text, format: "date-time" }, "soon", "datetime_parsing", "write it as in 2027-01-31T12:00:00Z"],
-  [{ ...text, format: "date" }, "soon", "date_parsing", "write it as in 2027-01-31"],
-  [{ ...text, format: "time" }, "soon", "time_parsing", "write it as in 12:00:00Z"],
-  [{ ...text, format: "uuid" }, "1", "uuid_parsing", "write it as in 123e4567-e89b-42d3-a456-426614174000"],
-  [{ ...text, format: "uri" }, "a b", "url_parsing", "write it as in https://example.com/path"],
-  [{ ...text, format: "email" }, "a", "value_error", "must be a valid email"],
-  [
-    { type: "array", uniqueItems: true },
-    [
-      { a: 1, b: 2 },
-      { b: 2, a: 1 },
-    ],
-    "value_error",
-    "no two items may be equal",
-  ],
-  [{ type: "array", contains: text }, [1], "value_error", "an item is missing that must be there"],
-  [{ not: { type: "string" } }, "a", "value_error", "this form is not allowed"],
-  [{ not: text, "x-message": "no text, please" }, "a", "value_error", "no text, please"],
-];
 
 describe("an issue", () => {
   for (const [schema, value, type, msg, ctx] of WORDS) {
