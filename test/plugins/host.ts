@@ -142,14 +142,13 @@ export type Serve = (input: unknown, facts?: Partial<Call>) => Promise<Record<st
 
 /** @param id the manifest's. */
 export async function serve(id: string, plugin: Plugin<object>, host: Host): Promise<Serve> {
-  const manifest = readManifest(id);
-  const [, name = ""] = manifest.handler.split(".");
+  const { handler: path, input, output } = borders.get(id) ?? compileBorders(id);
+  const [, name = ""] = path.split(".");
   const handler = ((await plugin.setup(host)) as Record<string, unknown>)[name];
   const { check, run } = (typeof handler === "function" ? { run: handler } : handler) as {
     check?(input: unknown): void;
     run(input: unknown, call: Call): unknown;
   };
-  const [input, output] = [compile(manifest.input), compile(manifest.output)];
   return async (given, facts) => {
     const { value, issues } = input.check(given, "body");
     if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
@@ -160,6 +159,16 @@ export async function serve(id: string, plugin: Plugin<object>, host: Host): Pro
     expect(checked.value, "fields that the schema does not name").to.deep.equal(answer);
     return answer;
   };
+}
+
+/** What a service takes and gives, by its id: compiled once for all that serve it here. */
+const borders = new Map<string, ReturnType<typeof compileBorders>>();
+
+function compileBorders(id: string) {
+  const { handler, input, output } = readManifest(id);
+  const compiled = { handler, input: compile(input), output: compile(output) };
+  borders.set(id, compiled);
+  return compiled;
 }
 
 /** Processes of one service on one store, and the time that all of them have. */
