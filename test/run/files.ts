@@ -36,25 +36,17 @@ function importsOf(file: string, found = new Set<string>()): ReadonlySet<string>
   return found;
 }
 
-/** These take longest, and begin first, each in a process of its own. Some of them do little but wait. */
-const LONG: readonly string[] = [
-  "test/drivers/upstream/served/outages.test.ts",
-  "test/core/jobs/crash.test.ts",
-  "test/core/payments/crash.test.ts",
-  "test/core/payments/credit-crash.test.ts",
-  "test/battery/battery.test.ts",
-  "test/cli/serve/shared-store.test.ts",
-  "test/cli/serve/swap.test.ts",
-  "test/packages/package.test.ts",
-  "test/attacks/shutdown.test.ts",
-  "test/core/payments/identifier-crash.test.ts",
-  "test/attacks/redis-storm.test.ts",
-  "test/drivers/upstream/served/sharing.test.ts",
-  "test/drivers/upstream/served/recovery.test.ts",
-  "test/attacks/lost-replies.test.ts",
-  "test/drivers/queue/bullmq.test.ts",
-  "test/plugins/wallet/investigate/explorer.test.ts",
-  "test/plugins/wallet/investigate/solana.test.ts",
+/** These take longest, and begin first: each group in a process of its own. Some of them do little but wait. */
+const LONG: readonly (readonly string[])[] = [
+  ["test/drivers/upstream/served/outages.test.ts"],
+  ["test/core/jobs/crash.test.ts", "test/core/payments/identifier-crash.test.ts"],
+  ["test/core/payments/crash.test.ts", "test/core/payments/credit-crash.test.ts"],
+  ["test/battery/battery.test.ts"],
+  ["test/cli/serve/shared-store.test.ts", "test/cli/serve/swap.test.ts", "test/attacks/shutdown.test.ts"],
+  ["test/packages/package.test.ts"],
+  ["test/attacks/redis-storm.test.ts", "test/attacks/lost-replies.test.ts", "test/drivers/queue/bullmq.test.ts"],
+  ["test/drivers/upstream/served/sharing.test.ts", "test/drivers/upstream/served/recovery.test.ts"],
+  ["test/plugins/wallet/investigate/explorer.test.ts", "test/plugins/wallet/investigate/solana.test.ts"],
 ];
 /**
  * What the files of one process share, if they import it: a server, a browser, chains, or what takes long to load. The
@@ -67,18 +59,19 @@ const SHARED = [
   "test/support/chains/chains.ts",
   "viem",
 ];
-const BATCH_SIZE = 24;
+const BATCH_SIZE = 32;
 
 /** The files in the order and in the groups in which processes run them. */
 export function toBatches(files: readonly string[]): string[][] {
-  const rest = files.filter((file) => !LONG.includes(file));
+  const long = LONG.map((group) => group.filter((file) => files.includes(file))).filter(({ length }) => length > 0);
+  const rest = files.filter((file) => !long.flat().includes(file));
   const groups = Map.groupBy(rest, (file) => {
     const imports = importsOf(file);
     const at = SHARED.findIndex((shared) => imports.has(shared));
     return at < 0 ? SHARED.length : at;
   });
   const inOrder = [...groups].sort(([one], [other]) => one - other).map(([, group]) => group);
-  return [...LONG.filter((file) => files.includes(file)).map((file) => [file]), ...inOrder.flatMap(toMixed)];
+  return [...long, ...inOrder.flatMap(toMixed)];
 }
 
 /** Neighbours, which take about as long, are in different batches. */
