@@ -39,7 +39,7 @@ function importsOf(file: string, found = new Set<string>()): ReadonlySet<string>
 /** These take longest, and begin first: each group in a process of its own. Some of them do little but wait. */
 const LONG: readonly (readonly string[])[] = [
   ["test/drivers/upstream/served/outages.test.ts"],
-  ["test/core/jobs/crash.test.ts", "test/core/payments/identifier-crash.test.ts"],
+  ["test/core/jobs/crash.test.ts", "test/core/payments/identifiers/crash.test.ts"],
   ["test/core/payments/crash.test.ts", "test/core/payments/credit-crash.test.ts"],
   ["test/battery/battery.test.ts"],
   ["test/cli/serve/shared-store.test.ts", "test/cli/serve/swap.test.ts", "test/attacks/shutdown.test.ts"],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { run } from "./run.ts";
-import { JPYC_OFFER, PAID, PAY_TO, type Seller, startSeller, USDC_OFFER } from "./seller.ts";
+import { JPYC_OFFER, PAY_TO, type Seller, startSeller, USDC_OFFER } from "./seller.ts";
 
 const NO_SANDBOX = { status: 404, body: {} };
 
@@ -183,93 +183,5 @@ describe("payphone call refuses", () => {
     const { code, err } = await run({ url });
     seller = await startSeller();
     expect([code, err]).to.deep.equal([1, `payphone: ${url} does not answer (ECONNREFUSED)`]);
-  });
-});
-
-describe("payphone call, when the seller gives no result,", () => {
-  let seller: Seller;
-  beforeEach(async () => {
-    seller = await startSeller();
-  });
-  afterEach(() => seller.stop());
-
-  /** The last lines after one paid request. */
-  async function lastWords(exit = 1): Promise<string> {
-    const { code, out, err } = await run({ url: seller.url });
-    expect([code, out, seller.paid().length]).to.deep.equal([exit, "", 1]);
-    return err.slice(err.lastIndexOf("payphone: "));
-  }
-
-  it("prints each fault of the input on its own line", async () => {
-    const detail = [
-      { loc: ["body", "high"], msg: "Field required", type: "missing" },
-      { loc: ["body", "tags", 0], msg: "Input should be a valid string", type: "string_type" },
-    ];
-    seller.script.answers = [{ status: 422, body: { detail }, headers: { "x-request-id": "r-1" } }];
-    expect(await lastWords(5)).to.equal(
-      [
-        "payphone: 422 The input was refused:",
-        "  body.high: Field required",
-        "  body.tags.0: Input should be a valid string",
-        "Request id: r-1",
-      ].join("\n"),
-    );
-  });
-
-  it("says why a payment was refused", async () => {
-    const body = { x402Version: 2, error: "insufficient_funds", accepts: [] };
-    seller.script.answers = [{ status: 402, body }];
-    expect(await lastWords()).to.equal("payphone: 402 The payment was refused: insufficient_funds");
-  });
-
-  it("says why it was refused by a stock server, which says so only in headers", async () => {
-    const toBase64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
-    const settled = { success: false, errorReason: "invalid_nonce", transaction: "", network: "eip155:8453" };
-    const headers = {
-      "payment-required": toBase64({ x402Version: 2, error: "Settlement failed" }),
-      "payment-response": toBase64(settled),
-    };
-    seller.script.answers = [{ status: 402, body: {}, headers }];
-    expect(await lastWords()).to.equal(
-      "payphone: 402 The payment was refused: Settlement failed\nSettlement: invalid_nonce",
-    );
-  });
-
-  it("prints a problem's title, detail and request id", async () => {
-    const body = { title: "A source failed", detail: "The\u0007 source answered 500", code: "upstream-failed" };
-    seller.script.answers = [{ status: 502, body: { ...body, request_id: "r-2" } }];
-    expect(await lastWords()).to.equal("payphone: 502 A source failed: The  source answered 500\nRequest id: r-2");
-  });
-
-  it("follows no redirect with a payment in hand", async () => {
-    seller.script.answers = [{ status: 307, headers: { location: "https://elsewhere.example/" } }];
-    expect(await lastWords()).to.equal(
-      "payphone: 307 without a word\nIt points to https://elsewhere.example/, which was not followed.",
-    );
-  });
-
-  it("says that nothing was paid, by the seller's account, when no receipt comes", async () => {
-    seller.script.answers = [{ status: 422, body: { detail: [] } }];
-    const { err } = await run({ url: seller.url });
-    expect(err).to.include("\nNo receipt came: by the seller's account, nothing was paid.\npayphone: 422 ");
-  });
-
-  it("shows the receipt of a call that was charged all the same", async () => {
-    seller.script.answers = [{ ...PAID, status: 410, body: { title: "Gone" } }];
-    const { code, err } = await run({ url: seller.url });
-    expect(code).to.equal(1);
-    expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
-  });
-
-  it("puts the answer into the document of --json", async () => {
-    seller.script.answers = [{ status: 402, body: { error: "expired" } }];
-    const { code, out } = await run({ url: seller.url, json: true });
-    expect(code).to.equal(1);
-    expect(JSON.parse(out).error).to.deep.equal({
-      code: "upstream-failed",
-      message: "402 The payment was refused: expired",
-      status: 402,
-      answer: { error: "expired" },
-    });
   });
 });

@@ -2,14 +2,14 @@ import type { x402Client } from "@x402/core/client";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
-import { run } from "../../cli/call/run.ts";
-import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
-import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
-import { eventually } from "../../support/eventually.ts";
-import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
-import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
-import { removeDirectories } from "../set/served-directory.ts";
+import { run } from "../../../cli/call/run.ts";
+import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { type FacilitatorProxy, startFacilitatorProxy } from "../../../support/chains/facilitator-proxy.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
+import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
+import { json, receiptOf, stockClient } from "../../../support/sellers/stock-buyer.ts";
+import { removeDirectories } from "../../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
