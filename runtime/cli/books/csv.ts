@@ -129,17 +129,25 @@ function remember(answer: (line: BookLine) => string, keyOf: (line: BookLine) =>
   };
 }
 
-/** Writes the sums of groups as CSV. */
+const GROUP_COLUMNS = ["sales", "refunds", "revenue_usd", "own_sales", "rail", "currency", "amount", "amount_atomic"];
+const GROUP_FEES = ["fee", "fee_atomic", "fee_currency", "fee_network"];
+
+/** Writes the sums of groups as CSV. A group has a row for each token, and for each coin that fees were paid in. */
 export const createGroupCsv =
   (by: string) =>
   (rows: readonly GroupRow[]): string => {
-    const columns = [by, "sales", "refunds", "revenue_usd", "own_sales", "rail", "currency", "amount", "amount_atomic"];
-    const records = rows.flatMap(({ group, sales, refunds, revenue_usd, own_sales, received }) =>
-      received.map(({ rail, currency, amount, atomic }, at) => ({
-        // Only in the group's first row, so that the column can be added up.
-        ...(at === 0 && { sales, refunds, revenue_usd, own_sales }),
-        ...{ [by]: group, rail, currency, amount, amount_atomic: atomic },
-      })),
+    const columns = [by, ...GROUP_COLUMNS, ...GROUP_FEES];
+    const records = rows.flatMap(({ group, sales, refunds, revenue_usd, own_sales, received, fees }) =>
+      Array.from({ length: Math.max(received.length, fees.length, 1) }, (_, at) => {
+        const [token, fee] = [received[at], fees[at]];
+        return {
+          [by]: group,
+          // Only in the group's first row, so that the column can be added up.
+          ...(at === 0 && { sales, refunds, revenue_usd, own_sales }),
+          ...(token && { ...token, amount_atomic: token.atomic }),
+          ...(fee && { fee: fee.amount, fee_atomic: fee.atomic, fee_currency: fee.currency, fee_network: fee.network }),
+        };
+      }),
     );
     return stringify(records, { ...OPTIONS, header: true, columns });
   };

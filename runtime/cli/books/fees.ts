@@ -1,5 +1,5 @@
-import type { BookLine, Books, LineFilter } from "../../core/books/books.ts";
-import type { BookFee, FeeSum } from "../../core/books/fees.ts";
+import type { BookLine, Books, Grouping, LineFilter } from "../../core/books/books.ts";
+import type { BookFee, FeeGroup, FeeSum } from "../../core/books/fees.ts";
 import { networkNameOf } from "../../core/rails/networks.ts";
 import { toDecimal } from "../../core/set/price.ts";
 
@@ -59,6 +59,19 @@ export function createLoneFees(books: Books, filter: LineFilter): (before: numbe
 /** Fees from earlier versions all have the purpose `other`, even those of a sale or a refund. */
 const isLone = (books: Books, { purpose, transaction }: BookFee): boolean =>
   purpose !== "other" || books.find(transaction).every((line) => !hasMoved(line));
+
+/** The fees of a filter by group. Those of no line have no service and no payer: their group is empty. */
+export function feesByGroup(books: Books, filter: LineFilter, by: Grouping): readonly FeeGroup[] {
+  const lone = createLoneFees(
+    books,
+    filter,
+  )(Number.POSITIVE_INFINITY).map((fee) => ({
+    ...fee,
+    amount: BigInt(fee.amount),
+    group: by === "day" ? new Date(fee.at).toISOString().slice(0, 10) : "",
+  }));
+  return [...books.feeGroups(filter, by), ...lone];
+}
 
 /** The fees that the treasury paid in the filter's span: one sentence for each network. */
 export function toFeeSummary(books: Books, filter: LineFilter, network: string | undefined): readonly string[] {

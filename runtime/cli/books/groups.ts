@@ -1,5 +1,6 @@
 import type { BookGroup } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
+import type { FeeGroup } from "../../core/books/fees.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { railOfToken } from "./rails.ts";
@@ -15,6 +16,18 @@ export interface GroupRow {
   readonly own_sales: number;
   /** Amounts received minus refunds, by token. */
   readonly received: readonly Received[];
+  /** What the treasury paid to chains, by network: for own wallets' payments, too. */
+  readonly fees: readonly PaidFee[];
+}
+
+/** Fees in a chain's own coin. */
+export interface PaidFee {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly currency: string;
+  /** Decimal text. */
+  readonly amount: string;
+  readonly atomic: string;
 }
 
 export interface Received {
@@ -26,10 +39,20 @@ export interface Received {
 }
 
 const USD_DECIMALS = 9;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Sums by group. */
-export function toGroupRows(sums: readonly BookGroup[], rails: readonly RailManifest[]): GroupRow[] {
-  return [...Map.groupBy(sums, ({ group }) => group)].map(([group, inside]) => {
+/** Sums by group. A group of fees alone comes last; days stay in order. */
+export function toGroupRows(
+  sums: readonly BookGroup[],
+  fees: readonly FeeGroup[],
+  rails: readonly RailManifest[],
+): GroupRow[] {
+  const groups = Map.groupBy(sums, ({ group }) => group);
+  const feesOf = Map.groupBy(fees, ({ group }) => group);
+  const names = [...new Set([...groups.keys(), ...feesOf.keys()])];
+  if (names.every((name) => DAY.test(name))) names.sort();
+  return names.map((group) => {
+    const inside = groups.get(group) ?? [];
     const counted = inside.filter(({ isOwn }) => !isOwn);
     return {
       group,
@@ -38,6 +61,7 @@ export function toGroupRows(sums: readonly BookGroup[], rails: readonly RailMani
       revenue_usd: toDollars(revenueOf(counted)),
       own_sales: countSales(inside.filter(({ isOwn }) => isOwn)),
       received: toReceived(counted, rails),
+      fees: toPaid(feesOf.get(group) ?? []),
     };
   });
 }
@@ -68,5 +92,14 @@ function toReceived(sums: readonly BookGroup[], rails: readonly RailManifest[]):
     const atomic = inside.reduce((total, { kind, amount }) => total + amount * BigInt(SIGNS[kind]), 0n);
     const currency = rail?.symbol ?? asset;
     return { rail: rail?.id ?? inside[0]!.rail, currency, amount: toSigned(atomic, decimals), atomic: `${atomic}` };
+  });
+}
+
+function toPaid(fees: readonly FeeGroup[]): PaidFee[] {
+  const byCoin = Map.groupBy(fees, ({ network, symbol }) => `${network} ${symbol}`);
+  return [...byCoin.values()].map((inside) => {
+    const { network, symbol, decimals } = inside[0] as FeeGroup;
+    const atomic = inside.reduce((total, { amount }) => total + amount, 0n);
+    return { network, currency: symbol, amount: toDecimal(atomic, decimals), atomic: `${atomic}` };
   });
 }

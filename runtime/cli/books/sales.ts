@@ -2,7 +2,7 @@ import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
-import { createLoneFees, feeOfLine, feesOfLines, toFeeSummary } from "./fees.ts";
+import { createLoneFees, feeOfLine, feesByGroup, feesOfLines, toFeeSummary } from "./fees.ts";
 import { toGroupRows } from "./groups.ts";
 import { toSaleJson } from "./json.ts";
 import { type BookPlace, type LentBook, withBooks } from "./place.ts";
@@ -33,7 +33,7 @@ export function listSales(config: Config, command: SalesCommand, terminal: Termi
 
 function printGroups({ books, site, own }: LentBook, { filter, format, group }: SalesCommand, { out }: Terminal): void {
   const by = group as Grouping;
-  const rows = toGroupRows(sumUp(books, filter, { own, by }), site.rails);
+  const rows = toGroupRows(sumUp(books, filter, { own, by }), feesByGroup(books, filter, by), site.rails);
   if (format === "json") for (const row of rows) out(JSON.stringify({ [by]: row.group, ...row, group: undefined }));
   else if (format === "csv") out(createGroupCsv(by)(rows).trimEnd());
   else out(rows.length > 0 ? toGroupTable(by, rows) : NOTHING);

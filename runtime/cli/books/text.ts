@@ -59,15 +59,19 @@ const toCount = (count: number, noun: string): string => `${count} ${noun}${coun
 
 /** A heading, and one line for each group. */
 export function toGroupTable(by: string, rows: readonly GroupRow[]): string {
-  const lines = rows.map(({ group, sales, refunds, revenue_usd, own_sales, received }) =>
+  const lines = rows.map(({ group, sales, refunds, revenue_usd, own_sales, received, fees }) =>
     [
       group === "" ? "-" : group,
       `${sales}`,
       `${refunds}`,
       `$${revenue_usd}`,
       `${own_sales}`,
-      received.map(({ amount, currency }) => `${amount} ${currency}`).join(", "),
+      toList(received),
+      toList(fees),
     ].map(printable),
   );
-  return toColumns([[by, "sales", "refunds", "revenue", "own", "received"], ...lines]).join("\n");
+  return toColumns([[by, "sales", "refunds", "revenue", "own", "received", "fees"], ...lines]).join("\n");
 }
+
+const toList = (amounts: readonly { readonly amount: string; readonly currency: string }[]): string =>
+  amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(", ") || "-";

@@ -1,5 +1,5 @@
 import type { BookEvent, BookTally, Door, SaleTimes } from "./events.ts";
-import type { BookFee, FeeSum } from "./fees.ts";
+import type { BookFee, FeeGroup, FeeSum } from "./fees.ts";
 
 /** One line of the book. Refunds, reversals and restorations repeat the terms of their sale, as far as known. */
 export interface BookLine {
@@ -131,6 +131,8 @@ export interface Books {
   ): readonly BookSum[];
   /** Exact sums of the lines that match a filter, by group. Reads each line: seconds per million lines. */
   groups(filter: LineFilter, options: { readonly own: readonly string[]; readonly by: Grouping }): readonly BookGroup[];
+  /** The fees of the lines that fit a filter, by group. Reads each line on the networks where the treasury pays. */
+  feeGroups(filter: LineFilter, by: Grouping): readonly FeeGroup[];
   /** The payers who have spent most, in descending order. */
   buyers(limit: number): readonly BuyerSum[];
   /** The number of distinct payers in a span. Exact; counts the lines one by one. */

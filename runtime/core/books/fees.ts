@@ -42,6 +42,14 @@ export interface FeeSum extends Pick<BookFee, "network" | "symbol" | "decimals" 
   readonly amount: bigint;
 }
 
+/** Fees of one coin, of the lines of a group. */
+export interface FeeGroup extends Pick<BookFee, "network" | "symbol" | "decimals"> {
+  /** As in `BookGroup`. */
+  readonly group: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
 /** The id of a fee. */
 export const feeId = ({ network, transaction }: Pick<BookFee, "network" | "transaction">): string =>
   `fee_${sha256(`${network} ${transaction}`).slice(0, 20)}`;

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookGroup, Books, Grouping } from "../../core/books/books.ts";
+import type { FeeGroup } from "../../core/books/fees.ts";
 import { packPayer, toFiltered } from "./filters.ts";
 import { ATOMIC, KINDS, NANO, unpackHex } from "./packing.ts";
-import { GIGA } from "./schema.ts";
+import { GIGA, UNITS } from "./schema.ts";
 
 /** Lines are grouped by `by`, and each group gets its `name` afterwards. */
 const GROUPS: Readonly<Record<Grouping, { readonly by: string; readonly name: string }>> = {
@@ -32,6 +33,38 @@ export const createGroups =
     statement.setReadBigInts(true);
     return statement.all(...own.map(packPayer), ...values).map(toGroup);
   };
+
+/** Sums the fees of lines that have moved money. A reversal names the transaction of its sale, and has no fee. */
+export const createFeeGroups =
+  (db: DatabaseSync): Books["feeGroups"] =>
+  (filter, by) => {
+    const { from, wheres, values } = toFiltered(filter);
+    const paid = `SELECT id FROM book_terms WHERE network IN
+      (SELECT network FROM book_fee_sums WHERE unit = ${UNITS.day})`;
+    const where = ["l.kind IN (0, 1)", `l.terms IN (${paid})`, ...wheres].join(" AND ");
+    const statement = db.prepare(`
+      SELECT ${GROUPS[by].name} AS "group", fees.network, symbol, fees.decimals, sum(giga) AS giga, sum(rest) AS rest
+      FROM (
+        SELECT ${GROUPS[by].by} AS grouped, terms, network, symbol, decimals, sum(giga) AS giga, sum(rest) AS rest
+        FROM (
+          SELECT l.at AS at, l.payer AS payer, l.terms AS terms, f.network AS network, symbol, f.decimals AS decimals, giga, rest
+          FROM ${from} JOIN book_terms b ON b.id = l.terms
+            JOIN (SELECT tx, network, symbol, decimals, ${ATOMIC} FROM book_fees) f ON f.tx = l.tx AND f.network = b.network
+          WHERE ${where}
+        ) GROUP BY 1, 2, 3, 4, 5
+      ) AS fees JOIN book_terms ON book_terms.id = fees.terms GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3`);
+    statement.setReadBigInts(true);
+    return statement.all(...values).map(toFeeGroup);
+  };
+
+function toFeeGroup(row: object): FeeGroup {
+  const { giga, rest, decimals, ...names } = row as Record<string, bigint>;
+  return {
+    ...(names as unknown as Pick<FeeGroup, "group" | "network" | "symbol">),
+    decimals: Number(decimals),
+    amount: (giga as bigint) * GIGA + (rest as bigint),
+  };
+}
 
 function toGroup(row: object): BookGroup {
   const { count, giga, rest, nano, decimals, is_own, kind, ...names } = row as Record<string, bigint>;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Books, BuyerSum, TallySum } from "../../core/books/books.ts";
 import { createFeeQuestions } from "./fees.ts";
-import { createGroups } from "./groups.ts";
+import { createFeeGroups, createGroups } from "./groups.ts";
 import { createLineQuestions } from "./lines.ts";
 import { unpackHex } from "./packing.ts";
 import { MINUTE_MS, UNITS } from "./schema.ts";
@@ -26,6 +26,7 @@ export function createBookQuestions(db: DatabaseSync): BookQuestions {
     ...createFeeQuestions(db),
     sums: createSums(db),
     groups: createGroups(db),
+    feeGroups: createFeeGroups(db),
     buyers: (limit) => buyers.all(limit).map(toBuyer),
     countBuyers: ({ from, to }) => countVisits(Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS)),
     tallies({ from, to }, { service, bucketMs } = {}) {

@@ -121,8 +121,32 @@ describe("payphone sales", () => {
         .map((line) => JSON.parse(line));
     const whole = await groups("--from", "2025-02-01", "--to", "2025-02-28");
     expect(await groups("--from", "2025-02-01", "--to", "2025-02-28T23:59:59.999Z")).to.deep.equal(whole);
-    expect(whole[0]).to.have.all.keys("service", "sales", "refunds", "revenue_usd", "own_sales", "received");
+    expect(whole[0]).to.have.all.keys("service", "sales", "refunds", "revenue_usd", "own_sales", "received", "fees");
     expect(whole).to.have.length(5);
+  });
+
+  it("--group has what the treasury paid, and each fee in one group", async () => {
+    const groups = async (...args: string[]): Promise<Record<string, unknown>[]> =>
+      (await run("small", "--json", "--group", ...args)).out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    const toFees = (atomic: string, amount: string) => [{ network: "eip155:8453", currency: "ETH", amount, atomic }];
+    const lost = toFees("2100000000000", "0.0000021");
+    expect((await groups("service")).map(({ service, sales, fees }) => [service, sales, fees])).to.have.deep.members([
+      ["@roll", 1, lost],
+      ["roll", 1, toFees("2100000000005", "0.000002100000000005")],
+      ["", 0, lost],
+    ]);
+    const all = toFees("6300000000005", "0.000006300000000005");
+    expect((await groups("day")).map(({ day, fees }) => [day, fees])).to.deep.equal([["2025-01-01", all]]);
+    expect((await groups("payer", "--service", "@roll")).map(({ fees }) => fees)).to.deep.equal([lost]);
+    const rows = (await run("small", "--csv", "--group", "day")).out.trimEnd().split("\r\n");
+    expect(rows[0]).to.equal(
+      "day,sales,refunds,revenue_usd,own_sales,rail,currency,amount,amount_atomic,fee,fee_atomic,fee_currency,fee_network",
+    );
+    expect(rows[1]).to.match(/,0\.000006300000000005,6300000000005,ETH,eip155:8453$/);
+    expect((await run("small", "--group", "day")).out).to.match(/received +fees\n.* 0\.000006300000000005 ETH$/m);
   });
 
   it("says where it has looked when there is no store, and what a time looks like", async () => {
