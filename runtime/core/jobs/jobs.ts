@@ -159,7 +159,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         ? fail(job, "The service is not offered any more")
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
     const turns = await records.countTurn(job.id);
-    if (turns > MOST_TURNS) return fail(job, "The work broke off again and again");
+    if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);
     const deliverable = await work(service, job, signal);
     if (!(deliverable instanceof Problem)) return end(job, { state: "DELIVERED", at: clock.now(), deliverable });

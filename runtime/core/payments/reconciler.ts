@@ -120,12 +120,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     keepMs?: number,
   ): Promise<PaymentRecord> {
     const { state, receipt, isFinal } = settlement;
-    hold(key, record, settlement);
+    judgeClaim(key, record, settlement);
     if (state === "unknown") return { ...record, state: "settling" };
     const settledAt = state === "settled" && { settledAt: clock.now() };
     const reportedBy = settlement.by !== undefined && !isFinal && { reportedBy: settlement.by };
     const next: PaymentRecord = { ...record, state, receipt, isFinal, ...settledAt, ...reportedBy };
-    if (state === "settled" && !(await letBegin(next))) return { ...record, state: "settling" };
+    if (state === "settled" && !(await startJob(next))) return { ...record, state: "settling" };
     const written = reservations
       .update(key, next, keepMs)
       .then(async () => {
@@ -141,7 +141,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** Compares what a facilitator has reported with the chain. */
-  function hold(key: string, record: PaymentRecord, { state, isFinal, isClaimed, receipt, by }: Settlement): void {
+  function judgeClaim(
+    key: string,
+    record: PaymentRecord,
+    { state, isFinal, isClaimed, receipt, by }: Settlement,
+  ): void {
     const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
     const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
     if (isClaimed && !claims.has(key)) claims.set(key, made);
@@ -162,7 +166,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
-  async function letBegin(record: PaymentRecord): Promise<boolean> {
+  async function startJob(record: PaymentRecord): Promise<boolean> {
     const { job } = record;
     if (job === undefined) return true;
     return beginJob(job, toJobPayment(record)).then(
@@ -192,8 +196,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   /** Whether the chain shows a settlement that a facilitator has reported. */
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
     const found = await settler.look(record.payment, record.payment.accepted);
-    hold(key, record, { ...found, isClaimed: found.isReadable === true });
-    const seen = found.state === "unknown" && found.isReadable ? await settleForLiar(key, record, found) : found;
+    judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
+    const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
     return seen.state === "settled";
   }
@@ -202,12 +206,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * When one of several facilitators has reported a settlement falsely, another one settles it while the authorization
    * is valid: the work was already delivered. The authorization can be used only once, whoever submits it.
    */
-  async function settleForLiar(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
+  async function settleElsewhere(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
     const since = claims.get(key)?.at ?? clock.now();
     const isJudged = record.reportedBy !== undefined && clock.now() - since >= claimMs;
     if (!isJudged || !isAlive(record)) return found;
     const settled = await settler.settle(record.payment, record.payment.accepted, { isAgain: true, mustConfirm: true });
-    if (settled.state === "settled") hold(key, record, settled);
+    if (settled.state === "settled") judgeClaim(key, record, settled);
     return settled;
   }
 

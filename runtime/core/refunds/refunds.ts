@@ -134,7 +134,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 const NO_MORE = "This site does not make refunds in this token any more";
 
 const tooLate = (cause: unknown): Problem =>
-  new Problem("upstream-failed", "The transfer did not come about in time", { cause });
+  new Problem("upstream-failed", "The transfer was not completed in time", { cause });
 
 const isPaidOn = (rail: RefundRail | undefined, { network, asset }: JobPayment): boolean =>
   network === rail?.network && asset.toLowerCase() === rail.asset.toLowerCase();

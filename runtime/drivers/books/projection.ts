@@ -96,7 +96,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 
   async function catchUp(): Promise<void> {
     try {
-      await know();
+      await checkName();
       await follow(bookStreamOf(namespace), (texts) =>
         tables.take(texts.map((text) => JSON.parse(text) as BookEvent | FeeEvent)),
       );
@@ -117,7 +117,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 
   /** Compares the book's name. When it differs, Redis was replaced or lost its data, and the tables are emptied. */
-  async function know(): Promise<void> {
+  async function checkName(): Promise<void> {
     await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
     const name = await answered(client.get(nameKeyOf(namespace)));
     if (name === null || placeOf("name") === name) return;

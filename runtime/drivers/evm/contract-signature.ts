@@ -1,6 +1,6 @@
 import type { Hex } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
-import { ERC1271_ABI, ERC1271_YES } from "./erc1271.ts";
+import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "./erc1271.ts";
 
 /** How long a wallet's contract may take to answer. */
 const CALL_MS = 5000;
@@ -19,7 +19,7 @@ export async function isContractSignature(
   const args = [hash, signature] as const;
   const call = { address, abi: ERC1271_ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
   return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
-    (answer) => answer === ERC1271_YES,
+    (answer) => answer === ERC1271_MAGIC_VALUE,
     (error: unknown) => {
       if (error instanceof BaseError) return false; // The contract reverted, or there is no contract.
       throw error;

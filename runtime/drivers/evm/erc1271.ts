@@ -13,4 +13,4 @@ export const ERC1271_ABI = [
 ] as const;
 
 /** The return value for an accepted signature. */
-export const ERC1271_YES = "0x1626ba7e";
+export const ERC1271_MAGIC_VALUE = "0x1626ba7e";

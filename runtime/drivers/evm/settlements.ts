@@ -36,7 +36,10 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
     const use = await findUse(asset, authorization, block.number, signal);
     if (!use)
-      throw new Problem("upstream-failed", `A payment was used on ${client.name} longer ago than is looked back`);
+      throw new Problem(
+        "upstream-failed",
+        `The use of a payment on ${client.name} is older than the blocks that are searched`,
+      );
     const isPaid = await client.ask((chain) => holdsTransfer(chain, use, authorization, offer), signal);
     return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
   }

@@ -2,7 +2,7 @@ import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
-import { ERC1271_ABI, ERC1271_YES } from "../evm/erc1271.ts";
+import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "../evm/erc1271.ts";
 import { toAuthorizationDigest } from "../evm/payer-proof.ts";
 import type { EvmCall } from "../evm/sender.ts";
 
@@ -72,7 +72,7 @@ export async function makesSigner(
     .catch(() => ({ data: undefined }));
   if (answer === undefined) return false;
   const [, verdict] = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
-  return verdict?.success === true && verdict.returnData.startsWith(ERC1271_YES);
+  return verdict?.success === true && verdict.returnData.startsWith(ERC1271_MAGIC_VALUE);
 }
 
 /** The signed data, and the signature in the form that the wallet accepts. */

@@ -113,7 +113,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     const asked = (able.length > 0 ? able : members).filter(({ name }) => isTrusted(name, network));
     const sorted = asked.map((member) => ({ member })).sort(byState);
     if (sorted.length === 0)
-      throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is believed");
+      throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is trusted");
     return sorted.map(({ member }, at) => {
       const isLast = at === sorted.length - 1;
       return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, deadline()])) };

@@ -117,7 +117,7 @@ const nonsense = (action: Action, status: number): Problem =>
   outage(
     status === 401 || status === 403
       ? `The facilitator does not accept our credentials for ${action} (status ${status})`
-      : `The facilitator's answer to ${action} (status ${status}) makes no sense`,
+      : `The facilitator's answer to ${action} (status ${status}) is malformed`,
   );
 
 const isOptionalText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string";

@@ -51,7 +51,7 @@ export function createModel(name: string, client: () => Promise<OpenAI>, retries
 /** Checks the answer, since an endpoint may send anything: the client returns even an HTML page as a string. */
 function toCompletion(completion: Partial<OpenAI.ChatCompletion> | string | null): Completion {
   const choice = typeof completion === "object" ? completion?.choices?.[0] : undefined;
-  if (!choice?.message) throw new Problem("upstream-failed", "The language model's answer makes no sense");
+  if (!choice?.message) throw new Problem("upstream-failed", "The language model's answer is malformed");
   const { message, finish_reason } = choice;
   if (message.refusal || finish_reason === "content_filter")
     throw new Problem("upstream-failed", "The language model declined to answer");

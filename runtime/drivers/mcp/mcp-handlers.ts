@@ -51,7 +51,7 @@ function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds)
   const found = checked.find(({ issues }) => issues.length === 0);
   if (!found) {
     const cause = new Error(JSON.stringify(checked[0]?.issues.slice(0, 5)));
-    throw new Problem("upstream-failed", `${title} answered with what does not fit this service`, { cause });
+    throw new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });
   }
   if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;
   throw new Problem("upstream-failed", `${title} answered with more than ${most} bytes`);

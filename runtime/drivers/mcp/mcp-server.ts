@@ -84,7 +84,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
     outage() {
       if (!connect) return unset;
-      return clock.now() < pausedUntil ? `${title} has failed and is left alone for a while` : undefined;
+      return clock.now() < pausedUntil ? `${title} has failed and is not asked for a while` : undefined;
     },
     async close() {
       isClosed = true;
@@ -138,7 +138,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     const waitMs = pausedUntil - clock.now();
     if (!opened && waitMs > 0) {
       const retryAfter = Math.ceil(waitMs / 1000);
-      throw new Problem("unavailable", `${title} has failed and is left alone for a while`, { retryAfter });
+      throw new Problem("unavailable", `${title} has failed and is not asked for a while`, { retryAfter });
     }
     opened ??= start(connect);
     return opened;

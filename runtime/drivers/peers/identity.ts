@@ -94,4 +94,4 @@ function parseKept(text: string, shelf: IdentityShelf): KeyObject {
 }
 
 const unreadable = ({ name }: IdentityShelf): Problem =>
-  new Problem("unavailable", `${name} is damaged: restore it, or remove it to begin again as somebody else`);
+  new Problem("unavailable", `${name} is damaged: restore it, or remove it to start with a new identity`);

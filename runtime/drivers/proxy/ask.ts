@@ -85,4 +85,4 @@ const toMessage = ({ headers, body }: BytesAnswer): string | undefined =>
 
 /** The Problem of an answer that does not fit the service. @param cause for the log */
 export const toMisfit = (title: string, cause: unknown): Problem =>
-  new Problem("upstream-failed", `${title} answered with what does not fit this service`, { cause });
+  new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });

@@ -29,7 +29,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     const fault = media && explainMedia(media, type, body);
     if (fault) throw toMisfit(title, new Error(fault));
     const read = media ? undefined : readBody(type, body);
-    if (!media && read === undefined) throw toMisfit(title, new Error("it is a page, or no text"));
+    if (!media && read === undefined) throw toMisfit(title, new Error("it is an HTML page, or not text"));
     if (!media) refuse(status, read);
     const made = media ? { media: toMediaType(type), data: body.toString("base64") } : toOutput(read, proxy.answer);
     const { value, issues } = output.check(withAge(made, age), "body");

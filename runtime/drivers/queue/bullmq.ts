@@ -193,7 +193,7 @@ function createComplaint(log: Log): (error: unknown) => void {
   };
 }
 
-const gone = (cause: unknown): Problem => new Problem("unavailable", "The line of jobs cannot be reached", { cause });
+const gone = (cause: unknown): Problem => new Problem("unavailable", "The job queue cannot be reached", { cause });
 
 /** @throws Problem `unavailable` when Redis fails or does not answer in time. */
 const reached = <T>(work: Promise<T>): Promise<T> =>

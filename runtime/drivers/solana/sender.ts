@@ -88,7 +88,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
     async send(instructions, signal, spentFor = { purpose: "other" }) {
       for (let attempt = 1; attempt <= attempts; attempt++) {
         const signed = await sign(options, instructions, signal);
-        await rehearse(options, signed.transaction, signal);
+        await simulate(options, signed.transaction, signal);
         const delivery = await deliver(signed, signal, spentFor);
         if (delivery) return delivery;
         log.warn("solana.expired", { signature: signed.signature, attempt });
@@ -192,7 +192,7 @@ const PASSING = new Set<unknown>(["BlockhashNotFound", "AlreadyProcessed"]);
 const PENNILESS = new Set<unknown>(["AccountNotFound", "InsufficientFundsForFee", "InsufficientFundsForRent"]);
 
 /** Simulates before sending, so that a transaction that would fail is refused with a reason and without a fee. */
-async function rehearse(
+async function simulate(
   { client, log }: SolanaSenderOptions,
   transaction: VersionedTransaction,
   signal: AbortSignal,

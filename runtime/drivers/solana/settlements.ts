@@ -35,7 +35,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, since / 1000), signal);
     if (landed) return judge(landed, offer);
     if (isOver && !isComplete)
-      throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be looked through");
+      throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be searched");
     return { state: isOver ? "dead" : "open" };
   }
 

@@ -67,7 +67,7 @@ export function openLogFile(file: string, db: DatabaseSync): LogFile {
       }),
     renew() {
       const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { readonly busy: number };
-      if (busy) throw new Error("The disk has failed, and another process still reads what it may have lost");
+      if (busy) throw new Error("After a disk error the log cannot be renewed while another process reads it");
     },
     close: () => close(descriptor),
   };

@@ -126,7 +126,7 @@ describe("a turn of a job", () => {
       expect(await take(job, stopping.signal), String(turn)).to.deep.equal({ retryInMs: 0 });
     }
     expect(await take(job, never)).to.equal("done");
-    expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The work broke off again and again" });
+    expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The work crashed again and again" });
     expect(refunds).to.deep.equal([{ id: job.id, service: "search", payment: PAYMENT }]);
   });
 

@@ -234,7 +234,7 @@ describe("the work of a job", () => {
       return move(stage.rail, payment, offer);
     };
     const told = await stage.ended(await stage.buy("poison"));
-    expect(told).to.include({ status: "FAILED", error: "The work broke off again and again" });
+    expect(told).to.include({ status: "FAILED", error: "The work crashed again and again" });
     await isOutOfLine();
     expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
   });

@@ -222,7 +222,7 @@ describe("the attempts at a refund", () => {
     await refunds.open(toCase());
     while (!given?.aborted) await new Promise((done) => setImmediate(done));
     await time.pass(10);
-    expect((await records.read("one"))?.reason).to.equal("The transfer did not come about in time");
+    expect((await records.read("one"))?.reason).to.equal("The transfer was not completed in time");
     const timeouts = mock.method(AbortSignal, "timeout");
     await refunds.close();
     open();

@@ -191,7 +191,7 @@ describe("a facilitator over HTTP", () => {
         expect(options.retryAfter).to.equal(5);
       }
       answer(402, "no");
-      expect((await said(settle())).message).to.equal("The facilitator's answer to settle (status 402) makes no sense");
+      expect((await said(settle())).message).to.equal("The facilitator's answer to settle (status 402) is malformed");
       respond = (request) => request.socket.destroy();
       expect((await said(settle())).message).to.equal("The facilitator did not answer to settle");
     });

@@ -107,7 +107,7 @@ describe("an MCP server over standard input and output", () => {
     expect((await problemOf(shared.call("crash", {}, SIGNAL))).code).to.equal("upstream-failed");
     const paused = await problemOf(shared.call("add", { a: 1, b: 2 }, SIGNAL));
     expect([paused.code, paused.options.retryAfter]).to.deep.equal(["unavailable", 1]);
-    expect(shared.outage()).to.equal("Tools has failed and is left alone for a while");
+    expect(shared.outage()).to.equal("Tools has failed and is not asked for a while");
     now += 1000;
     expect(shared.outage()).to.equal(undefined);
     const again = await selfOf(shared);

@@ -66,8 +66,8 @@ describe("a text service by the recorded answers of OpenAI's API", () => {
     [["error:content-filter"], "The language model declined to answer"],
     [["error:length", "error:length"], "The language model gave no usable answer"],
     [["malformed:wrong-shape", "malformed:broken-json"], "The language model gave no usable answer"],
-    [["malformed:page"], "The language model's answer makes no sense"],
-    [["malformed:no-choices"], "The language model's answer makes no sense"],
+    [["malformed:page"], "The language model's answer is malformed"],
+    [["malformed:no-choices"], "The language model's answer is malformed"],
   ];
   for (const [cases, sentence, retryAfter] of failed)
     it(`fails after ${cases.join(" and ")}: ${sentence}`, async () => {
