@@ -139,7 +139,7 @@ export function createOffers(deps: OffersDeps): Offers {
       const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
       // The payment names this door, below the path of the base URL. A door that many services share does not name the
-      // service, and version 1 does not sign the resource.
+      // service, and a version 1 payment names neither.
       const bound =
         named?.endsWith(service.path) || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
