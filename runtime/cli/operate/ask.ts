@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
-import { request } from "node:http";
 import { join } from "node:path";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
+import { request } from "../../server/request/node-http.ts";
 import { answers, toSocketPath } from "../serve/admin/admin.ts";
 
 /** The admin sockets of the processes on a data directory: those of `serve`, or else those of a sandbox. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { connect } from "node:net";
 import { join, relative } from "node:path";
 import type { Log } from "../../../api/capabilities.ts";
@@ -9,6 +9,7 @@ import { createTokenGate } from "../../../server/admin/gate.ts";
 import { createAdminListener } from "../../../server/admin/listener.ts";
 import type { AdminRoute } from "../../../server/admin/routes.ts";
 import { openServer } from "../../../server/listen.ts";
+import { createServer } from "../../../server/request/node-http.ts";
 import type { Config } from "../../config/config.ts";
 
 export interface AdminOptions {
