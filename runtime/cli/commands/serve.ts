@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { AS_SOLD } from "../process/messages.ts";
+import { startSmall } from "../process/young-generation.ts";
 import { shopOption } from "./directory.ts";
 
 const SERVER_HELP = `
@@ -53,7 +54,9 @@ export function addServerCommands(program: Command): void {
       const { renamed = false, strict = false, asSold = false } = flags;
       if (workers !== undefined && !check && cluster.isPrimary)
         return (await import("../process/workers.ts")).runWorkers(workers);
-      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold });
+      const serve = async (): Promise<void> =>
+        (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold });
+      if (!check) return startSmall(serve);
       const { runServeCheck } = await import("../live/check.ts");
       process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
     });
