@@ -16,8 +16,8 @@ const PACKAGE = "@sparticuz/chromium";
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
 /**
- * The Chromium of CHROMIUM_BIN, else the one on the PATH, else the one that npm brought (Linux on x86-64), which is
- * unpacked when it is first opened. Undefined where there is none.
+ * The Chromium of CHROMIUM_BIN, otherwise the one on the PATH, otherwise the one in the npm package (Linux on x86-64),
+ * which is unpacked on first use. Undefined when there is none.
  */
 export function findChromium(): { open(): Promise<Chromium> } | undefined {
   const executablePath = process.env.CHROMIUM_BIN ?? onPath();
@@ -30,7 +30,10 @@ function onPath(): string | undefined {
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(existsSync);
 }
 
-/** The package's Chromium with the libraries that a bare machine lacks; unpacked once, whoever asks at the same time. */
+/**
+ * The package's Chromium with the libraries that a bare machine lacks. Unpacked once, even when several processes ask
+ * at the same time.
+ */
 async function unpacked(): Promise<Chromium> {
   const home = join(CACHE, `chromium-${packageJson.devDependencies[PACKAGE]}`);
   if (!existsSync(home)) await unpack(home);
@@ -38,7 +41,7 @@ async function unpacked(): Promise<Chromium> {
   return { executablePath: join(home, "chromium"), env };
 }
 
-/** The package unpacks into TMPDIR, and its libraries only where it believes to be in AWS Lambda. */
+/** The package unpacks into TMPDIR. It unpacks its libraries only when it detects AWS Lambda. */
 async function unpack(home: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(join(CACHE, "chromium-"));
@@ -47,10 +50,10 @@ async function unpack(home: string): Promise<void> {
   const cwd = import.meta.dirname;
   await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], { cwd, env });
   await writeFile(join(folder, "fonts.conf"), toFontsConf(join(home, "fonts/fonts")));
-  await rename(folder, home).catch(() => rm(folder, { recursive: true })); // Another process was quicker.
+  await rename(folder, home).catch(() => rm(folder, { recursive: true })); // Another process was faster.
 }
 
-/** The package's own one looks for its font in /tmp. Chromium crashes where it finds none. */
+/** The package's own file looks for its font in /tmp, and Chromium crashes without a font. */
 const toFontsConf = (folder: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DoorRequest } from "../../runtime/surfaces/rpc/door.ts";
 
-/** A POST whose body is this text, from a client without limits. */
+/** A POST with this body, from a client without limits. */
 export const toDoorRequest = (text: string, facts: Partial<DoorRequest> = {}): DoorRequest => ({
   headers: {},
   read: async () => ({ text, bytes: Buffer.byteLength(text) }),

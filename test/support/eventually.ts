@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE_MS = 100_000; // Less than mocha's, which could not say what was waited for.
+const PATIENCE_MS = 100_000; // Less than mocha's timeout, whose error could not say what was awaited.
 
 /**
- * Asks again and again until the answer is as wanted, and returns it. Without `isWanted` any true value is.
- * @throws Error that says what was waited for in vain.
+ * Repeats a question until the answer is as wanted, and returns the answer. Without `isWanted`, any truthy value is
+ * wanted.
+ * @throws Error that says what was awaited in vain.
  */
 export async function eventually<T>(
   ask: () => T | Promise<T>,

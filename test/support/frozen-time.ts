@@ -1,13 +1,13 @@
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Time that passes when the test says so: `Date`, `performance.now`, `setTimeout` and `setInterval` know no other. */
+/** Time that the test controls: `Date`, `performance.now`, `setTimeout` and `setInterval` all use it. */
 export interface FrozenTime {
-  /** Lets timers of this time end, each in its order, and the work that they begin go on as far as it can. */
+  /** Advances the time, fires the timers in their order, and lets the work that they start run as far as it can. */
   pass(ms: number): Promise<void>;
-  /** Stalls the process: the clocks go on, and no timer ends. */
+  /** Stalls the process: advances the clocks without firing timers. */
   stall(ms: number): void;
-  /** Gives the real clocks and timers back. */
+  /** Restores the real clocks and timers. */
   thaw(): void;
 }
 
@@ -22,11 +22,11 @@ interface Timer {
 const STEPS = 20;
 
 /**
- * Stops the clocks of this process. Not for what waits for other processes or for a socket. The timers are not those of
- * `node:test`, which lose their order when somebody clears or refreshes a timer of an earlier frozen time.
+ * Replaces the clocks of this process. Not for code that waits for other processes or for a socket. Does not use the
+ * timers of `node:test`, which lose their order when a timer of an earlier frozen time is cleared or refreshed.
  */
 export function freezeTime(): FrozenTime {
-  let elapsedMs = Math.ceil(performance.now()); // Whole milliseconds add up exactly.
+  let elapsedMs = Math.ceil(performance.now()); // Only whole milliseconds add up exactly.
   const began = Date.now() - elapsedMs;
   const timers = new Set<unknown>();
   const { clearTimeout: clear } = globalThis;
@@ -39,7 +39,7 @@ export function freezeTime(): FrozenTime {
         unref: () => timer,
       };
       timers.add(timer);
-      return timer as unknown as NodeJS.Timeout; // As much of one as is used here.
+      return timer as unknown as NodeJS.Timeout; // The part of a Timeout that is used here.
     };
   const stop = (timer: unknown): void => {
     if (!timers.delete(timer)) clear(timer as NodeJS.Timeout);

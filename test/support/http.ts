@@ -18,7 +18,7 @@ const anything: Schema = {
   coerce: (texts) => ({ ...texts }),
 };
 
-/** A service with a route and a price; the test's `invoke` is its handler. */
+/** A service with a route and a price. Its handler is the test's `invoke`. */
 export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Manifest>): Service {
   const full: Manifest = {
     title: manifest.id,
@@ -81,7 +81,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** A log that keeps its lines. */
+/** A log that collects its lines. */
 export function createLogBook(): Log & { readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at =
@@ -98,8 +98,8 @@ export interface Door extends OpenServer {
 }
 
 /**
- * A server on a free port. Unless the test brings an `invoke`, a call echoes its input: for nothing where the service is
- * free or the payment is `good`; any other payment is refused.
+ * A server on a free port. Without an `invoke` of the test, a call echoes its input when the service is free or the
+ * payment is `good`; any other payment is refused.
  */
 export async function openDoor(services: readonly Service[], changes: Partial<AppDeps> = {}): Promise<Door> {
   const server = await openServer({ host: "127.0.0.1", port: 0 });
@@ -160,7 +160,7 @@ export const SITE = {
   yen_tiers: {},
 };
 
-/** Writes the text to a new connection and resolves with all that came back once the server has closed it. */
+/** Writes the text to a new connection, and resolves with everything that came back when the server has closed it. */
 export function speak(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(port, "127.0.0.1");
@@ -171,7 +171,7 @@ export function speak(port: number, ...parts: readonly (string | Buffer)[]): Pro
   return promise;
 }
 
-/** The JSON of a response, as the test expects it to be. */
+/** The JSON of a response, with the type that the test expects. */
 export const jsonOf = async <T = Record<string, unknown>>(response: Response): Promise<T> =>
   (await response.json()) as T;
 

@@ -1,13 +1,13 @@
 import { isInstalled, type Program } from "../run/programs.ts";
 import { findChromium } from "./chromium.ts";
 
-/** mocha's `describe` and `it`. Where something is missing, what they declare is left out and counted as pending. */
+/** mocha's `describe` and `it`. When something is missing, their tests are skipped and counted as pending. */
 interface Declare {
   readonly describe: (title: string, suite: (this: Mocha.Suite) => void) => unknown;
   readonly it: (title: string, test: Mocha.AsyncFunc) => unknown;
 }
 
-/** mocha gives every file a `describe` and an `it` of its own. */
+/** Looks `describe` and `it` up on each call, because mocha gives every file its own. */
 const where = (isThere: boolean): Declare => ({
   describe: (...suite) => (isThere ? describe : describe.skip)(...suite),
   it: (...test) => (isThere ? it : it.skip)(...test),

@@ -7,7 +7,7 @@ import { findProgram } from "../run/programs.ts";
 import { eventually } from "./eventually.ts";
 import { findFreePort } from "./free-port.ts";
 
-/** A reverse proxy of the field, with its default settings, in front of a port of loopback. */
+/** A widely used reverse proxy with its default settings, in front of a loopback port. */
 export interface FrontProxy {
   readonly url: string;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface FrontProxy {
 
 interface Recipe {
   readonly args: (file: string, folder: string) => readonly string[];
-  /** What must be said to start it at all: where it listens, whom it asks, and no file outside of its folder. */
+  /** The least configuration for starting it: its port, its target, and only files within its folder. */
   readonly config: (port: number, target: number, folder: string) => string;
 }
 

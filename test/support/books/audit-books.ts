@@ -5,11 +5,14 @@ import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
 import type { TestSandbox } from "../chains/chains.ts";
 
-/** The books of several shops with one receiving address, which together must be what the chain shows. */
+/** Checks that the books of several shops with one receiving address together match the chain. */
 export interface AuditedBooks {
-  /** Takes in the book of a shop with one sale. @param label what is said of it when it is wrong */
+  /** Adds the book of a shop with one sale. @param label names the book when it is wrong */
   take(lines: readonly BookLine[], label: string): void;
-  /** Holds them against the transfers on Base since this was made. @throws AssertionError unless they agree to the atom. */
+  /**
+   * Compares the books with all transfers on Base since this object was made. @throws AssertionError unless the amounts
+   * are equal.
+   */
   verify(): Promise<void>;
 }
 

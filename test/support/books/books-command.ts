@@ -5,14 +5,14 @@ import { text } from "node:stream/consumers";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
-/** What a command has printed, and its exit code. */
+/** The output of a command, and its exit code. */
 export interface Ran {
   readonly out: string;
   readonly err: string;
   readonly code: number | null;
 }
 
-/** Runs `payphone` with these variables and nothing else of this process's environment. */
+/** Runs `payphone` with only these environment variables. */
 export async function runPayphone(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
   const { PATH } = process.env;
   const child = spawn(process.execPath, [LAUNCHER, ...args], {

@@ -13,7 +13,7 @@ const hex = (at: number, length: number): string => (at * 2654435761).toString(1
 const toUuid = (text: string): string =>
   sha256(text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
 
-/** A sale of a year, and its refund where it has one: each time the same. */
+/** Sales of a year, and the refunds of some of them. The same on each call. */
 export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookEvent> {
   const step = YEAR_MS / count;
   for (let at = 0; at < count; at += 1) {
@@ -46,7 +46,7 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
   }
 }
 
-/** Fills the book of an embedded store, which nobody uses meanwhile. */
+/** Fills the book of an embedded store that no process uses. */
 export async function fillBook(dataDir: string, count: number, from?: number): Promise<void> {
   await (await openStore({ dataDir })).close();
   const db = new DatabaseSync(storeFileOf(dataDir));

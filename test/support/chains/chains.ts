@@ -30,7 +30,7 @@ export interface TestSandbox extends Sandbox {
   readonly jpyc: Token;
 }
 
-/** One sandbox for all test files of this process: started at its first use, stopped after the last test. */
+/** One sandbox for all test files of this process: started on first use, stopped after the last test. */
 export function sharedSandbox(): Promise<TestSandbox> {
   shared ??= openTestSandbox();
   return shared;

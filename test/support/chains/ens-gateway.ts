@@ -6,7 +6,7 @@ import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc
 
 /** A scripted EIP-3668 gateway on loopback. */
 export interface EnsGateway {
-  /** Under a name that a test's resolver must know. */
+  /** A URL with a host name that the test's resolver must know. */
   url(path: string): string;
   readonly asked: { method: string; url: string; body: string }[];
   answer: (request: IncomingMessage) => readonly [status: number, body: string];

@@ -21,16 +21,16 @@ const FAR_AWAY = 4_000_000_000;
 export interface Ens {
   readonly url: string;
   readonly places: typeof PLACES;
-  /** Registers the name, or the one that it is under, and gives it a resolver. @param expiry Unix seconds. */
+  /** Registers the name, or its second-level name, and gives it a resolver. @param expiry Unix seconds. */
   register(name: string, terms?: { expiry?: number; ttl?: number }): Promise<void>;
   /** Sets when a second-level name expires, in Unix seconds. */
   setExpiry(label: string, expiry: number): Promise<void>;
-  /** Which resolver a name has, here or in the registry that comes before this one. */
+  /** Sets the resolver of a name, here or in the older registry. */
   setResolver(name: string, resolver: Hex, ttl?: number): Promise<void>;
   setSuccessor(name: string, resolver: Hex): Promise<void>;
   setAddress(name: string, address: Hex): Promise<void>;
   setCoin(name: string, coin: number, target: Hex): Promise<void>;
-  /** Sets the reverse name of an address, true or not. */
+  /** Sets the reverse name of an address; the name need not resolve to the address. */
   setPrimaryName(address: Hex, name: string): Promise<void>;
   setWildcard(address: Hex): Promise<void>;
   setGateways(urls: readonly string[], isEndless?: boolean): Promise<void>;

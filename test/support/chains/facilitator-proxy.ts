@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 type Forward = () => Promise<{ status: number; body: string }>;
 
-/** What the proxy does with one request; by default it forwards it to the real facilitator. */
+/** How the proxy handles one request; by default it forwards the request to the real facilitator. */
 export type Mishap = (forward: Forward, response: ServerResponse) => Promise<void>;
 
 /** A proxy in front of the real facilitator whose answers a test can change. */

@@ -1,7 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the proxy does with one JSON-RPC call: lose it, forward it and lose the answer, or answer something else. */
+/**
+ * How the proxy handles one JSON-RPC call: forward it, lose it, forward it and lose the answer, or answer something
+ * else.
+ */
 export type Fate = "pass" | "lose" | "lose-answer" | { readonly status: number; readonly body: string };
 
 /** A proxy in front of a JSON-RPC node. */
@@ -11,7 +14,7 @@ export interface RpcProxy {
   readonly calls: string[];
   /** Their parameters. */
   readonly params: unknown[];
-  /** Sets what happens to every further call; by default all pass. */
+  /** Sets how all further calls are handled; by default all pass. */
   intervene(decide: (method: string) => Fate): void;
   stop(): Promise<void>;
 }

@@ -30,10 +30,10 @@ export interface ScriptedRail extends Rail {
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
 
-/** What everybody holds, unless a test says otherwise. */
+/** The balance of every payer, unless a test sets another one. */
 const RICH = 10n ** 30n;
 
-/** What identifies a payment: its nonce, or the whole transaction on Solana. */
+/** The identity of a payment: its nonce; on Solana, the whole transaction. */
 export const nonceOf = ({ payload }: Pick<PaymentPayload, "payload">): string =>
   (payload.authorization as { nonce: string } | undefined)?.nonce ?? (payload.transaction as string);
 
@@ -51,7 +51,7 @@ export function move(rail: ScriptedRail, payment: PaymentPayload, offer: Payment
 export const payerOf = ({ payload }: PaymentPayload): string =>
   (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
 
-/** USDC on Base by default. Without a script, every payment verifies, settles and can be read back. */
+/** Creates a rail; USDC on Base by default. Without a script, every payment verifies, settles and can be read back. */
 export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): ScriptedRail {
   const asked = { supported: 0, verify: 0, settle: 0, find: 0, balance: 0 };
   const moved = new Map<string, string>();

@@ -3,13 +3,13 @@ import { type ToCoinbaseSmartAccountReturnType, toCoinbaseSmartAccount } from "v
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { EvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 
-/** viem's Coinbase Smart Wallet of a new owner. */
+/** viem's Coinbase Smart Wallet with a new owner. */
 export interface SmartWallet {
   readonly address: Hex;
-  /** Signs, with the deployment around it until the wallet stands (ERC-6492). */
+  /** Signs payments. Until the wallet is deployed, signatures contain the deployment (ERC-6492). */
   readonly account: ToCoinbaseSmartAccountReturnType;
   isDeployed(): Promise<boolean>;
-  /** Anybody may deploy it; here the chain's own account does. */
+  /** Deploys the wallet. Anybody may do so; here the chain's own account does. */
   deploy(): Promise<void>;
 }
 

@@ -27,36 +27,36 @@ export interface Sns {
   readonly url: string;
   /** Writes an account; removes it when there is no data. */
   put(address: string, program: string, data: Buffer): void;
-  /** The name's entry in SNS. */
+  /** Writes the name's entry in SNS. */
   own(label: string, owner: string): Promise<void>;
-  /** The name's entry in the Solana Record Service. */
+  /** Writes the name's entry in the Solana Record Service. */
   hold(label: string, owner: string, entry?: Partial<Entry>): Promise<void>;
-  /** Writes both entries, as most names have them. */
+  /** Writes both entries, as for most names. */
   register(label: string, owner: string): Promise<void>;
-  /** Gives the only unit of a token to somebody. @param elsewhere more units, in another account. */
+  /** Gives the only unit of a token to a holder. @param elsewhere more units, in another account. */
   putToken(mint: string, holder: string, token?: { program?: string; amount?: bigint; elsewhere?: bigint }): void;
   /** Makes the name a token at SNS. @param tag 2 while it is one. */
   tokenize(label: string, holder: string, tag?: number): Promise<void>;
   setRecordV1(label: string, target: string, signer: SolWallet): Promise<void>;
-  /** @param signed how both ids were signed: 1 is by a Solana wallet. */
+  /** @param signed how both ids were signed; 1 means by a Solana wallet. */
   setRecordV2(label: string, record: RecordV2): Promise<void>;
   setFavourite(wallet: string, label: string, entry?: { tag?: number; name?: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Options that are left out are as they should be. */
+/** Omitted options have valid values. */
 interface Entry {
   readonly kind: number;
   /** Unix seconds; 0 for never. */
   readonly expiry: bigint;
   readonly nameClass: string;
-  /** Of its data; less than 75 cuts its header short. */
+  /** The length of its data; less than 75 cuts the header short. */
   readonly length: number;
 }
 
 interface RecordV2 {
   readonly target: string;
-  /** Who has set it, and who has confirmed it: the target unless said otherwise. */
+  /** The keys that set and confirmed it; default: the target. */
   readonly setBy: string;
   readonly confirmedBy?: string;
   readonly signed?: number;
@@ -154,6 +154,6 @@ const SNS_ROOT = "58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx";
 const SNS_RECORDS = "2pMnqHvei2N5oDcVGCRdZx48gqti199wr5CsyTTafsbo";
 const SNS_REVERSE = "33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z";
 
-/** The header of every account of SNS: what it is under, its owner, its class. */
+/** The header of every SNS account: parent, owner, class. */
 const toSnsData = (...keys: readonly [parent: string, owner: string, kind: string]): Buffer =>
   Buffer.concat(keys.map((key) => base58.decode(key)));

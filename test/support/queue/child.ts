@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
 
 /**
- * A worker process: it works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
- * `hang`: no turn ends by itself; a number: each turn takes that many milliseconds. SIGTERM closes the queue in order.
+ * A worker process. It works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
+ * `hang`: no turn ends by itself. A number: each turn takes that many milliseconds. SIGTERM closes the queue in order.
  */
 const [place = "", pace = "0"] = process.argv.slice(2);
 const { queue, close } = await openTestQueue(JSON.parse(place) as QueuePlace);

@@ -4,13 +4,13 @@ import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 
-/** Where a queue is kept; serializable, for child processes. */
+/** The place of a queue; serializable, for child processes. */
 export type QueuePlace = { readonly dataDir: string } | { readonly redisUrl: string };
 
-/** The concurrency of the services of these tests. */
+/** The services of these tests, with their concurrency. */
 export const SERVICES: Readonly<Record<string, number>> = { one: 1, three: 3, many: 10 };
 
-/** Opens the queue at a place; closing it closes its store, too. */
+/** Opens the queue at a place. Closing it also closes its store. */
 export async function openTestQueue(place: QueuePlace): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
   const concurrencyOf = (service: string): number => SERVICES[service] ?? 1;
   if ("redisUrl" in place) {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { eventually } from "../eventually.ts";
 import { ALL, type QueueStage } from "./stage.ts";
 
-/** What a queue promises to several worker processes. */
+/** Tests the promises of a queue to several worker processes. */
 export function testProcesses(stage: QueueStage): void {
   const { openLine, startChild, addAll } = stage;
 

@@ -11,7 +11,7 @@ interface Child {
   readonly began: string[];
   readonly ended: string[];
   readonly stopped: string[];
-  /** Sends a signal; waits for the end of the process after one that ends it. */
+  /** Sends a signal. When the signal ends the process, waits for the end. */
   kill(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
 }
 
@@ -56,17 +56,17 @@ interface Line {
   close(): Promise<void>;
 }
 
-/** What tests of a queue work with. Whatever they leave open is closed after each of them. */
+/** Everything that tests of a queue need. Anything left open is closed after each test. */
 export interface QueueStage {
   readonly at: TestPlace;
   openLine(turn?: Turn): Promise<Line>;
   startChild(pace: "hang" | number): Promise<Child>;
   toJob(service: keyof typeof SERVICES): QueuedJob;
-  /** Adds so many jobs, and gives their ids in order. */
+  /** Adds this number of jobs, and returns their ids in order. */
   addAll(queue: JobQueue, service: keyof typeof SERVICES, amount: number): Promise<string[]>;
 }
 
-/** To be called in a `describe`: a place for each test. */
+/** To be called in a `describe`: prepares a place for each test. */
 export function stageQueue(prepare: () => Promise<TestPlace>): QueueStage {
   let at: TestPlace;
   let count = 0;

@@ -4,7 +4,7 @@ import { eventually } from "../eventually.ts";
 import { expectUnavailable } from "../store/suite.ts";
 import { ALL, type QueueStage } from "./stage.ts";
 
-/** How a queue gives turns. */
+/** Tests how a queue gives turns. */
 export function testTurns(stage: QueueStage): void {
   const { openLine, toJob, addAll } = stage;
 

@@ -1,7 +1,7 @@
 import type { Call } from "../../../runtime/api/plugin.ts";
 import type { StatusOf } from "../../../runtime/core/service.ts";
 
-/** A free call that nobody aborts, whose steps just run. */
+/** A free call that is never aborted, and whose steps just run. */
 export const toCall = (facts: Partial<Call> = {}): Call => ({
   id: "1",
   signal: new AbortController().signal,
@@ -12,5 +12,5 @@ export const toCall = (facts: Partial<Call> = {}): Call => ({
   ...facts,
 });
 
-/** A status route that nobody polls. */
+/** A status route that no test uses. */
 export const noStatus: StatusOf = () => () => Promise.reject(new Error("nobody asks here how a job stands"));

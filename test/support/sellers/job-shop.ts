@@ -26,7 +26,7 @@ import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.t
 import { createMemoryStore } from "../store/memory-store.ts";
 import { toSite } from "./dice.ts";
 
-/** The runtime on a free port with all its doors, and job services whose work ends when the test says so. */
+/** The runtime on a free port with all its doors, and with job services whose work ends when the test says so. */
 export interface JobShop {
   readonly url: string;
   readonly site: SiteManifest;
@@ -34,16 +34,16 @@ export interface JobShop {
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly clock: { now(): number; advance(ms: number): void };
-  /** Sets the deliverable; until then every attempt waits. */
+  /** Sets the deliverable. Until then, every attempt waits. */
   deliver(work: (input: Loose, call: Call) => unknown): void;
   /** The number of attempts. */
   readonly executions: number;
   /** The refunds of failed jobs. */
   refund: RefundStatus;
-  /** A payment of an offer in this challenge. */
+  /** Makes a payment for an offer of this challenge. */
   pay(required: Loose): object;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Challenge, payment and call in one, over REST: the accepted body. */
+  /** Gets the challenge, pays, and calls, over REST; returns the body that accepts the job. */
   buy(path: string, body: unknown): Promise<Loose>;
   close(): Promise<void>;
 }

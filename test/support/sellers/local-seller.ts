@@ -12,10 +12,10 @@ import type { TestSandbox } from "../chains/chains.ts";
 import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
 
-/** What `payphone serve` serves, in the process of the tests: a second cheaper than a process of its own. */
+/** Everything that `payphone serve` serves, but in the tests' own process, which starts a second faster. */
 export interface LocalSeller {
   readonly url: string;
-  /** What it has logged. */
+  /** The lines that it has logged. */
   readonly output: () => string;
   stop(): Promise<void>;
 }

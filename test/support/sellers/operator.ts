@@ -11,7 +11,7 @@ export interface OperatedShop {
   readonly running: Running;
   readonly sandbox: TestSandbox;
   readonly dataDir: string;
-  /** Asks ADMIN_PORT with the token. */
+  /** Sends a request to ADMIN_PORT with the token. */
   admin(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }

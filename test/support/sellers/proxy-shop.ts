@@ -32,22 +32,22 @@ import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.t
 import { openSource, type ScriptedSource } from "../sources/scripted-source.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 
-/** A directory of proxied services, sold on all doors on a scripted rail, and the source that they ask. */
+/** A directory of proxied services, sold on all doors with a scripted rail, and the source that they read. */
 export interface ProxyShop {
   readonly url: string;
   readonly rail: ScriptedRail;
   readonly source: ScriptedSource;
   readonly clock: { now(): number; advance(ms: number): void };
-  /** What it has logged. */
+  /** The lines that it has logged. */
   readonly output: () => string;
-  /** The payments of failed jobs that are to be paid back. */
+  /** The payments of failed jobs that must be refunded. */
   readonly refunds: readonly JobPayment[];
-  /** Why an upstream is down, as `/ready` says it. */
+  /** The state of an upstream in `/ready`, and why it is down. */
   readonly statusOf: (upstream: string) => { readonly state: string; readonly reason?: string };
   pay(required: Loose): object;
   /** A call without a payment. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Challenge, payment and call in one. A POST, unless there is no body. */
+  /** Gets the challenge, pays, and calls. Sends a GET when there is no body. */
   buy(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }
@@ -55,11 +55,11 @@ export interface ProxyShop {
 type Env = Readonly<Record<string, string>>;
 
 export interface ProxyShopOptions {
-  /** The directory, or its files, given the source's URL. */
+  /** The directory, or its files; a function gets the source's URL. */
   readonly files: string | ((url: string) => Files | Promise<string>);
   /** Whether it sells recorded answers, as a sandbox does. */
   readonly isRecorded?: boolean;
-  /** The variables, or those that the source's URL gives. */
+  /** The variables; a function gets the source's URL. */
   readonly env?: Env | ((url: string) => Env);
   /** Replaces the guarded fetch. */
   readonly web?: Web;

@@ -16,7 +16,7 @@ export interface SandboxServer {
   stop(): Promise<void>;
 }
 
-/** Starts it on any free port and waits until it can be paid. @param args after the command, e.g. `--online`. */
+/** Starts it on a free port and waits until it can be paid. @param args after the command, e.g. `--online`. */
 export async function startSandboxServer(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},

@@ -11,7 +11,7 @@ import { withSoundNote } from "./sound-note.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
-/** So that `npm run coverage` sees what sellers run. */
+/** Passed on, so that `npm run coverage` measures sellers, too. */
 const { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } = process.env;
 const INHERITED = NODE_V8_COVERAGE ? { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } : { PATH };
 
@@ -24,7 +24,7 @@ export interface Seller {
   readonly output: () => string;
   /** kill -9. */
   kill(): Promise<void>;
-  /** SIGTERM; gives the exit code once it has closed in order. */
+  /** Sends SIGTERM; resolves with the exit code when it has closed in order. */
   stop(): Promise<number | null>;
 }
 
@@ -32,7 +32,7 @@ export interface SellerOptions {
   readonly sandbox: Pick<TestSandbox, "env">;
   readonly dataDir: string;
   readonly port?: number;
-  /** The public base URL of the first process, when this is a second one of the same shop. */
+  /** The public base URL of the first process, when this is a second process of the same shop. */
   readonly baseUrl?: string;
   readonly dir?: string;
   /** Overrides of the environment, e.g. another FACILITATOR_URL. */
@@ -59,7 +59,7 @@ async function start({
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...INHERITED,
-      ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nobody is there.
+      ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nothing listens there.
       ...sandbox.env,
       PORT: String(bound),
       PAYPHONE_DATA_DIR: dataDir,
@@ -98,7 +98,7 @@ async function start({
   };
 }
 
-/** A temporary folder, and how to remove it. */
+/** A temporary folder, and the function that removes it. */
 export function createDataDir(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "payphone-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

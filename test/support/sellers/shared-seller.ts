@@ -6,11 +6,11 @@ import { createDataDir, type Seller, startSeller } from "./seller.ts";
 export interface SharedSeller {
   readonly sandbox: TestSandbox;
   readonly seller: Seller;
-  /** What it has received so far, by rail: atomic units. */
+  /** The amounts received so far, by rail, in atomic units. */
   readonly received: Readonly<Record<"base" | "polygon" | "solana", () => Promise<bigint>>>;
 }
 
-/** One seller for all test files of this process: started at its first use, ended in order after the last test. */
+/** One seller for all test files of this process: started on first use, stopped in order after the last test. */
 export function sharedSeller(): Promise<SharedSeller> {
   shared ??= open();
   return shared;

@@ -33,7 +33,7 @@ export const manifest = (id: string, price: string): Manifest => ({
 });
 
 const { price: _, aliases: __, ...bare } = manifest("purchases", "0.001");
-/** What the wallet that signs in has bought. */
+/** The service that shows a wallet its purchases. */
 export const PURCHASES: Manifest = {
   ...bare,
   route: "GET /v1/purchases",
@@ -42,7 +42,7 @@ export const PURCHASES: Manifest = {
   output: { type: "object", properties: { purchases: { type: "array" } } },
 };
 
-/** Whether a wallet is under sanctions. */
+/** The service that tells whether a wallet is sanctioned. */
 export const SCREEN: Manifest = {
   ...manifest("screen", "0.02"),
   input: { type: "object", properties: { wallet: { type: "string" } }, required: ["wallet"] },

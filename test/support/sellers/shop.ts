@@ -26,7 +26,7 @@ type Roll = (input: { low: number; high: number; count: number }, call: Call) =>
 
 export interface ShopOptions {
   readonly rail?: ScriptedRail;
-  /** What the paid-first service is asked before the money moves. */
+  /** The `ready` of the paid-first service. */
   readonly ready?: () => void;
   /** How many calls of one payer may be in flight. */
   readonly callsPerPayer?: number;
@@ -34,7 +34,7 @@ export interface ShopOptions {
   readonly others?: readonly ScriptedRail[];
   readonly store?: ReturnType<typeof createMemoryStore>;
   readonly clock?: TestClock;
-  /** The public base URL, when it is another server's. */
+  /** The public base URL, when it differs from the server's own. */
   readonly baseUrl?: string;
   readonly price?: string;
   readonly deadlineSeconds?: number;
@@ -44,7 +44,7 @@ export interface ShopOptions {
   readonly extensionsOf?: ExtensionsOf;
   /** House rules of `_site.yaml`. */
   readonly rules?: Pick<SiteManifest, "deny" | "allow" | "screen">;
-  /** Sold as the service `screen`: whether a wallet is under sanctions. */
+  /** Sold as the service `screen`: whether a wallet is sanctioned. */
   readonly screen?: (wallet: string) => boolean;
   readonly log?: Log;
   readonly trust?: PaymentsDeps["trust"];
@@ -64,15 +64,15 @@ export interface Shop {
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly clock: TestClock;
-  /** How often the handler ran since the last (re)start. */
+  /** How often the handler ran since the last start. */
   readonly executions: number;
-  /** Replaces what the handler does. */
+  /** Replaces the handler's work. */
   handler: Roll | undefined;
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
-  /** Fetches the challenge of a path and makes the PAYMENT-SIGNATURE header for its first offer. */
+  /** Gets the challenge of a path, and makes the PAYMENT-SIGNATURE header for its first offer. */
   pay(path: string, options?: PayOptions): Promise<string>;
   payV1(path: string, options?: PayOptions): Promise<string>;
-  /** Challenge, payment and call in one. */
+  /** Gets the challenge, pays, and calls. */
   buy(path: string, body: unknown): Promise<Response>;
   /** Repeats a call with the same payment while the answer is `payment-in-progress`. */
   retry(path: string, body: unknown, payment: string): Promise<Response>;
@@ -163,7 +163,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     async restart(change = {}) {
       const { port } = running;
       await running.close();
-      for (let turn = 0; turn < 5; turn += 1) await setImmediate(); // The client sees its kept-alive connections close.
+      // Lets the client notice that its kept-alive connections are closed.
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
       state.executions = 0;
       running = await run(change.price ?? options.price ?? "0.001", port, options.baseUrl);
     },
@@ -216,7 +217,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         site: { ...place, baseUrl: base },
         doors: new Map([[PATHS.mcp, mcp]]),
         limits: place.limits,
-        trustProxy: 1, // A test names its client with X-Forwarded-For.
+        trustProxy: 1, // A test sets its client address in X-Forwarded-For.
         ready: () => Promise.reject(new Error("not asked")),
         clock,
         log,

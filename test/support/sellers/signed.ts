@@ -1,21 +1,21 @@
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 
-/** How a payment differs from the ordinary one. */
+/** How a payment differs from a valid one. */
 export interface PayOptions {
   readonly nonce?: number;
   readonly signature?: string;
-  /** Atomic units that are signed for. */
+  /** The signed amount, in atomic units. */
   readonly value?: string;
-  /** The recipient that is signed for. */
+  /** The signed recipient. */
   readonly signedTo?: string;
   readonly validForSeconds?: number;
-  /** Left out of the payment. */
+  /** Omits the resource from the payment. */
   readonly resource?: undefined;
-  /** The client's name for the purchase (extension `payment-identifier`). */
+  /** The buyer's own name for the purchase (extension `payment-identifier`). */
   readonly identifier?: string;
-  /** Who signs; always the same by default. */
+  /** The payer's address; the same one by default. */
   readonly from?: string;
-  /** The offer as the payment names it. */
+  /** Changes the offer that the payment names. */
   readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
 }
 

@@ -1,4 +1,4 @@
-/** `_site.yaml` with these upstreams, each as the YAML of a list's item. */
+/** A `_site.yaml` with these upstreams, each given as the YAML of a list item. */
 export const siteOf = (...upstreams: readonly string[]): string => `name: stall
 title: The stall
 description: Sells what others make.

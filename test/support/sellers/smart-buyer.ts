@@ -4,13 +4,13 @@ import { rail, type TestSandbox } from "../chains/chains.ts";
 import { createSmartWallet, type SmartWallet } from "../chains/smart-wallet.ts";
 import type { PayingFetch } from "./stock-buyer.ts";
 
-/** A smart wallet with money on one rail's chain, and the stock client around it. */
+/** A smart wallet with money on one rail's chain, and a stock client that pays with it. */
 export interface SmartBuyer extends SmartWallet {
   readonly client: x402Client;
   readonly pay: PayingFetch;
 }
 
-/** Its wallet is not deployed yet. */
+/** Creates a smart buyer. Its wallet is not deployed yet. */
 export async function createSmartBuyer(
   sandbox: TestSandbox,
   id: "base" | "polygon",
@@ -27,5 +27,5 @@ export async function createSmartBuyer(
   return { ...wallet, client, pay: wrapFetchWithPayment(fetch, client) };
 }
 
-/** x402's type of typed data has plain records where viem's has the fields' names. */
+/** x402 types typed data as plain records, viem by the names of the fields. */
 export const toSigner = ({ account }: SmartWallet) => account as ConstructorParameters<typeof ExactEvmScheme>[0];

@@ -4,8 +4,8 @@ import { noteSoundSet, readSoundSet } from "../../../runtime/cli/set/sound-set.t
 const KEPT = join(import.meta.dirname, "../../../node_modules/.cache");
 
 /**
- * Starts a server of the project's own services on a data directory, where it finds what an earlier start has noted there or
- * elsewhere: that these very files are sound. So they are checked once for all tests, as for all starts of a shop.
+ * Starts a server of the project's own services on a data directory that has the note of an earlier start, made here or
+ * elsewhere, that these files have no faults. So the files are checked once for all tests.
  */
 export async function withSoundNote<T>(dataDir: string, start: () => Promise<T>): Promise<T> {
   const kept = await readSoundSet(KEPT);

@@ -10,7 +10,7 @@ import { rail, type TestSandbox } from "../chains/chains.ts";
 
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** The stock client with the sandbox's buyer, on all its chains and in x402 versions 1 and 2. */
+/** The stock client with the keys of the sandbox's buyer, on all chains and in x402 versions 1 and 2. */
 export async function createBuyer({
   description: { buyer, rpc },
 }: Pick<TestSandbox, "description">): Promise<x402Client> {
@@ -24,7 +24,7 @@ export async function createBuyer({
     .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
 }
 
-/** The same, paying on one rail only. */
+/** A stock client that pays on one rail only. */
 export async function stockClient(sandbox: TestSandbox, id: string): Promise<x402Client> {
   const { network, asset } = rail(id);
   const client = payOnly(await createBuyer(sandbox), network);

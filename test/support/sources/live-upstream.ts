@@ -3,13 +3,13 @@ import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../.
 import { createLogBook, type LogLine } from "../http.ts";
 import { openSource, type ScriptedSource } from "./scripted-source.ts";
 
-/** The real driver and transport with a scripted source. Time moves only when the test moves it. */
+/** The real driver and transport with a scripted source. Only the test advances the time. */
 export interface Bench {
   readonly source: ScriptedSource;
   readonly lines: readonly LogLine[];
-  /** Its retries pause for one millisecond. */
+  /** Opens an upstream whose retries pause for one millisecond. */
   open(changes?: Partial<UpstreamOptions>): LiveUpstream;
-  /** Moves time past the pauses of breakers and rate limits. */
+  /** Advances the time past the pauses of breakers and rate limits. */
   wait(ms: number): void;
   close(): Promise<void>;
 }

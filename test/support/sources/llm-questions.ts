@@ -5,7 +5,7 @@ import { createLlm, type LlmOptions } from "../../../runtime/drivers/llm/llm.ts"
 import { createLogBook, type LogLine } from "../http.ts";
 import type { Asked, LlmServer } from "./llm-server.ts";
 
-/** What the questions of these tests ask for. */
+/** The schema that the questions of these tests ask for. */
 export const SCHEMA = {
   type: "object",
   properties: {
@@ -31,7 +31,7 @@ export interface TermsOfTest {
 /** The real driver with a scripted endpoint. */
 export interface Questions {
   ask(data?: string, change?: Partial<LlmRequest>): Promise<typeof GOOD>;
-  /** The Problem that a question fails with. */
+  /** The Problem with which a question fails. */
   fail(question?: Promise<unknown>): Promise<Problem>;
   /** The request bodies that the endpoint received. */
   bodies(): Asked["body"][];

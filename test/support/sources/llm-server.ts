@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** A request for a chat completion, as far as these models read it. */
+/** A request for a chat completion, with the fields that tests read. */
 export interface Asked {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -23,7 +23,7 @@ export type Behaviour = (asked: Asked, response: ServerResponse) => unknown;
 
 /** A scripted OpenAI-compatible endpoint on a free loopback port. */
 export interface LlmServer {
-  /** Its base URL, as LLM_BASE_URL has it. */
+  /** The base URL, for LLM_BASE_URL. */
   readonly url: string;
   readonly asked: Asked[];
   /** Sets the answers to the next requests, in order; the last one is repeated. */

@@ -28,11 +28,11 @@ export interface Replay {
 export const replay = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
   intercept(nock(new URL(baseUrl).origin), baseUrl, choose(file, cases));
 
-/** The same, but each exchange answers any number of times. */
+/** Like `replay`, but each exchange answers any number of times. */
 export const replayAlways = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
   intercept(nock(new URL(baseUrl).origin).persist(), baseUrl, choose(file, cases));
 
-/** To be called in a `describe`: its tests reach only loopback and what they replay. */
+/** To be called in a `describe`. Its tests reach only loopback and the recordings that they replay. */
 export function offline(): void {
   let intercept: () => void;
   before(() => {
@@ -90,7 +90,7 @@ function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly Recor
         const body: unknown = await sent.json().catch(() => undefined);
         asked.push({ case: exchange.case, headers: sent.headers, body });
         const answer = toRecordedAnswer(exchange, isRpcCall(body) ? body.id : null);
-        // Before the head: undici fails on a replayed body that is aborted half-way.
+        // Waits before the head, because undici fails when a replayed body is aborted half-way.
         await sleep(answer.delayMs, undefined, { ref: false });
         return [answer.status, answer.body, answer.headers];
       });

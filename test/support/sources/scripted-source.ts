@@ -33,7 +33,7 @@ export interface ScriptedSource {
 /** Never answers. */
 export const hangs = (): void => {};
 
-/** Sends the head and a first part, and then nothing. */
+/** Sends the head and a first part, then nothing more. */
 export const stalls = (response: ServerResponse): void => void response.writeHead(200).write("{");
 
 /** Closes the connection, before or in the middle of an answer. */

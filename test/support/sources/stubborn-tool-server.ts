@@ -1,6 +1,7 @@
 /**
- * An MCP server over standard input and output that does not end when it is told to, for tests. Its tools: `self` answers its
- * process, `hang` answers nothing from then on, `pour` answers more than anybody takes, `shout` fills standard error first.
+ * An MCP server over standard input and output that ignores the request to end, for tests. Its tools: `self` answers
+ * its process id, `hang` stops all answers, `pour` answers more than any client accepts, `shout` first fills standard
+ * error.
  */
 import { createInterface } from "node:readline";
 
@@ -11,7 +12,7 @@ interface Asked {
 }
 
 process.on("SIGTERM", () => {});
-setInterval(() => {}, 60_000); // It stays when its input ends.
+setInterval(() => {}, 60_000); // Keeps the process alive when its input ends.
 let isHanging = false;
 
 createInterface(process.stdin).on("line", (line) => {

@@ -1,6 +1,6 @@
 /**
- * An MCP server over standard input and output, for tests: `node tool-server.ts [pages]`. Its tools do what tools do, also
- * what they should not.
+ * An MCP server over standard input and output, for tests: `node tool-server.ts [pages]`. Some of its tools behave
+ * badly.
  */
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

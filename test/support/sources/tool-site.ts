@@ -9,7 +9,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type CallToolResult, createMcpHandler, Server, type Tool } from "@modelcontextprotocol/server";
 
-/** A tool of the site, with what it does. */
+/** A tool of the site, with its behaviour. */
 export type SiteTool = Tool & {
   readonly run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
 };
@@ -19,18 +19,18 @@ export interface ToolSite {
   readonly url: string;
   /** The headers and queries of all requests. */
   readonly asked: readonly IncomingMessage[];
-  /** How many tools were called. */
+  /** The number of tool calls. */
   calls(): number;
-  /** Sets the tools, from the next request on. */
+  /** Sets the tools from the next request on. */
   offer(...tools: readonly SiteTool[]): void;
-  /** Answers every request by itself; undefined ends that. */
+  /** Sets the answer to every request; undefined ends that. */
   intercept(answer: ((response: ServerResponse) => void) | undefined): void;
-  /** Forgets all sessions, as a restart does. */
+  /** Forgets all sessions, as after a restart. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** @param kind by the SDK for protocol 2026, without sessions; or by that of 2025, with sessions. */
+/** @param kind the SDK for protocol 2026, without sessions; or the SDK for 2025, with sessions. */
 export async function openToolSite(kind: "stateless" | "sessions"): Promise<ToolSite> {
   const asked: IncomingMessage[] = [];
   let tools: readonly SiteTool[] = [];

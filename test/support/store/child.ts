@@ -1,9 +1,9 @@
 import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
 
 /**
- * Works on a store in a child process. `race` claims keys that other processes also want and prints how many it got.
- * `write` writes without end and prints each acknowledged key. `fill` writes until the disk is full, then something
- * small, and prints the number of writes and the store's error.
+ * Works on a store in a child process. `race` claims keys that other processes also claim, and prints how many it got.
+ * `write` writes until it is killed, and prints each acknowledged key. `fill` writes until the disk is full, then
+ * something small, and prints the number of writes and the store's error.
  */
 const [options = "", work, argument = ""] = process.argv.slice(2);
 const store = await openStore(JSON.parse(options) as StoreOptions);

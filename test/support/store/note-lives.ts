@@ -2,15 +2,16 @@ import type { BookEvent } from "../../../runtime/core/books/events.ts";
 import type { EntryWrite, Store } from "../../../runtime/core/store.ts";
 
 /**
- * Notes from now on how long what is written lives, in milliseconds (Infinity: for ever), in the order of writing, by the
- * first word of its key.
+ * Records the lifetime of all further writes in milliseconds (Infinity: for ever), in order, by the first word of the
+ * key.
  */
 export function noteLives(store: Store): Map<string, number[]> {
   const lives = new Map<string, number[]>();
   const noting = <A extends readonly unknown[], T>(at: number, write: (...args: A) => T): ((...args: A) => T) => {
     return (...args) => {
       const word = String(args[0]).split(":", 1)[0] as string;
-      const ttlMs = (args[at] as number | undefined) ?? Number.POSITIVE_INFINITY; // As Store has it at this place.
+      // The position of `ttlMs` in Store's methods.
+      const ttlMs = (args[at] as number | undefined) ?? Number.POSITIVE_INFINITY;
       lives.set(word, [...(lives.get(word) ?? []), ttlMs]);
       return write(...args);
     };

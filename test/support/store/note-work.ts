@@ -1,32 +1,33 @@
 import { setImmediate } from "node:timers/promises";
 import type { Store } from "../../../runtime/core/store.ts";
 
-/** One thing that was asked of a store. */
+/** One call of a store's method. */
 export interface NotedWork {
   readonly method: string;
   /** The first word of the key. */
   readonly word: string;
-  /** Of the value that was written, as JSON. */
+  /** The size of the written value, as JSON. */
   readonly bytes: number;
-  /** Whether a crash of the machine must not lose it. */
+  /** Whether the write must survive a crash of the machine. */
   readonly isDurable: boolean;
-  /** What is asked for in one turn of the event loop has the same one: a store may write it together. */
+  /** Calls in one turn of the event loop have the same number: a store may write them together. */
   readonly turn: number;
 }
 
-/** The place of the durability among the arguments; what is not here is lazy or reads. */
+/** The position of the durability among the arguments. Methods that are not listed are lazy or read. */
 const DURABILITY_AT: Readonly<Record<string, number>> = { set: 3, delete: 1, putIfAbsent: 3, incr: 3 };
-/** What is asked while a call is on its way; the background goes on by other names. */
+/** The methods used while a call is processed. Background work uses others. */
 const METHODS = ["get", "set", "delete", "putIfAbsent", "incr", "join", "leave", "enter"] as const;
 
 /**
- * Lets everything that is asked of a store be noted from now on. What is written is there at the end of the turn, as a store
- * on disk has it, which writes all of one turn in one transaction.
+ * Records all further calls of a store. A write ends at the end of the turn, as in a store on disk, which writes all of
+ * one turn in one transaction.
  */
 export function noteWork(store: Store): NotedWork[] {
   const noted: NotedWork[] = [];
   let turn = 0;
-  const methods = store as unknown as Record<string, (...args: unknown[]) => unknown>; // To replace them by their names.
+  // The methods are replaced by name.
+  const methods = store as unknown as Record<string, (...args: unknown[]) => unknown>;
   for (const method of METHODS) {
     const work = methods[method] as (...args: unknown[]) => unknown;
     methods[method] = async (...args) => {

@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, connect as dial, type Socket } from "node:net";
 
 /**
- * What becomes of one command: it arrives and is answered; the connection breaks before it arrives; it arrives, and the
- * connection breaks instead of the answer; it arrives, and nothing more is ever answered on its connection; it arrives
- * when its client has given it up.
+ * How one command is handled. `pass`: it arrives and is answered. `refuse`: the connection breaks before it arrives.
+ * `cut`: it arrives, and the connection breaks before the answer. `mute`: it arrives, and nothing is answered on its
+ * connection any more. `late`: it arrives after its client has given up.
  */
 export type CommandFate = "pass" | "refuse" | "cut" | "mute" | "late";
 
-/** A network between a Redis and its clients. */
+/** A proxy between a Redis and its clients. */
 export interface RedisProxy {
   readonly url: string;
-  /** Sets what happens to every further command; by default all pass. */
+  /** Sets how all further commands are handled; by default all pass. */
   intervene(decide: (words: readonly string[]) => CommandFate): void;
-  /** Nothing arrives any more, in either direction, until `resume`; then everything does that was sent meanwhile. */
+  /** Holds all data in both directions until `resume`, which then delivers it. */
   pause(): void;
   resume(): void;
   /** Breaks all connections. */
@@ -21,10 +21,10 @@ export interface RedisProxy {
   stop(): Promise<void>;
 }
 
-/** Longer than a client's patience. */
+/** Longer than a client waits. */
 const LATE_MS = 2500;
 
-/** Starts one on loopback, in front of the Redis at `target`. */
+/** Starts a proxy on loopback, in front of the Redis at `target`. */
 export async function startRedisProxy(target: string): Promise<RedisProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -67,9 +67,9 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
   };
 }
 
-/** Forwards commands one way and replies the other way, each to its fate. */
+/** Forwards commands to Redis and replies to the client, each according to its fate. */
 function join(client: Socket, redis: Socket, decide: (words: readonly string[]) => CommandFate): void {
-  /** Of the commands that wait for their replies. */
+  /** The fates of the commands that wait for their replies. */
   const waiting: CommandFate[] = [];
   const held: Buffer[] = [];
   let isMute = false;
@@ -94,7 +94,7 @@ function join(client: Socket, redis: Socket, decide: (words: readonly string[]) 
   });
 }
 
-/** Tells of each whole value that a socket has received. */
+/** Calls back with each whole value that a socket has received. */
 function split(socket: Socket, onValue: (value: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk) => {
@@ -106,7 +106,7 @@ function split(socket: Socket, onValue: (value: Buffer) => void): void {
   });
 }
 
-/** Where a value of the Redis serialization protocol ends; undefined while it is not whole. */
+/** The end of a value of the Redis serialization protocol; undefined while the value is incomplete. */
 function endOf(bytes: Buffer, at: number): number | undefined {
   const line = bytes.indexOf("\r\n", at);
   if (line < 0) return undefined;
@@ -118,7 +118,7 @@ function endOf(bytes: Buffer, at: number): number | undefined {
   return end !== undefined && end <= bytes.length ? end : undefined;
 }
 
-/** The words of a command: an array of texts. */
+/** The words of a command, which is an array of texts. */
 function wordsOf(command: Buffer): string[] {
   const words: string[] = [];
   for (let at = command.indexOf("$"); at >= 0 && at < command.length; ) {

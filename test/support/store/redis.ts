@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../free-port.ts";
 
-/** A Redis on a free port, which keeps its data across `restart`. */
+/** A Redis on a free port that keeps its data across `restart`. */
 export interface TestRedis {
   readonly url: string;
-  /** Kills it, as a crash would. */
+  /** Kills the process, like a crash. */
   kill(): Promise<void>;
-  /** It keeps its connections but does not answer until `resume`. */
+  /** Stops answering until `resume`, with its connections open. */
   pause(): void;
   resume(): void;
   /** Starts it again on the same port. */

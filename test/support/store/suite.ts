@@ -9,7 +9,7 @@ import { eventually } from "../eventually.ts";
 
 const CHILD = new URL("./child.ts", import.meta.url).pathname;
 
-/** Starts test/support/store/child.ts on the store; `shell` is a command that starts commands. */
+/** Starts test/support/store/child.ts on the store. @param shell a command that starts the child's command */
 export function startChild(
   options: StoreOptions,
   work: readonly string[],
@@ -26,7 +26,7 @@ export async function listKeys(store: OpenStore, prefix: string): Promise<string
   return keys.sort();
 }
 
-/** The error of a store that cannot be reached. */
+/** The error of an unreachable store. */
 export async function expectUnavailable(work: Promise<unknown>): Promise<Problem> {
   const found = await work.then(
     (value) => expect.fail(`answered ${JSON.stringify(value)}`),

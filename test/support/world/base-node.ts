@@ -1,16 +1,16 @@
 import { BASE, type Mined, mine, type Payment, toBalance, toHeight } from "./payments.ts";
 import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
-/** What a Base node knows and bears. */
+/** The data and limits of a Base node. */
 export interface BaseNodeOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly payments: readonly Payment[];
-  /** The most blocks that one search of logs may span: 10 000 at public nodes, 1000 at some. */
+  /** The most blocks that one search of logs may span: 10 000 at most public nodes, 1000 at some. */
   readonly window?: number;
-  /** The most logs that one search may find; more are refused as Infura and Alchemy do. */
+  /** The most logs that one search may find. A search with more is refused as by Infura and Alchemy. */
   readonly mostLogs?: number;
-  /** How many blocks back states are kept; all of them unless set, as at an archive node. */
+  /** How many blocks back states are kept; default: all, as at an archive node. */
   readonly states?: number;
-  /** The words in which a search of too many blocks is refused. */
+  /** The message that refuses a search of too many blocks. */
   readonly tooWide?: (window: number) => string;
 }
 
@@ -20,7 +20,10 @@ const BALANCE_OF = "0x70a08231";
 const toHex = (value: bigint | number): string => `0x${value.toString(16)}`;
 const toWord = (value: string): string => `0x${value.replace(/^0x/, "").padStart(64, "0")}`;
 
-/** A Base node (or Ethereum's, without payments and names) over HTTP with the windows, limits and forgetfulness of public ones. ETH has no logs, as on the chain. */
+/**
+ * A Base node over HTTP with the block ranges, limits and pruned states of public nodes. Also stands for an Ethereum
+ * node, then without payments and names. ETH has no logs, as on the chain.
+ */
 export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSource> {
   const { clock, payments } = options;
   const mined = mine(payments, clock.now());
@@ -69,7 +72,7 @@ interface TokenCall {
   readonly data: string;
 }
 
-/** The universal resolver of ENS, and its error for a name that nobody has registered (ENSIP-23): ResolverNotFound. */
+/** The universal resolver of ENS, and its error for an unregistered name (ENSIP-23): ResolverNotFound. */
 const ENS = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
 const NO_NAME = `0x77209fe8${toWord("0x20").slice(2)}${toWord("0x0").slice(2)}`;
 

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
 
-/** A clock whose pauses take no time: whoever pauses moves the time of everybody who shares the clock. */
+/** A clock whose pauses take no real time: a pause advances the time for all users of the clock. */
 export interface WorldClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Lets `ms` milliseconds pass. @throws the signal's reason. */
+  /** Advances the time by `ms` milliseconds. @throws the signal's reason. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Moves time on. */
+  /** Advances the time. */
   pass(ms: number): void;
 }
 

@@ -4,12 +4,12 @@ import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./so
 export interface ListedCoin {
   readonly id: string;
   readonly symbol: string;
-  /** The id unless set. */
+  /** Default: the id. */
   readonly name?: string;
-  /** 1 unless set; null for a coin without a price. */
+  /** Default: 1. Null for a coin without a price. */
   readonly usd?: number | null;
   readonly cap?: number | null;
-  /** Contracts by CoinGecko's names of chains, in lower case. */
+  /** Contracts by CoinGecko's chain names, in lower case. */
   readonly platforms?: Readonly<Record<string, string>>;
   /** How many days ago its price was last updated. */
   readonly daysOld?: number;
@@ -19,7 +19,7 @@ export interface CoinGeckoOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly coins: readonly ListedCoin[];
 }
 
-/** CoinGecko's API v3 over HTTP, as far as prices are read from it. It dates its answers by the machine's clock. */
+/** The price endpoints of CoinGecko's API v3 over HTTP. Its answers are dated by the machine's clock. */
 export function openCoinGecko({ coins, ...rest }: CoinGeckoOptions): Promise<WorldSource> {
   return openWorldSource({
     ...rest,

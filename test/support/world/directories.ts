@@ -1,10 +1,10 @@
 import { toSelector } from "../../../plugins/calldata/abi/signature.ts";
 import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
-/** What a directory of signatures knows, the oldest first. */
+/** The signatures in a directory, oldest first. */
 export interface DirectoryOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly signatures: readonly string[];
-  /** Those that a verified contract has. */
+  /** The signatures of verified contracts. */
   readonly verified?: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { Question } from "./manners.ts";
 import { type Mined, mine, type Payment } from "./payments.ts";
 import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
-/** What a Blockscout explorer of Base knows. */
+/** The data of a Blockscout explorer of Base. */
 export interface ExplorerOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly payments: readonly Payment[];
   /** Names of contracts, by address. */
@@ -13,7 +13,7 @@ export interface ExplorerOptions extends Omit<WorldSourceOptions, "answer"> {
 
 const PAGE = 50;
 
-/** A Blockscout explorer (API v2) over HTTP: pages of 50, newest first, 404 for an address that it has never seen. */
+/** A Blockscout explorer (API v2) over HTTP: pages of 50, newest first; 404 for an unknown address. */
 export async function openExplorer({
   payments,
   names = {},
@@ -47,7 +47,7 @@ const LISTS = {
       .map((mined) => ({ ...toItem(mined, names), ...toInternalPart(mined) })),
 } as const;
 
-/** The part of a list that a query asks for, with the parameters of the next one. */
+/** The requested page of a list, with the parameters of the next page. */
 function toPage(oldestFirst: readonly object[], query: Question["query"]) {
   const items = query.get("order") === "asc" ? oldestFirst : oldestFirst.toReversed();
   const start = Number(query.get("items_count") ?? 0);
@@ -71,7 +71,7 @@ const toParty = (hash: string, names: Names) => ({
   metadata: null,
 });
 
-/** A payment of USDC is a call of the token, with no ETH. */
+/** A USDC payment is a call of the token contract, without ETH. */
 const toTransactionPart = ({ digest, units, asset }: Mined) => ({
   hash: `0x${digest}`,
   status: "ok",

@@ -1,15 +1,15 @@
 import { FLAGS, type Flag } from "../../../plugins/wallet/screen/flags.ts";
 import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
-/** What GoPlus knows. */
+/** The data of GoPlus. */
 export interface GoPlusOptions extends Omit<WorldSourceOptions, "answer"> {
   /** The flags against addresses, in lower case. */
   readonly flags?: Readonly<Record<string, readonly Flag[]>>;
-  /** How often an address is answered in part before it is answered whole. */
+  /** How many partial answers an address gets before a complete one. */
   readonly partialFirst?: number;
 }
 
-/** How GoPlus refuses what is above its limit of 30 a minute: in the body, with status 200. */
+/** GoPlus' refusal above its limit of 30 requests a minute: in the body, with status 200. */
 export const TOO_MANY = JSON.stringify({ code: 4029, message: "too many requests", result: null });
 
 /** GoPlus' address security API over HTTP. */

@@ -9,7 +9,7 @@ export interface Question {
   readonly params: readonly unknown[];
   /** The query of a GET. */
   readonly query: URLSearchParams;
-  /** How often this very question was asked before. */
+  /** How often the same question was asked before. */
   readonly times: number;
 }
 
@@ -19,21 +19,21 @@ export interface Limit {
   readonly burst: number;
 }
 
-/** How a source treats those who ask it. Without any, every question is answered at once. */
+/** How a source limits its callers. By default every question is answered at once. */
 export interface Manners {
   /** The limit of all requests together. */
   readonly rate?: Limit;
   /** The limits of each JSON-RPC method, or of each last part of a path. */
   readonly rates?: Readonly<Record<string, Limit>>;
-  /** The answer to a request above a limit; status 429 unless set. */
+  /** The answer to a request above a limit; default: status 429. */
   readonly refusal?: Line;
   readonly fault?: Fault;
 }
 
-/** What is sent instead of an answer; undefined leaves the answer alone. */
+/** An answer that replaces the real one; undefined keeps the real one. */
 export type Fault = (question: Question) => Line | undefined;
 
-/** Counts requests against the limits. */
+/** Counts requests against limits. */
 export interface Gatekeeper {
   /** False when the request is above a limit. */
   admit(name: string, manners: Manners): boolean;
@@ -60,14 +60,14 @@ export function createGatekeeper(clock: Pick<WorldClock, "now">): Gatekeeper {
   };
 }
 
-/** How Base's public nodes refuse what is above their rate limit: in a JSON-RPC error with status 200. */
+/** How Base's public nodes refuse requests above their rate limit: with a JSON-RPC error and status 200. */
 export const OVER_RATE_LIMIT: Line = JSON.stringify({
   jsonrpc: "2.0",
   id: 1,
   error: { code: -32016, message: "over rate limit" },
 });
 
-/** Status 429 with the pause that is asked for. */
+/** Status 429 with `Retry-After`. */
 export const askForPause = (seconds: number): Line => ({
   status: 429,
   headers: { "retry-after": String(seconds) },

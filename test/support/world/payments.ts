@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-/** A payment that has happened, on Base or on Solana. Addresses of Base are in lower case. */
+/** A payment in the past, on Base or on Solana. Base addresses are in lower case. */
 export interface Payment {
   readonly from: string;
   readonly to: string;
   readonly asset: "USDC" | "ETH" | "SOL";
-  /** In the coin's usual unit: `500`, `0.25`. */
+  /** In whole coins: `500`, `0.25`. */
   readonly amount: string;
-  /** How many days before the present. */
+  /** How many days ago. */
   readonly daysAgo: number;
-  /** Whether a contract made it: its sender's nonce is not raised, and an explorer lists it as internal. */
+  /** Whether a contract made it. Then its sender's nonce does not grow, and explorers list it as internal. */
   readonly isInternal?: boolean;
   /** The calldata of its transaction. */
   readonly input?: string;
@@ -27,11 +27,11 @@ export interface Mined extends Payment {
   readonly logIndex: number;
 }
 
-/** Base's first block, and the seconds of a block. */
+/** The time of Base's first block, and the seconds between blocks. */
 export const BASE = { genesis: 1_686_789_347, pace: 2 } as const;
 const DECIMALS = { USDC: 6, ETH: 18, SOL: 9 } as const;
 
-/** Puts payments on a chain, oldest first. @param nowMs the present; the newest block is of then. */
+/** Puts payments on a chain, oldest first. @param nowMs the current time, which is also that of the newest block */
 export function mine(payments: readonly Payment[], nowMs: number): Mined[] {
   return payments
     .map((payment, index) => {
@@ -53,7 +53,7 @@ export function toUnits({ amount, asset }: Pick<Payment, "amount" | "asset">): b
   return BigInt(whole + fraction.padEnd(DECIMALS[asset], "0").slice(0, DECIMALS[asset]));
 }
 
-/** What an address has of an asset after all payments; 0 where it has spent more than it had. */
+/** The balance of an asset after all payments; 0 when the address has spent more than it received. */
 export function toBalance(mined: readonly Mined[], address: string, asset: Payment["asset"]): bigint {
   const moved = mined.filter((payment) => payment.asset === asset);
   const sum = moved.reduce(

@@ -10,7 +10,7 @@ export interface RecordedNodeOptions extends Omit<WorldSourceOptions, "answer"> 
   readonly files: readonly string[];
 }
 
-/** A node over HTTP that knows what is recorded of one. The result of any other call is null. */
+/** A node over HTTP that answers the recorded calls. The result of any other call is null. */
 export function openRecordedNode({ files, ...rest }: RecordedNodeOptions): Promise<WorldSource> {
   const exchanges = loadRecordings(ROOT, files)
     .flatMap((recording) => recording.exchanges)

@@ -3,10 +3,10 @@ import { base58 } from "@scure/base";
 import { type Mined, mine, type Payment, toBalance } from "./payments.ts";
 import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
-/** What a Solana node knows. */
+/** The data of a Solana node. */
 export interface SolanaNodeOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly payments: readonly Payment[];
-  /** How many days back the node has transactions; all of them unless set. It lists no older signatures. */
+  /** For how many days the node keeps transactions; default: for ever. It does not list older signatures. */
   readonly days?: number;
 }
 
@@ -14,10 +14,10 @@ const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const FEE = 5000n;
 const START = 1_000_000_000_000n;
 
-/** A key that nobody has, the same for the same text. */
+/** A key without an owner, derived from a text. */
 export const toSolanaKey = (text: string): string => base58.encode(createHash("sha256").update(text).digest());
 
-/** A Solana node over HTTP. Wallets have one account of USDC; no names are registered. */
+/** A Solana node over HTTP. Each wallet has one USDC account; no names are registered. */
 export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOptions): Promise<WorldSource> {
   const mined = mine(payments, rest.clock.now()).filter(({ daysAgo }) => daysAgo <= (days ?? daysAgo));
   const isPruned = days !== undefined;
@@ -44,7 +44,7 @@ export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOpti
   });
 }
 
-/** The wallet's account of USDC. */
+/** The wallet's USDC account. */
 const toTokenAccount = (wallet: string): string => toSolanaKey(`${wallet} ${USDC}`);
 
 function toAccounts(mined: readonly Mined[], wallet: string): object[] {
@@ -54,7 +54,7 @@ function toAccounts(mined: readonly Mined[], wallet: string): object[] {
   return [{ pubkey: toTokenAccount(wallet), account: { data: [data.toString("base64"), "base64"] } }];
 }
 
-/** The accounts that a payment's transaction names: USDC is paid from account to account, signed by the sender. */
+/** The accounts that a payment's transaction names. USDC moves between token accounts, signed by the sender. */
 const toKeys = ({ from, to, asset }: Mined): string[] =>
   asset === "USDC" ? [from, toTokenAccount(from), toTokenAccount(to)] : [from, to];
 

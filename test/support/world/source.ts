@@ -6,19 +6,19 @@ import { type Line, play } from "../sources/scripted-source.ts";
 import type { WorldClock } from "./clock.ts";
 import { createGatekeeper, type Manners, type Question } from "./manners.ts";
 
-/** A source on loopback that knows facts, and has manners. */
+/** A source on loopback with data and limits. */
 export interface WorldSource {
   readonly url: string;
   /** The questions, in order. */
   readonly asked: readonly Question[];
   /** How many requests were above a limit. */
   refused(): number;
-  /** Changes the manners from now on. */
+  /** Changes the limits from now on. */
   behave(manners: Manners): void;
   close(): Promise<void>;
 }
 
-/** A JSON-RPC error in place of a result. */
+/** A JSON-RPC error instead of a result. */
 export class RpcRefusal extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -36,7 +36,7 @@ export interface WorldSourceOptions {
   readonly answer: (question: Question) => unknown;
 }
 
-/** Opens it on a free port. A GET whose answer is undefined has status 404. */
+/** Opens the source on a free port. A GET whose answer is undefined gets status 404. */
 export async function openWorldSource({ clock, manners = {}, answer }: WorldSourceOptions): Promise<WorldSource> {
   const asked: Question[] = [];
   const times = new Map<string, number>();
