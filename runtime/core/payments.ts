@@ -72,7 +72,6 @@ export interface PaymentsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** The `extensions` of challenges. */
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** Signs offers and receipts; when omitted, neither is signed. */
   readonly proofs?: Proofs | undefined;

@@ -50,7 +50,6 @@ export interface GasTerms {
   readonly code: Hex;
   /** The payer's deployment; undefined for deployed wallets and for ordinary accounts. */
   readonly deployment?: Deployment;
-  /** The most gas of one settlement. */
   readonly mostGas: bigint;
   /** The fees of the simulation, so that it sees the transaction's gas price. */
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };

@@ -1,6 +1,5 @@
 import { Problem } from "../../api/problem.ts";
 
-/** A body in chunks. */
 type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**

@@ -32,7 +32,6 @@ export interface ToolServerOptions {
   readonly connect: (() => Promise<McpConnection>) | undefined;
   /** The reason when `connect` is undefined. */
   readonly unset: string;
-  /** The timeout of one call. */
   readonly timeoutMs: number;
   /** How many calls may run concurrently; further calls wait. */
   readonly calls: number;

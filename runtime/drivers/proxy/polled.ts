@@ -18,7 +18,6 @@ export interface PolledOptions {
   readonly plan: RequestPlan;
   /** Places the order and polls its state. */
   readonly ask: Ask;
-  /** Fetches the result. */
   readonly fetchResult: Ask;
   readonly title: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
