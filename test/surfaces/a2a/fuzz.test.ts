@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, type Door, openDoor } from "./served/support/door.ts";
+import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 import { createPeer, toPeerKeys } from "./served/support/peer.ts";
 
 const RUNS = 10_000;
@@ -133,9 +133,8 @@ describe("the door between agents under fire", () => {
   let door: Door;
   let known: string;
   before(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
     door = await openDoor({
-      budgets: { clients: boundless, peers: boundless },
+      budgets: BOUNDLESS,
       peerKeys: toPeerKeys({ [peer.origin]: peer.card }),
     });
     known = (await door.call("message/send", { message: { messageId: "m", role: "user", parts: [{ text: "roll" }] } }))

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { type Door, type DoorOptions, openDoor } from "./served/support/door.ts";
+import { BOUNDLESS, type Door, type DoorOptions, openDoor } from "./served/support/door.ts";
 
 const INPUT = { low: 1, high: 6 };
 const BUYER = `0x${"1".repeat(40)}`;
@@ -9,8 +9,7 @@ const BUYER = `0x${"1".repeat(40)}`;
 describe("a shop's house rules, between agents", () => {
   let door: Door;
   const open = async (rules: DoorOptions["rules"]): Promise<void> => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
-    door = await openDoor({ budgets: { clients: boundless, peers: boundless }, ...(rules && { rules }) });
+    door = await openDoor({ budgets: BOUNDLESS, ...(rules && { rules }) });
   };
   afterEach(() => door.close());
 

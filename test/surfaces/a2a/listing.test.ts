@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, type Door, openDoor } from "./served/support/door.ts";
+import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 
 const INPUT = { low: 1, high: 6 };
 const PAYER = `0x${"a1".repeat(20)}`;
@@ -12,9 +12,8 @@ describe("a list of tasks", () => {
   let door: Door;
   let proofs = 0;
   beforeEach(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
     door = await openDoor({
-      budgets: { clients: boundless, peers: boundless },
+      budgets: BOUNDLESS,
       signInsOf: ({ store, clock }) =>
         createSignIns({ baseUrl: BASE_URL, networks: [NETWORK], prove: async () => "key", store, clock }),
     });

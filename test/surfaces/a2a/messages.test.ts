@@ -1,14 +1,13 @@
 import { expect } from "chai";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { type Door, openDoor } from "./served/support/door.ts";
+import { BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 
 const INPUT = { low: 1, high: 6 };
 
 describe("what a message of A2A asks for", () => {
   let door: Door;
   beforeEach(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
-    door = await openDoor({ budgets: { clients: boundless, peers: boundless } });
+    door = await openDoor({ budgets: BOUNDLESS });
   });
   afterEach(() => door.close());
 

@@ -2,7 +2,7 @@ import { verify } from "node:crypto";
 import { expect } from "chai";
 import { canonicalOf, sha256 } from "../../../runtime/core/digest.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, type Door, openDoor } from "./served/support/door.ts";
+import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 import { createPeer, type Peer, toKey, toPeerKeys } from "./served/support/peer.ts";
 
 const ID = /^ax-[0-9a-f]{24}$/;
@@ -22,10 +22,9 @@ describe("an exchange between peers", () => {
     const now = () => door.clock.now();
     peer = createPeer(BASE_URL, { now });
     other = createPeer(BASE_URL, { origin: "https://other.example", seed: "22".repeat(32), now });
-    const boundless = { take: async () => 0, giveBack: () => {} };
     door = await openDoor({
       peerKeys: toPeerKeys({ [peer.origin]: peer.card, [other.origin]: other.card }),
-      budgets: { clients: boundless, peers: boundless },
+      budgets: BOUNDLESS,
     });
   });
   afterEach(() => door.close());

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { type Door, openDoor } from "./served/support/door.ts";
+import { BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 
 const INPUT = { low: 1, high: 6 };
 const EXTENSION = "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
@@ -10,8 +10,7 @@ const EXTENSION = "https://github.com/google-agentic-commerce/a2a-x402/blob/main
 describe("the standard methods of A2A", () => {
   let door: Door;
   beforeEach(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
-    door = await openDoor({ budgets: { clients: boundless, peers: boundless } });
+    door = await openDoor({ budgets: BOUNDLESS });
   });
   afterEach(() => door.close());
 

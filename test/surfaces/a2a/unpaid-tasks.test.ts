@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { type Door, openDoor } from "./served/support/door.ts";
+import { BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 
 describe("unpaid A2A tasks", () => {
   let door: Door;
   before(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
-    door = await openDoor({ budgets: { clients: boundless, peers: boundless }, mostUnpaidBytes: 100_000 });
+    door = await openDoor({ budgets: BOUNDLESS, mostUnpaidBytes: 100_000 });
   });
   after(() => door.close());
 

@@ -1,4 +1,4 @@
-import { type Door, openDoor } from "../a2a/served/support/door.ts";
+import { BOUNDLESS, type Door, openDoor } from "../a2a/served/support/door.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 
 export const INPUT = { low: 1, high: 6 };
@@ -25,8 +25,7 @@ export interface TaskStage {
 export function stageTasks(): TaskStage {
   let door: Door;
   beforeEach(async () => {
-    const boundless = { take: async () => 0, giveBack: () => {} };
-    door = await openDoor({ budgets: { clients: boundless, peers: boundless } });
+    door = await openDoor({ budgets: BOUNDLESS });
   });
   afterEach(() => door.close());
 

@@ -81,6 +81,10 @@ export const MANIFESTS: readonly Manifest[] = [
   free,
 ];
 
+/** Takes every message of anybody, however many came before. */
+const boundless = { take: async () => 0, giveBack: () => {} };
+export const BOUNDLESS: A2aOptions["budgets"] = { clients: boundless, peers: boundless };
+
 export interface DoorOptions
   extends Partial<Omit<A2aOptions, "services" | "invoke" | "exchanges" | "store" | "clock">> {
   readonly manifests?: readonly Manifest[];
