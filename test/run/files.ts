@@ -11,7 +11,7 @@ export function testFiles(texts: readonly string[] = []): string[] {
 
 /** Suites that try very many inputs or very large ones. */
 const MANY = [
-  /^test\/attacks\/|fuzz|hostile/,
+  /^test\/attacks\/|fuzz|hostile|injections|datetime\/properties/,
   /server\/(access-log|input|listen)\.test|screen\/sdn\.test|ledger\/node\.test|discovery\/check\.test/,
 ];
 
