@@ -50,6 +50,10 @@ export interface Stage {
   ended(id: string): Promise<JobStatus>;
   /** The ids of the jobs on record, paid or not. */
   ids(): string[];
+  /** Waits until no job is in line. */
+  outOfLine(): Promise<unknown>;
+  /** When the only job in line may have its next turn. */
+  notBefore(): number;
   /** Another process on the same store. */
   restart(change?: StageOptions): Promise<void>;
   close(): Promise<void>;
@@ -108,6 +112,10 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     incr: (key, ...rest) => stumble("incr", key).then(() => store.incr(key, ...rest)),
   };
 
+  /** What is in line, as the queue has written it. */
+  const queued = (): string[] =>
+    [...store.entries].flatMap(([key, value]) => (key.startsWith("queue:") ? [(value as { text: string }).text] : []));
+
   const stage: Stage = {
     rail,
     store,
@@ -151,6 +159,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         ({ status }) => status === "DELIVERED" || status === "FAILED",
       ),
     ids: () => [...store.entries.keys()].flatMap((key) => (key.startsWith("job:") ? [key.slice(4)] : [])),
+    outOfLine: () => eventually(() => queued().length === 0),
+    notBefore() {
+      const [text] = queued();
+      return text === undefined ? 0 : (JSON.parse(text) as { notBefore: number }).notBefore;
+    },
     async restart(change = options) {
       await running.close();
       running = await run(change);

@@ -12,13 +12,6 @@ describe("the work of a job", () => {
   });
   afterEach(() => stage.close());
 
-  const isOutOfLine = (): Promise<boolean> =>
-    eventually(() => ![...stage.store.entries.keys()].some((key) => key.startsWith("queue:")));
-  /** When the only job in line may have its next turn. */
-  const notBefore = (): number => {
-    const [held] = [...stage.store.entries].flatMap(([key, value]) => (key.startsWith("queue:") ? [value] : []));
-    return held ? (JSON.parse((held as { text: string }).text) as { notBefore: number }).notBefore : 0;
-  };
   const passing = (): Problem => new Problem("upstream-failed", "The source answered 503");
 
   it("is given by a step what the next attempt would be given: JSON", async () => {
@@ -59,7 +52,7 @@ describe("the work of a job", () => {
     };
     const id = await stage.buy("x");
     expect(await stage.ended(id)).to.include({ status: "FAILED", error: "The source answered 503", deliverable: null });
-    await isOutOfLine();
+    await stage.outOfLine();
     expect(stage.attempts).to.have.length(3);
     expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
     expect(stage.refunds[0]?.service).to.equal("search");
@@ -79,7 +72,7 @@ describe("the work of a job", () => {
       throw new Problem("unparseable-input", "There is no such address");
     };
     await stage.ended(await stage.buy("x"));
-    await isOutOfLine();
+    await stage.outOfLine();
     expect(stage.refunds).to.deep.equal([]);
   });
 
@@ -103,8 +96,8 @@ describe("the work of a job", () => {
       throw new Problem("rate-limited", "Too many requests", { retryAfter: 200 });
     };
     const id = await stage.buy("x");
-    await eventually(() => notBefore() > 0);
-    expect(notBefore() - stage.clock.now()).to.be.within(150_000, 200_000);
+    await eventually(() => stage.notBefore() > 0);
+    expect(stage.notBefore() - stage.clock.now()).to.be.within(150_000, 200_000);
     stage.clock.advance(201_000);
     expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
   });
@@ -187,94 +180,8 @@ describe("the work of a job", () => {
       };
       stage.fail("refund", "", 2);
       await stage.ended(await stage.buy("x"));
-      await isOutOfLine();
+      await stage.outOfLine();
       expect([stage.refunds.length, stage.attempts.length]).to.deep.equal([1, 1]);
-    });
-  });
-
-  it("goes on in the next process where this one was closed, and ends once", async () => {
-    const steps: string[] = [];
-    stage.work = async ({ what }, { step, signal }) => {
-      await step("one", async () => void steps.push("one"));
-      await step("two", async () => {
-        steps.push("two");
-        if (steps.length === 2) await once(signal, "abort");
-      });
-      if (steps.length === 2) await new Promise(() => {});
-      return { found: what };
-    };
-    const id = await stage.buy("x");
-    await eventually(() => steps.length === 2);
-    stage.work = async ({ what }, { step }) => {
-      await step("one", async () => void steps.push("one again"));
-      await step("two", async () => void steps.push("two again"));
-      return { found: what };
-    };
-    await stage.restart();
-    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
-    expect(steps, "what was begun was finished, and known").to.deep.equal(["one", "two"]);
-    await isOutOfLine();
-  });
-
-  it("has one end, whatever a worker says that was stalled: what was refunded is not delivered", async () => {
-    stage.work = async ({ what }) => {
-      const end = { state: "FAILED", at: stage.clock.now(), error: "another worker gave it up" };
-      await stage.store.set(`job-end:${stage.ids()[0]}`, end);
-      return { found: what };
-    };
-    const id = await stage.buy("x");
-    expect(await stage.ended(id)).to.include({ status: "FAILED", deliverable: null });
-    await isOutOfLine();
-    expect([(await stage.status(id)).status, stage.refunds.length]).to.deep.equal(["FAILED", 1]);
-  });
-
-  it("is given up when it takes its worker with it again and again", async () => {
-    stage.rail.script.settle = async (payment, offer) => {
-      await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);
-      return move(stage.rail, payment, offer);
-    };
-    const told = await stage.ended(await stage.buy("poison"));
-    expect(told).to.include({ status: "FAILED", error: "The work crashed again and again" });
-    await isOutOfLine();
-    expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
-  });
-
-  describe("whose service this process does not offer", () => {
-    const end = Promise.withResolvers<void>();
-    let id: string;
-    beforeEach(async () => {
-      stage.work = async ({ what }, { signal }) => {
-        await Promise.race([end.promise, once(signal, "abort")]);
-        return { found: what };
-      };
-      id = await stage.buy("x");
-      await eventually(() => stage.attempts.length === 1);
-      await stage.restart({ id: "other" });
-      await eventually(() => stage.store.entries.has("job-orphaned:search"));
-    });
-    /** Lets time pass, and the process look at the queue once more. */
-    const pass = async (minutes: number): Promise<void> => {
-      stage.clock.advance(minutes * 60_000);
-      const now = stage.clock.now();
-      const isMarked = (mark: unknown): boolean => (mark as { until: number }).until > now;
-      await eventually(() => isMarked(stage.store.entries.get("job-offered:other")));
-    };
-
-    it("is done at once by one that offers it, after whatever time below an hour", async () => {
-      await pass(59);
-      expect([notBefore(), stage.attempts.length]).to.deep.equal([0, 1]);
-      stage.work = ({ what }) => ({ found: what });
-      await stage.restart();
-      expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
-      await eventually(() => !stage.store.entries.has("job-orphaned:search"));
-    });
-
-    it("is paid back when nobody has offered it for an hour", async () => {
-      await pass(59);
-      expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
-      await pass(2);
-      await isOutOfLine();
-      expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
     });
   });
 });

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { expect } from "chai";
+import { move } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+describe("the work of a job that its process left undone", () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+  });
+  afterEach(() => stage.close());
+
+  it("goes on in the next process where this one was closed, and ends once", async () => {
+    const steps: string[] = [];
+    stage.work = async ({ what }, { step, signal }) => {
+      await step("one", async () => void steps.push("one"));
+      await step("two", async () => {
+        steps.push("two");
+        if (steps.length === 2) await once(signal, "abort");
+      });
+      if (steps.length === 2) await new Promise(() => {});
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    await eventually(() => steps.length === 2);
+    stage.work = async ({ what }, { step }) => {
+      await step("one", async () => void steps.push("one again"));
+      await step("two", async () => void steps.push("two again"));
+      return { found: what };
+    };
+    await stage.restart();
+    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+    expect(steps, "what was begun was finished, and known").to.deep.equal(["one", "two"]);
+    await stage.outOfLine();
+  });
+
+  it("has one end, whatever a worker says that was stalled: what was refunded is not delivered", async () => {
+    stage.work = async ({ what }) => {
+      const end = { state: "FAILED", at: stage.clock.now(), error: "another worker gave it up" };
+      await stage.store.set(`job-end:${stage.ids()[0]}`, end);
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    expect(await stage.ended(id)).to.include({ status: "FAILED", deliverable: null });
+    await stage.outOfLine();
+    expect([(await stage.status(id)).status, stage.refunds.length]).to.deep.equal(["FAILED", 1]);
+  });
+
+  it("is given up when it takes its worker with it again and again", async () => {
+    stage.rail.script.settle = async (payment, offer) => {
+      await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);
+      return move(stage.rail, payment, offer);
+    };
+    const told = await stage.ended(await stage.buy("poison"));
+    expect(told).to.include({ status: "FAILED", error: "The work crashed again and again" });
+    await stage.outOfLine();
+    expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
+  });
+
+  describe("whose service this process does not offer", () => {
+    const end = Promise.withResolvers<void>();
+    let id: string;
+    beforeEach(async () => {
+      stage.work = async ({ what }, { signal }) => {
+        await Promise.race([end.promise, once(signal, "abort")]);
+        return { found: what };
+      };
+      id = await stage.buy("x");
+      await eventually(() => stage.attempts.length === 1);
+      await stage.restart({ id: "other" });
+      await eventually(() => stage.store.entries.has("job-orphaned:search"));
+    });
+    /** Lets time pass, and the process look at the queue once more. */
+    const pass = async (minutes: number): Promise<void> => {
+      stage.clock.advance(minutes * 60_000);
+      const now = stage.clock.now();
+      const isMarked = (mark: unknown): boolean => (mark as { until: number }).until > now;
+      await eventually(() => isMarked(stage.store.entries.get("job-offered:other")));
+    };
+
+    it("is done at once by one that offers it, after whatever time below an hour", async () => {
+      await pass(59);
+      expect([stage.notBefore(), stage.attempts.length]).to.deep.equal([0, 1]);
+      stage.work = ({ what }) => ({ found: what });
+      await stage.restart();
+      expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+      await eventually(() => !stage.store.entries.has("job-orphaned:search"));
+    });
+
+    it("is paid back when nobody has offered it for an hour", async () => {
+      await pass(59);
+      expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
+      await pass(2);
+      await stage.outOfLine();
+      expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+    });
+  });
+});
