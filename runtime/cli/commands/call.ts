@@ -46,12 +46,16 @@ export function addCallCommand(program: Command): void {
       new Option("--method <method>", "the HTTP method of a URL that is not in the catalogue").choices(["GET", "POST"]),
     )
     .option("--follow", "wait for the end of a job, and print its last status")
-    .option("--wait <seconds>", "how long to keep asking for the result of a payment", toSeconds, 60)
+    .option("--wait <seconds>", "how long to repeat a payment until its result comes", toSeconds, 60)
     .option(
       "--resume <what>",
       "ask again for an earlier result: the file of its payment, or with the same service and input, its identifier",
     )
-    .option("--id <identifier>", "your own name for this purchase: naming it again is not charged again", toIdentifier)
+    .option(
+      "--id <identifier>",
+      "your own name for this purchase: a call with the same name is not charged again",
+      toIdentifier,
+    )
     .addOption(railsOption("that are paid on"))
     .addHelpText("after", CALL_HELP)
     .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {

@@ -18,9 +18,7 @@ Examples:
 
 /** `import openapi` and `import mcp`. */
 export function addImportCommands(program: Command): void {
-  const group = program
-    .command("import")
-    .description("make services of an API or of an MCP server that is there already");
+  const group = program.command("import").description("make services from an existing API or MCP server");
   addOpenApiImport(group);
   addMcpImport(group);
 }
@@ -38,8 +36,8 @@ function addOpenApiImport(group: Command): void {
       "US dollars a call (default: 0.01; a service that is there already keeps its own)",
       toPrice,
     )
-    .option("--upstream <id>", "what the API is called in _site.yaml (default: by its title)", toUpstream)
-    .option("--live", "ask the API what the examples of its GET operations ask, and record the answers for the sandbox")
+    .option("--upstream <id>", "the API's id in _site.yaml (default: made from its title)", toUpstream)
+    .option("--live", "send the examples of GET operations to the API, and record the answers for the sandbox")
     .option("--dry-run", "write nothing, and show what would be written")
     .addOption(shopOption())
     .addHelpText("after", OPENAPI_HELP)
@@ -74,10 +72,10 @@ function addMcpImport(group: Command): void {
       "US dollars a call (default: 0.01; a service that is there already keeps its own)",
       toPrice,
     )
-    .option("--upstream <id>", "what the server is called in _site.yaml (default: by its own name)", toUpstream)
+    .option("--upstream <id>", "the server's id in _site.yaml (default: made from its name)", toUpstream)
     .option("--env <names>", "the variables that the program gets, with commas between them", toList)
     .option("--key <variable>", "the variable that holds the bearer token of a server over HTTP")
-    .option("--live", "ask a server over HTTP what the examples of tools that only read ask, and record the answers")
+    .option("--live", "send the examples of read-only tools to a server over HTTP, and record the answers")
     .option("--dry-run", "write nothing, and show what would be written")
     .addOption(shopOption())
     .addHelpText("after", MCP_HELP)

@@ -31,8 +31,8 @@ export function addMcpProxyCommand(program: Command): void {
     .description("an MCP server over standard input and output that pays for another one's tools, within a budget")
     .argument("<url>", "the MCP server that sells, over Streamable HTTP", toWebUrl)
     .option("--max-usd-per-call <amount>", "refuse a call that costs more", toPrice, "0.1")
-    .option("--max-usd-per-day <amount>", "refuse what would cost more in one day (UTC)", toPrice, "1")
-    .option("--spending <folder>", "where the days' payments are noted")
+    .option("--max-usd-per-day <amount>", "refuse a call that would exceed this sum in one day (UTC)", toPrice, "1")
+    .option("--spending <folder>", "the folder in which each day's payments are noted")
     .addOption(railsOption("that are paid on"))
     .addHelpText("after", HELP)
     .action(async (url: string, { dir, maxUsdPerCall, maxUsdPerDay, spending }: Flags) => {

@@ -76,7 +76,7 @@ export function addOperateCommands(program: Command): void {
     });
   program
     .command("history")
-    .description("list what was sold, when, who said so, and what it changed")
+    .description("list the sets that were sold: when, by whom, and what changed")
     .option("--json", "print a JSON list, the oldest first")
     .addHelpText("after", HISTORY_HELP)
     .action(async ({ json }: Flags) => {
@@ -86,7 +86,7 @@ export function addOperateCommands(program: Command): void {
     });
   program
     .command("trust")
-    .description("believe a facilitator again that has reported a false settlement")
+    .description("trust a facilitator again that has reported a false settlement")
     .argument("<facilitator>", "its id in _site.yaml, or remote, or in-process")
     .addHelpText("after", TRUST_HELP)
     .action(async (facilitator: string) => {
@@ -97,7 +97,7 @@ export function addOperateCommands(program: Command): void {
     .command("status")
     .description("show the processes that sell from this store: their sets, rails, jobs and warnings")
     .option("--json", "print a JSON list, one object for each process of this machine")
-    .option("--token", "print only what lets the operator in at ADMIN_PORT")
+    .option("--token", "print only the token for ADMIN_PORT")
     .addHelpText("after", STATUS_HELP)
     .action(async ({ json, token }: Flags) => {
       if (token) return console.log((await import("../serve/admin/admin.ts")).adminToken(loadConfig()));

@@ -8,7 +8,7 @@ export function addPeerCommands(program: Command): void {
   const peer = program.command("peer").description("speak with other agents as this server, under its identity key");
   peer
     .command("hello")
-    .description("greet another agent at its signed door, and see who answers")
+    .description("send a signed greeting to another agent, and show who answers")
     .argument("<url>", "its public base URL", toOrigin)
     .option("--json", "print its answer as it is")
     .action(async (url: string, { json = false }: { json?: boolean }) => {

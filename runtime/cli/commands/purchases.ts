@@ -11,7 +11,10 @@ export function addPurchasesCommand(program: Command): void {
     .description("see what your wallet has bought from a seller, and fetch an answer again; nothing is paid")
     .argument("[id]", "one of them, with its answer")
     .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toBaseUrl)
-    .option("--rail <id>", "whose key signs in: base, solana or polygon (default: each key there is)")
+    .option(
+      "--rail <id>",
+      "sign in with the key of this rail: base, solana or polygon (default: every key that is set)",
+    )
     .option("--json", "print the list as JSON")
     .addOption(railsOption("that were paid on"))
     .action(async (id: string | undefined, options: PurchasesFlags) => {

@@ -15,7 +15,7 @@ Examples:
 export function addRegistryCommands(program: Command): void {
   program
     .command("registry")
-    .description("the registry by which spend accounting names services")
+    .description("the registry from which spend accounting takes the names of services")
     .command("import")
     .description("build a registry from facilitators' discovery endpoints and files: checked, sorted, versioned")
     .argument("<sources...>", "URLs of facilitators, and files")

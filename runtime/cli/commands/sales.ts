@@ -33,7 +33,7 @@ interface SalesOptions {
 export function addSalesCommands(program: Command): void {
   const sales = program
     .command("sales")
-    .description("list what was sold, refunded and taken back")
+    .description("list sales, refunds and reversals")
     .addOption(fromOption())
     .addOption(toOption())
     .option("--service <id>", "of this service")

@@ -27,7 +27,7 @@ export function addServerCommands(program: Command): void {
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
     .option("--online", "let services read live sources instead of recordings; the money stays play money")
     .option("--live <sources>", "ids of the sources that are read live, separated by commas; the others are recorded")
-    .option("--no-watch", "apply no edit of the folder until it is started again, or told to (payphone apply)")
+    .option("--no-watch", "apply edits of the folder only at a restart, or with payphone apply")
     .addOption(shopOption())
     .addHelpText("after", SANDBOX_HELP)
     .action(async ({ dir, online = false, live = "", watch = true }: SandboxFlags) => {
@@ -46,7 +46,7 @@ export function addServerCommands(program: Command): void {
     )
     .option("--strict", "start nothing when the folder is faulty, instead of selling the last good set")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
-    .addOption(new Option(AS_SOLD, "sell what is sold already, whatever the folder holds").hideHelp())
+    .addOption(new Option(AS_SOLD, "sell the set that is sold already, even when the folder differs").hideHelp())
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
     .action(async ({ dir: given, check = false, json = false, workers, ...flags }: ServeFlags) => {
