@@ -38,7 +38,7 @@ ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
-${tile("Owed back now", toCount(owed))}
+${tile("Owed back", toCount(owed))}
 </dl>
 ${now.own > 0 && html`<p class="quiet">${toCount(now.own)} payments of your own wallets are not in these figures.</p>`}`,
 )}
