@@ -42,8 +42,9 @@ function printGroups({ books, site, own }: LentBook, { filter, format, group }: 
 
 function printNewest({ books, site, own }: LentBook, { filter }: SalesCommand, { out }: Terminal): void {
   const lines = books.lines(filter, { limit: MOST_SHOWN, order: "newest-first" });
-  const network = site.rails.find(({ id }) => id === filter.rail)?.network;
-  const spent = toFeeSummary(books, filter, network).join("\n");
+  const rail = site.rails.find(({ id }) => id === filter.rail);
+  const isKnown = filter.rail === undefined || rail !== undefined;
+  const spent = isKnown ? toFeeSummary(books, filter, rail?.network).join("\n") : "";
   if (lines.length === 0) {
     out([NOTHING, spent].join("\n").trimEnd());
     return;

@@ -4,7 +4,7 @@ import { EXIT } from "../exit-code.ts";
 import { openTerminal } from "../terminal.ts";
 import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
-import { fromOption, sandboxOption, toOption } from "./sales.ts";
+import { checkSpan, fromOption, sandboxOption, toOption } from "./sales.ts";
 
 const VERIFY_HELP = `
 Reads the transfers of each rail's token to your receiving addresses, and compares them with the book, transaction by
@@ -41,6 +41,7 @@ export function addBooksCommands(program: Command): void {
     .addOption(railsOption("that are compared"))
     .addHelpText("after", VERIFY_HELP)
     .action(async ({ json = false, url, ...options }: VerifyOptions) => {
+      checkSpan(options);
       const { verifyBooks } = await import("../books/verify.ts");
       const config = loadConfig();
       const command = { ...options, json, url: url ?? config.sellerUrl };

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { Problem } from "../../api/problem.ts";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
 import { railsOption } from "./directory.ts";
@@ -46,6 +47,7 @@ export function addSalesCommands(program: Command): void {
     .addOption(railsOption("that were paid on"))
     .addHelpText("after", SALES_HELP)
     .action(async ({ dir, sandbox, json, csv, group, ...filter }: SalesOptions) => {
+      checkSpan(filter);
       const { listSales } = await import("../books/sales.ts");
       const format = json ? "json" : csv ? "csv" : "text";
       await listSales(loadConfig(), { dir, sandbox, filter, format, group }, openTerminal());
@@ -73,6 +75,12 @@ export const fromOption = (): Option => new Option("--from <time>", "from this d
 /** `--to`: Unix milliseconds, exclusive. */
 export const toOption = (): Option =>
   new Option("--to <time>", "until the end of this day, or before this time").argParser(toMoment(DAY_MS));
+
+/** @throws Problem `bad-request` where a span ends before it begins: nothing could be in it. */
+export function checkSpan({ from, to }: { readonly from?: number; readonly to?: number }): void {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new Problem("bad-request", "--from must be before --to");
+}
 
 const DAY_MS = 24 * 60 * 60_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;

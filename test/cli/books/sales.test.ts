@@ -155,5 +155,11 @@ describe("payphone sales", () => {
       ([status, text]: [number, string]) => status === 2 && /There is no store in/.test(text),
     );
     expect((await run("none", "--from", "2025-02-30")).err).to.include("It must be a day (2026-05-01)");
+    const turned = await run("small", "--from", "2025-02-01", "--to", "2025-01-01");
+    expect([turned.code, turned.err]).to.deep.equal([2, "payphone: --from must be before --to\n"]);
+  });
+
+  it("tells no fees of other chains where the rail is unknown", async () => {
+    expect((await run("small", "--rail", "nope")).out).to.equal("nothing was sold\n");
   });
 });
