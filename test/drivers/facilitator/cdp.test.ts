@@ -3,19 +3,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { type JWTVerifyResult, jwtVerify } from "jose";
-import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createCdpFacilitator } from "../../../runtime/drivers/facilitator/cdp.ts";
+import { OFFER, PAYMENT } from "./offer.ts";
 
-const OFFER: PaymentRequirements = {
-  scheme: "exact",
-  network: "eip155:8453",
-  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  amount: "1000",
-  payTo: "0x2222222222222222222222222222222222222222",
-  maxTimeoutSeconds: 300,
-  extra: {},
-};
-const PAYMENT: PaymentPayload = { x402Version: 2, accepted: OFFER, payload: {} };
 const KEY_ID = "organizations/o/apiKeys/k";
 
 const ED25519 = generateKeyPairSync("ed25519");

@@ -2,20 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { eventually } from "../../support/eventually.ts";
-
-const OFFER: PaymentRequirements = {
-  scheme: "exact",
-  network: "eip155:8453",
-  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  amount: "1000",
-  payTo: "0x2222222222222222222222222222222222222222",
-  maxTimeoutSeconds: 300,
-  extra: {},
-};
-const PAYMENT: PaymentPayload = { x402Version: 2, accepted: OFFER, payload: {} };
+import { OFFER, PAYMENT } from "./offer.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
