@@ -31,6 +31,30 @@ export interface Errand {
   readonly pause_ms?: number;
 }
 
+/** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried of each kind, on each engine. */
+export const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
+
+/** One crash: before or after which write, and whether the work fails. */
+export interface Round {
+  readonly point: number;
+  readonly fail: boolean;
+}
+
+/**
+ * Every point in turn, first with work that succeeds, then with work that fails; in short, some of them with either, and
+ * those of one engine between those of the other.
+ * @param points how many there are: two for each write. @param stride how far apart those of the short form are.
+ */
+export function toRounds(engine: Engine, points: number, stride: number): Round[] {
+  if (ROUNDS > 0)
+    return Array.from({ length: ROUNDS }, (_, at) => ({ point: at % points, fail: Math.floor(at / points) % 2 === 1 }));
+  const isFirst = engine === "SQLite";
+  return Array.from({ length: Math.floor(points / stride) }, (_, at) => ({
+    point: at * stride + (isFirst ? 0 : stride / 2),
+    fail: (at % 2 === 1) === isFirst,
+  }));
+}
+
 /** A paid request that can be sent again, to any process. */
 export type Send = (seller: Seller) => Promise<Response>;
 

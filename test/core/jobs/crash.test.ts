@@ -6,31 +6,22 @@ import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts"
 import { withRedis } from "../../support/programs.ts";
 import {
   countSteps,
-  type Engine,
   type Errand,
   follow,
   insist,
   makePayment,
   openScene,
+  ROUNDS,
   type Scene,
+  toRounds,
 } from "./crash-round.ts";
 import { openErrands } from "./errands.ts";
 
-/** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried of each kind, on each engine. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
 /** How many writes there are at most from the record of a job to the end of its refund, each with a before and an after. */
 const POINTS = 44;
-/** The points of the short form are so far apart on each engine; those of the other one are between them. */
 const STRIDE = 20;
-const BEGIN = { SQLite: 0, Redis: STRIDE / 2 };
 const LANES = 2;
 const PRICE = 1000n;
-
-/** Every point in turn, first with jobs that succeed, then with jobs that fail; in short, some of them with either. */
-const toRounds = (engine: Engine): { point: number; fail: boolean }[] =>
-  ROUNDS > 0
-    ? Array.from({ length: ROUNDS }, (_, at) => ({ point: at % POINTS, fail: Math.floor(at / POINTS) % 2 === 1 }))
-    : Array.from({ length: POINTS / STRIDE }, (_, at) => ({ point: BEGIN[engine] + at * STRIDE, fail: at % 2 > 0 }));
 
 /** How long the next process took at most to deliver, or to pay back, from when it listened. */
 const tell = (hits: readonly { fail: boolean; recoveryMs: number }[]): string =>
@@ -92,7 +83,7 @@ for (const engine of ["SQLite", "Redis"] as const)
 
     it("is delivered once or refunded once, wherever kill -9 has met it, and charged once", async function () {
       this.timeout(ROUNDS > 0 ? 0 : 300_000);
-      const rounds = toRounds(engine);
+      const rounds = toRounds(engine, POINTS, STRIDE);
       const before = await spent();
       const books = collectBooks(sandbox);
       const hits: { fail: boolean; recoveryMs: number }[] = [];

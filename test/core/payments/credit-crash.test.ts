@@ -3,27 +3,16 @@ import { expect } from "chai";
 import { type AuditedBooks, collectBooks } from "../../support/books/audit-books.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
 import type { Seller } from "../../support/sellers/seller.ts";
-import { countSteps, type Engine, makePayment, openScene, type Send } from "../jobs/crash-round.ts";
+import { countSteps, makePayment, openScene, ROUNDS, type Send, toRounds } from "../jobs/crash-round.ts";
 import { openErrands } from "../jobs/errands.ts";
 
-/** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried, on each engine. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
 /** How many writes there are at most from the record of a payment to the end of its refund, each with a before and an after. */
 const POINTS = 36;
-/** The points of the short form are so far apart on each engine; those of the other one are between them. */
 const STRIDE = 12;
-const BEGIN = { SQLite: 0, Redis: STRIDE / 2 };
 const LANES = 2;
 const PRICE = 1000n;
-
-const toRounds = (engine: Engine): { point: number; fail: boolean }[] =>
-  ROUNDS > 0
-    ? Array.from({ length: ROUNDS }, (_, at) => ({ point: at % POINTS, fail: Math.floor(at / POINTS) % 2 === 1 }))
-    : Array.from({ length: POINTS / STRIDE }, (_, at) => {
-        const point = BEGIN[engine] + at * STRIDE;
-        return { point, fail: (at % 2 === 1) === (engine === "SQLite") };
-      });
 
 interface End {
   readonly done?: string;
@@ -39,7 +28,7 @@ const insist = (send: Send, seller: Seller): Promise<End> =>
   );
 
 for (const engine of ["SQLite", "Redis"] as const)
-  describe(`a call that is paid first and a crash, on ${engine}`, () => {
+  (engine === "Redis" ? withRedis.describe : describe)(`a call that is paid first and a crash, on ${engine}`, () => {
     let sandbox: TestSandbox;
     let shop: ReturnType<typeof openErrands>;
     before(async () => {
@@ -79,7 +68,7 @@ for (const engine of ["SQLite", "Redis"] as const)
 
     it("is delivered once or paid back once, wherever kill -9 has met it, and charged once", async function () {
       this.timeout(ROUNDS > 0 ? 0 : 180_000);
-      const rounds = toRounds(engine);
+      const rounds = toRounds(engine, POINTS, STRIDE);
       const before = await spent();
       const books = collectBooks(sandbox);
       const queue = [...rounds];
