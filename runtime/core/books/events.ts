@@ -115,19 +115,8 @@ export const SIGNS: Readonly<Record<BookEvent["kind"], 1 | -1>> = { sale: 1, ref
 
 const toId = (letter: string, key: string): string => `${letter}_${sha256(key).slice(0, 20)}`;
 
-/** Ids made before, by key: each call needs its id twice. */
-const saleIds = new Map<string, string>();
-const MOST_IDS = 1000;
-
 /** The id of a sale. @param key the payment's key: `<network>:<authorization>`. */
-export function saleId(key: string): string {
-  const known = saleIds.get(key);
-  if (known !== undefined) return known;
-  const id = toId("sale", key);
-  if (saleIds.size >= MOST_IDS) saleIds.clear();
-  saleIds.set(key, id);
-  return id;
-}
+export const saleId = (key: string): string => toId("sale", key);
 
 /** The id of a refund. @param job the refunded job or work. */
 export const refundId = (job: string): string => toId("refund", job);
