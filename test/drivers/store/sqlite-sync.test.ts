@@ -136,7 +136,7 @@ describe("the write-ahead log of a database", () => {
     reader.exec("BEGIN");
     reader.prepare("SELECT * FROM seen").all();
     db.exec("INSERT INTO seen VALUES (2)");
-    expect(() => log.renew()).to.throw("another process still reads");
+    expect(() => log.renew()).to.throw("while another process reads it");
     reader.close();
     log.renew();
     log.close();
