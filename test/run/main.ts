@@ -1,5 +1,5 @@
 /**
- * Runs the tests, in two processes more than there are processors, because many of them wait:
+ * Runs the tests, in three processes more than there are processors, because many of them wait:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
  * `--times` says where the time went.
  */
@@ -9,14 +9,14 @@ import { type Outcome, runBatch } from "./batch.ts";
 import { longestFirst, readDurations, writeDurations } from "./durations.ts";
 import { isUnit, testFiles, toBatches } from "./files.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
-import { type Span, toTimes } from "./times.ts";
+import { merge, type Span, toTimes } from "./times.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     unit: { type: "boolean" },
     times: { type: "boolean" },
-    jobs: { type: "string", default: String(availableParallelism() + 2) },
+    jobs: { type: "string", default: String(availableParallelism() + 3) },
   },
 });
 const started = performance.now();
@@ -28,7 +28,7 @@ const batches = longestFirst(toBatches(files), readDurations());
 const outcomes: (Outcome & Span)[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-writeDurations(outcomes.flatMap(({ times }) => times));
+writeDurations(merge(outcomes.flatMap(({ times }) => times)));
 if (values.times) for (const line of toTimes(outcomes, availableParallelism())) say(line);
 process.exitCode = summarize();
 

@@ -26,8 +26,8 @@ export function toTimes(spans: readonly Span[], cores: number): string[] {
   ];
 }
 
-/** Sums rows of one name. */
-function merge(times: readonly Time[]): Time[] {
+/** Sums what one file has taken: it has a row for each of its suites. */
+export function merge(times: readonly Time[]): Time[] {
   const groups = Map.groupBy(times, (time) => time.what);
   const sum = (group: readonly Time[], key: keyof Usage): number => group.reduce((total, one) => total + one[key], 0);
   return [...groups]
