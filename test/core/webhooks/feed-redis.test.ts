@@ -25,6 +25,8 @@ interface Machine {
 
 const SECRET = `whsec_${Buffer.alloc(24, "r").toString("base64")}`;
 const HOUR_MS = 3_600_000;
+/** How many events a machine sends to a receiver at the same time. */
+const CONCURRENT = 4;
 
 withRedis.describe("webhooks of machines that share a book in Redis", () => {
   const folder = mkdtempSync(join(tmpdir(), "payphone-feed-"));
@@ -96,7 +98,7 @@ withRedis.describe("webhooks of machines that share a book in Redis", () => {
   const once = (sales: readonly SaleEvent[]): number[] => sales.map(() => 1);
   const makeSales = (count: number): SaleEvent[] => Array.from({ length: count }, () => toSale());
 
-  it("tell of each sale, through an outage of the receiver and the death of a machine, and of one twice at most", async () => {
+  it("tell of each sale, through an outage of the receiver and the death of a machine, and twice only of what the machine was sending", async () => {
     const machines = [await start("one"), await start("two"), await start("three")] as const;
     await eventually(async () => {
       await machines[0].sell(toSale()); // What was sold before a receiver was known is not told.
@@ -111,7 +113,7 @@ withRedis.describe("webhooks of machines that share a book in Redis", () => {
     shiftMs = 2 * HOUR_MS; // What waits for its next attempt is due.
     await eventually(() => times(sales).every((count) => count > 0));
     const all = times(sales).reduce((sum, count) => sum + count, 0);
-    expect(all, "the machine may have died between telling and noting it").to.be.within(30, 31);
+    expect(all, "the machine may have died between telling and noting it").to.be.within(30, 30 + CONCURRENT);
   });
 
   it("go on where another one stopped, also with a copy that is made anew and numbered otherwise", async () => {

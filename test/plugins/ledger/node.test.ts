@@ -9,7 +9,9 @@ describe("a spend summary of a node's logs", () => {
   let node: BaseNode;
   let asking: Serve;
   const now = toTime(NEWEST) * 1000;
-  const start = (timeoutMs = 2000): Promise<Serve> =>
+  /** The node answers with megabytes in this process, which may be busy: nothing here is about its timeout. */
+  const timeoutMs = 60_000;
+  const start = (): Promise<Serve> =>
     serve(
       "ledger_summary",
       ledger,
