@@ -94,7 +94,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function charge(purchase: Purchase): Promise<Outcome> {
     const { service, invocation, payment, offer } = purchase;
     const { facilitator, provePayer } = railOf(rails, offer) as Rail;
-    const named = payment.identifier ? await deps.identifiers.recall(purchase, { provePayer, finish }) : undefined;
+    const named = await deps.identifiers.recall(purchase, { provePayer, finish });
     if (named) return named;
     deps.checkTrust(offer);
     const payload = toPayload(payment, offer, invocation.resource);
@@ -106,7 +106,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
-    return payment.identifier ? deps.identifiers.once(verified, { buy: underRules, finish }) : underRules(verified);
+    return deps.identifiers.once(verified, { buy: underRules, finish });
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
@@ -158,7 +158,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
     const record = toRecord(purchase, bought, deps.termsOf(purchase));
-    if (purchase.named !== undefined && !(await deps.identifiers.bind(purchase))) throw inProgress();
+    if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const putOnList = deps.placeBought(purchase);
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });

@@ -45,7 +45,6 @@ const isHex = (value: unknown, bytes?: number): value is Hex =>
 export function toUint256(value: unknown): string | undefined {
   const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== "string" || !/^\d{1,78}$/.test(text)) return undefined;
-  if (text.length < 16 && text[0] !== "0") return text; // As most are: nothing is to be made of it.
   const number = BigInt(text);
   return number < 2n ** 256n ? String(number) : undefined;
 }
