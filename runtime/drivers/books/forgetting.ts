@@ -16,7 +16,7 @@ export function createForgetting(db: DatabaseSync): Forget {
   );
   const keys = ["tx", "request", "job", "sale"].map((name) =>
     db.prepare(
-      `DELETE FROM book_index WHERE part = ${partOf("?1")} AND seq = ?1 AND key = (SELECT ${keyOf(name)} FROM book_lines WHERE seq = ?1)`,
+      `DELETE FROM book_keys WHERE part = ${partOf("?1")} AND seq = ?1 AND key = (SELECT ${keyOf(name)} FROM book_lines WHERE seq = ?1)`,
     ),
   );
   const line = [

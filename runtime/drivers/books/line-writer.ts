@@ -55,7 +55,7 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   const sold = "SELECT l.seq AS seq, terms, amount, nano, payer, tx, request, job FROM";
   const byId = db.prepare(`${sold} book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
     UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND id = ?1 ORDER BY 1 LIMIT 1`);
-  const byJob = db.prepare(`${sold} ${PARTS} p CROSS JOIN book_index k ON k.part = p.part AND k.key = ${keyOf("?1")}
+  const byJob = db.prepare(`${sold} ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf("?1")}
       CROSS JOIN book_lines l ON l.seq = k.seq AND job = ?1 AND kind = 0
     UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND job = ?1 AND kind = 0 ORDER BY 1 LIMIT 1`);
 

@@ -17,7 +17,7 @@ const SALE = "LEFT JOIN book_lines s ON s.seq = l.sale";
 const LINE = columns("");
 const LIFE = `${columns(", l.begun, l.reserved, l.verified, l.worked, l.recorded")} FROM book_lines l ${SALE}`;
 const keyed = (column: string, value: string): string => `SELECT l.seq, l.sale
-  FROM ${PARTS} p CROSS JOIN book_index k ON k.part = p.part AND k.key = ${keyOf(value)}
+  FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf(value)}
   CROSS JOIN book_lines l ON l.seq = k.seq AND l.${column} = ${value}`;
 const FOUND_MOST = 200;
 const HOUR_MS = UNITS.hour * MINUTE_MS;
@@ -32,7 +32,7 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
       SELECT l.seq, l.sale FROM book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
       UNION ${keyed("tx", "?2")} UNION ${keyed("request", "?3")} UNION ${keyed("job", "?3")}),
     sales AS (SELECT coalesce(sale, seq) AS seq FROM found),
-    about AS (SELECT k.seq FROM sales CROSS JOIN ${PARTS} p CROSS JOIN book_index k ON k.part = p.part AND k.key = sales.seq)
+    about AS (SELECT k.seq FROM sales CROSS JOIN ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = sales.seq)
     ${LIFE} WHERE l.seq IN (SELECT seq FROM found UNION SELECT seq FROM sales UNION SELECT seq FROM about)
     ORDER BY l.seq LIMIT ${FOUND_MOST}`,
   );

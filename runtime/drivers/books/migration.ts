@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { BookEvent, BookTally, SaleTimes } from "../../core/books/events.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { packHex } from "./packing.ts";
-import { BOOK_TABLES, NANO_DECIMALS, partOf } from "./schema.ts";
+import { BOOK_TABLES, NANO_DECIMALS } from "./schema.ts";
 import { type BookTables, createBookTables } from "./tables.ts";
 import { transact } from "./transactions.ts";
 
@@ -12,25 +12,17 @@ import { transact } from "./transactions.ts";
  */
 export function prepareTables(db: DatabaseSync): void {
   db.exec(BOOK_TABLES);
-  if (!hasTable(db, "book") && !hasTable(db, "book_keys")) return;
+  if (!hasFirstForm(db)) return;
   transact(db, () => {
-    // Another process may have migrated it meanwhile.
-    if (hasTable(db, "book_keys")) regroup(db);
-    if (hasTable(db, "book")) takeOver(db, createBookTables(db));
+    if (hasFirstForm(db)) takeOver(db, createBookTables(db)); // Another process may have migrated it meanwhile.
   });
-}
-
-/** Keys stood in parts of 65,536 lines before. A million lines' take some seconds. */
-function regroup(db: DatabaseSync): void {
-  db.exec(`INSERT OR IGNORE INTO book_index SELECT ${partOf("seq")}, key, seq FROM book_keys ORDER BY 1, 2, 3`);
-  db.exec("DROP TABLE book_keys");
 }
 
 const FIRST_FORM = ["book", "book_hours", "book_days", "book_buyers", "book_tallies"];
 const BATCH = 500;
 
-const hasTable = (db: DatabaseSync, name: string): boolean =>
-  db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
+const hasFirstForm = (db: DatabaseSync): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'book'").get() !== undefined;
 
 function takeOver(db: DatabaseSync, tables: BookTables): void {
   const isNew = db.prepare("SELECT 1 FROM book_lines LIMIT 1").get() === undefined;

@@ -4,7 +4,7 @@ export const LONE = "(reverted = 1 OR purpose NOT IN ('settlement', 'refund'))";
 /**
  * The tables of a book. An event is entered as one row of `book_lines`, in the same transaction as the write it belongs
  * to. The tables for queries are filled later, some hundred lines at a time, up to the line number `shown` in
- * `book_place`: `book_ids`, `book_index` (transactions, request ids, jobs, and the numbers of sales that later lines
+ * `book_place`: `book_ids`, `book_keys` (transactions, request ids, jobs, and the numbers of sales that later lines
  * refer to), `book_times`, the payers and the sums. Queries do not see lines after that number. Terms that many sales
  * share are in `book_terms`, whose rows are never changed. Ids, hashes and addresses of the usual form are stored as
  * bytes (`packing.ts`). Steps of a sale are in milliseconds: `begun` counts back from `at`, the others count from
@@ -23,7 +23,7 @@ export const BOOK_TABLES = `
     begun INTEGER, reserved INTEGER, verified INTEGER, worked INTEGER, recorded INTEGER
   ) STRICT;
   CREATE TABLE IF NOT EXISTS book_ids (id ANY PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS book_index (
+  CREATE TABLE IF NOT EXISTS book_keys (
     part INTEGER, key ANY, seq INTEGER, PRIMARY KEY (part, key, seq)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_times (at INTEGER, seq INTEGER, PRIMARY KEY (at, seq)) STRICT, WITHOUT ROWID;
@@ -61,14 +61,14 @@ export const BOOK_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_place (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 
-/** SQL of a key in `book_index`: the first bytes of random values, and the whole of texts, which a buyer may choose. */
+/** SQL of a key in `book_keys`: the first bytes of random values, and the whole of texts, which a buyer may choose. */
 export const keyOf = (value: string): string => `iif(typeof(${value}) = 'blob', substr(${value}, 1, 8), ${value})`;
 
 /**
- * Keys are random: in one tree, each new key would touch another page. So the keys of each 8192 lines form a part, of
- * about a hundred pages, and a look-up searches every part: 122 of a million lines.
+ * Keys are random: in one tree, each new key would touch another page. So the keys of each 65,536 lines form a part, and a
+ * look-up searches every part.
  */
-export const partOf = (seq: string): string => `${seq} >> 13`;
+export const partOf = (seq: string): string => `${seq} >> 16`;
 
 /** SQL of a table of all parts, with the column `part`. */
 export const PARTS = `(WITH RECURSIVE parts (part) AS (

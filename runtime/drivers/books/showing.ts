@@ -28,7 +28,7 @@ const STEPS = [
   ...["tx", "request", "job", "sale"].map(
     (
       name,
-    ) => `INSERT OR IGNORE INTO book_index SELECT ${partOf("seq")}, ${keyOf(name)}, seq FROM ${NEW} AND ${name} IS NOT NULL
+    ) => `INSERT OR IGNORE INTO book_keys SELECT ${partOf("seq")}, ${keyOf(name)}, seq FROM ${NEW} AND ${name} IS NOT NULL
       ORDER BY 1, 2, 3`,
   ),
   `INSERT INTO book_times SELECT at, seq FROM ${NEW}`,

@@ -101,7 +101,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
     const { id } = first as Row;
     const setTransaction = (db: DatabaseSync, transaction: string): void => {
       db.prepare("UPDATE book_lines SET tx = ? WHERE id = ?").run(packHex(transaction), packId(id as string));
-      db.exec(`INSERT OR IGNORE INTO book_index SELECT 0, ${keyOf("tx")}, seq FROM book_lines WHERE tx IS NOT NULL`);
+      db.exec(`INSERT OR IGNORE INTO book_keys SELECT 0, ${keyOf("tx")}, seq FROM book_lines WHERE tx IS NOT NULL`);
     };
     change((db) => setTransaction(db, `${String((first as Row).transaction).slice(0, -4)}abcd`));
     const { out, code } = await verify("--rail", "base");

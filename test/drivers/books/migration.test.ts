@@ -140,21 +140,3 @@ describe("a book whose tables have their first form", () => {
     await Promise.all([books.close(), other.close()]);
   });
 });
-
-describe("a book whose keys stand in large parts", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-large-parts-"));
-  const file = join(folder, "payphone.sqlite");
-  after(() => rmSync(folder, { recursive: true }));
-
-  it("finds its lines as before", async () => {
-    writeFirstForm(file);
-    await (await openBooks({ file })).close();
-    const db = new DatabaseSync(file);
-    db.exec(`CREATE TABLE book_keys (part INTEGER, key ANY, seq INTEGER, PRIMARY KEY (part, key, seq)) STRICT, WITHOUT ROWID;
-      INSERT INTO book_keys SELECT part >> 3, key, seq FROM book_index; DROP TABLE book_index`);
-    db.close();
-    const books = await openBooks({ file });
-    for (const text of [TX, SOLANA_TX, UUID, "order 7", "job-1"]) expect(books.find(text), text).not.to.have.length(0);
-    await books.close();
-  });
-});
