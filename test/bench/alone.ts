@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Contestant, start } from "./contestant.ts";
 import { payer } from "./load.ts";
+import { toFigures } from "./median.ts";
 import { BODY, PATHS } from "./shop.ts";
 
 /** How long one paid call takes where nothing else is asked for, in milliseconds. */
@@ -74,13 +75,6 @@ function time(url: string, payment: string, agent: Agent): Promise<number> {
   });
   call.on("error", reject).end(BODY);
   return promise;
-}
-
-/** The time that half of the calls, and that 99 of 100 do not exceed. */
-export function toFigures(taken: readonly number[]): { readonly p50: number; readonly p99: number } {
-  const sorted = [...taken].sort((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
 }
 
 export function printAlone(rows: readonly AloneRow[]): readonly AloneRow[] {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { siteOf } from "../support/sellers/site-of.ts";
-import { toFigures } from "./alone.ts";
 import { type Contestant, start, startAnswering } from "./contestant.ts";
 import { payer } from "./load.ts";
+import { toFigures } from "./median.ts";
 import { toLiveEnv } from "./start.ts";
 
 /** A paid call that asks an HTTP API over loopback: by a plugin's code, and by `proxy` in a manifest. */

@@ -33,15 +33,15 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
     const course: CallCourse = { begun: clock.now() };
     const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
     const { door = "rest" } = invocation;
-    const names = (what: string): TallyNames => {
-      return { service: service.manifest.id, door, rail: course.rail ?? "", what };
+    const names = (): Omit<TallyNames, "what"> => {
+      return { service: service.manifest.id, door, rail: course.rail ?? "" };
     };
-    const note = (what: string): void => tallies.count(names(what));
+    const note = (what: string): void => tallies.count({ ...names(), what });
     const noteEnd = (what: string): void => {
       if (isPaid) note("attempt");
       note(what);
       const { payer } = course;
-      if (isPaid && payer && isRefusal(what)) refusals?.note(payer, what);
+      if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals?.note(payer, what);
     };
     try {
       // Only the work runs in the counting scope: every async step inside a scope costs more.
@@ -49,7 +49,7 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
       const outcome = await invoke(service, { ...invocation, course, ...(around && { around }) });
       noteEnd(toWhat(outcome, invocation, isPaid));
       if (outcome.kind !== "result") return outcome;
-      if (!outcome.isRepeat) tallies.time(names("ms"), clock.now() - course.begun);
+      if (!outcome.isRepeat) tallies.time(names(), clock.now() - course.begun);
       const isGone = invocation.signal.aborted;
       if (isPaid && isGone && !outcome.isRepeat) note("gone");
       if (isPaid) noteAnswer(course, isGone);
@@ -66,8 +66,6 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
     else if (!isGone) answers?.note(sale, begun, "later");
   }
 }
-
-const isRefusal = (what: string): boolean => what.startsWith("refused:") || what.startsWith("failed:");
 
 function toFailure(error: unknown, { signal }: Invocation): string {
   const { code } = Problem.from(error);
