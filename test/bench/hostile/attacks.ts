@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { toManyKeys } from "../../attacks/support/hostile-bodies.ts";
+import { toManyKeys } from "../../attacks/bodies/hostile-bodies.ts";
 import { toPayments } from "../../attacks/support/whole-shop.ts";
 
 /** What good buyers ask for; attacks use its path, too. */

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { stringify } from "yaml";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { toSale, toSpent } from "../../drivers/books/suite.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { fillBook } from "../../support/books/many-sales.ts";
+import { toSale, toSpent } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
 
 const YEAR = Date.UTC(2025, 0, 1);

@@ -12,7 +12,7 @@ import { createOutbox } from "../../../runtime/core/webhooks/outbox.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { toSale } from "../../drivers/books/suite.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";

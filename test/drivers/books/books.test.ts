@@ -5,9 +5,10 @@ import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
-import { testBooks, toSale } from "./suite.ts";
+import { testBooks } from "./suite.ts";
 
 describe("the books", () => {
   const folders: string[] = [];

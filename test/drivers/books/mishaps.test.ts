@@ -9,7 +9,7 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { toSale } from "./suite.ts";
+import { toSale } from "../../support/books/sales.ts";
 
 const ALL = { from: 0, to: 4e12 };
 

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { BookLine, BookSum, Books } from "../../../runtime/core/books/books.ts";
-import { refundId, reversalId, type SaleEvent, saleId } from "../../../runtime/core/books/events.ts";
-import { type FeeEvent, toFee } from "../../../runtime/core/books/fees.ts";
+import { refundId, reversalId, saleId } from "../../../runtime/core/books/events.ts";
+import type { FeeEvent } from "../../../runtime/core/books/fees.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { T, toSale, toSpent } from "../../support/books/sales.ts";
 
 /** A store, and its book as somebody else reads it. */
 export interface BookStage {
@@ -11,41 +12,6 @@ export interface BookStage {
 }
 
 const HOUR = 3_600_000;
-/** A whole hour. */
-const T = Date.UTC(2026, 4, 1, 12);
-let made = 0;
-
-/** A sale that differs from every other one. */
-export function toSale(change: Partial<SaleEvent> = {}): SaleEvent {
-  made += 1;
-  return {
-    kind: "sale",
-    id: saleId(`eip155:8453:payment-${made}`),
-    at: T,
-    service: "roll",
-    door: "rest",
-    rail: "base",
-    network: "eip155:8453",
-    asset: "0xUSDC",
-    decimals: 6,
-    amount: "1000",
-    usd: "0.001",
-    payer: "0xaa",
-    receiver: "0xee",
-    transaction: `0x${made.toString(16).padStart(64, "0")}`,
-    requestId: `request-${made}`,
-    job: null,
-    set: "set-1",
-    times: { begun: T - 20, verified: T - 10 },
-    ...change,
-  };
-}
-
-/** What a transaction has cost. */
-export const toSpent = (transaction: string, change: Partial<Parameters<typeof toFee>[0]> = {}): FeeEvent =>
-  toFee({ ...SPENT, transaction, ...change });
-
-const SPENT = { network: "eip155:137", at: T, cost: 21_000n, purpose: "settlement", isReverted: false } as const;
 
 /** The promises of a book, whichever store it stands in. */
 export function testBooks(open: () => Promise<BookStage>): void {
