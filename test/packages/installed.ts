@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import packageJson from "../../package.json" with { type: "json" };
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -35,6 +36,10 @@ export interface InstalledShop {
    * start, which takes npx half a second to find.
    */
   type(command: string, options?: { readonly cwd?: string; readonly env?: Env }): Promise<Ended>;
+  /** Starts a command that listens, in the shop's folder. @throws Error with what it printed when it ends instead. */
+  start(command: string, env: Env): Promise<Started>;
+  /** The environment of these commands. */
+  readonly env: Env;
   remove(): void;
 }
 
@@ -44,7 +49,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const NETWORK = /^(NODE_EXTRA_CA_CERTS|npm_config_(cafile|cache|registry|(https_|no)?proxy))$/i;
 
 /** An environment as in a fresh terminal: nothing of the npm that runs this, and this Node first. */
-export const TERMINAL: Env = {
+const TERMINAL: Env = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => NETWORK.test(name) || !/^(npm_|NODE_|PAYPHONE)/i.test(name)),
   ),
@@ -73,14 +78,16 @@ export const isUnreachable = ({ code, said }: Ended): boolean =>
 export async function installShop(): Promise<InstalledShop | undefined> {
   const home = mkdtempSync(join(tmpdir(), "payphone-package-"));
   const remove = (): void => rmSync(home, { recursive: true, force: true });
+  const own = join(home, "node_modules/payphone");
+  // By default, Node would keep what it has compiled of this shop when the shop is gone.
+  const env = { ...TERMINAL, NODE_COMPILE_CACHE: join(home, "compiled") };
   const run = async (cwd: string, command: string): Promise<Ended> => {
-    const ended = await runIn(cwd, command);
+    const ended = await runIn(cwd, command, env);
     if (ended.code !== 0) throw new Error(`${command} failed: ${ended.said}`);
     return ended;
   };
   await run(ROOT, `npm pack --silent --pack-destination ${home}`);
-  const [tarball = ""] = readdirSync(home);
-  const own = join(home, "node_modules/payphone");
+  const tarball = `payphone-${packageJson.version}.tgz`;
   mkdirSync(own, { recursive: true });
   await run(home, `tar xzf ${tarball} --strip-components=1 -C ${own}`);
   const files = readdirSync(own, { recursive: true, encoding: "utf8" });
@@ -89,7 +96,7 @@ export async function installShop(): Promise<InstalledShop | undefined> {
   writeFileSync(join(home, "node_modules/.package-lock.json"), JSON.stringify(note));
   await run(home, `node ${own}/runtime/cli/payphone.js init my-shop --owner "Ada Lovelace" </dev/null`);
   const dir = join(home, "my-shop");
-  const installed = await runIn(dir, "npm install --prefer-offline --no-audit --no-fund");
+  const installed = await runIn(dir, "npm install --prefer-offline --no-audit --no-fund", env);
   if (isUnreachable(installed)) {
     remove();
     return undefined;
@@ -99,11 +106,13 @@ export async function installShop(): Promise<InstalledShop | undefined> {
     throw new Error(installed.said);
   }
   const programs = join(dir, "node_modules/.bin");
-  const type: InstalledShop["type"] = (command, { cwd, env } = {}) => {
-    if (cwd !== undefined || !command.startsWith("npx ")) return runIn(cwd ?? dir, command, env);
-    return runIn(dir, command.slice("npx ".length), { PATH: [programs, TERMINAL.PATH].join(delimiter), ...env });
+  const type: InstalledShop["type"] = (command, { cwd, env: more } = {}) => {
+    if (cwd !== undefined || !command.startsWith("npx ")) return runIn(cwd ?? dir, command, { ...env, ...more });
+    const PATH = [programs, TERMINAL.PATH].join(delimiter);
+    return runIn(dir, command.slice("npx ".length), { ...env, PATH, ...more });
   };
-  return { dir, files, type, remove };
+  const start: InstalledShop["start"] = (command, more) => startIn(dir, command, { ...env, ...more });
+  return { dir, files, type, start, env, remove };
 }
 
 /** A server that a command has started. */
@@ -114,9 +123,8 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** Starts a command that listens. @throws Error with what it printed when it ends instead. */
-export async function startIn(cwd: string, command: string, env: Env): Promise<Started> {
-  const child = spawn(command, { cwd, env: { ...TERMINAL, ...env }, shell: "/bin/sh", detached: true });
+async function startIn(cwd: string, command: string, env: Env): Promise<Started> {
+  const child = spawn(command, { cwd, env, shell: "/bin/sh", detached: true });
   const gone = once(child, "exit");
   let said = "";
   const { promise, resolve, reject } = Promise.withResolvers<string>();

@@ -59,7 +59,7 @@ const SHARED = [
   "test/support/chains/chains.ts",
   "viem",
 ];
-const BATCH_SIZE = 32;
+const BATCH_SIZE = 56;
 
 /** The files in the order and in the groups in which processes run them. */
 export function toBatches(files: readonly string[]): string[][] {
