@@ -4,6 +4,7 @@ import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chai
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
@@ -20,9 +21,10 @@ interface Kept {
 describe("a payment and a crash", () => {
   let sandbox: TestSandbox;
   let proxy: FacilitatorProxy;
+  /** It is started again by whoever has ended it. */
   let seller: Seller;
-  let data: ReturnType<typeof createDataDir>;
   let dir: string;
+  const data = createDataDir();
   const start = (options: { port?: number; baseUrl?: string; env?: Record<string, string> } = {}): Promise<Seller> => {
     const env = { FACILITATOR_URL: proxy.url, ...options.env };
     return startSeller({ sandbox, dir, dataDir: data.path, ...options, env });
@@ -33,20 +35,22 @@ describe("a payment and a crash", () => {
   before(async () => {
     sandbox = await sharedSandbox();
     dir = await makeProjectShop({ services: ["roll"], rails: ["base"] });
-  });
-  beforeEach(async () => {
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
-    data = createDataDir();
+    seller = await start();
   });
   afterEach(async () => {
-    await seller?.kill().catch(() => {});
-    await proxy.stop();
-    data.remove();
+    proxy.mishaps = {};
   });
-  after(removeDirectories);
+  after(async () => {
+    await seller?.kill();
+    await proxy?.stop();
+    data.remove();
+    await removeDirectories();
+  });
 
   /** Lets the stock client make the payment, without sending it. */
-  async function makePayment(): Promise<Kept> {
+  async function makePayment(at = seller): Promise<Kept> {
+    await untilRailsUp(at.url);
     let kept: Kept | undefined;
     const tapped: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
@@ -59,8 +63,8 @@ describe("a payment and a crash", () => {
       return new Response("{}", { status: 200 });
     };
     const pay = await stockFetch(sandbox, "base", tapped);
-    const unsent = await pay(`${seller.url}/v1/roll`, json(ROLL));
-    return kept ?? expect.fail(`no payment was made: ${unsent.status} ${await unsent.text()} ${seller.output()}`);
+    const unsent = await pay(`${at.url}/v1/roll`, json(ROLL));
+    return kept ?? expect.fail(`no payment was made: ${unsent.status} ${await unsent.text()} ${at.output()}`);
   }
 
   const send = ({ url, init }: Kept): Promise<Response> => fetch(url, init);
@@ -74,7 +78,6 @@ describe("a payment and a crash", () => {
     );
 
   it("gives the paid result to the same payment after kill -9 between settlement and answer", async () => {
-    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (forward) => {
@@ -97,7 +100,6 @@ describe("a payment and a crash", () => {
   });
 
   it("takes the payment as if nothing had been, after kill -9 before the settlement", async () => {
-    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.verify = async (forward) => {
@@ -112,7 +114,6 @@ describe("a payment and a crash", () => {
   });
 
   it("never asks for another payment when a settlement is accepted and then times out", async () => {
-    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (forward, response) => {
@@ -125,7 +126,6 @@ describe("a payment and a crash", () => {
   });
 
   it("settles later what the facilitator could not settle now, once, and then delivers", async () => {
-    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (_forward, response) => void response.writeHead(500).end("garbage");
@@ -138,9 +138,63 @@ describe("a payment and a crash", () => {
     expect((await received()) - before).to.equal(1000n);
   });
 
+  /** 200 copies of one payment, at both processes in turn. */
+  async function storm(seller: Seller, twin: Seller): Promise<void> {
+    const kept = await makePayment(seller);
+    const before = await received();
+    const settled = proxy.asked.settle;
+    const urls = [kept.url, kept.url.replace(seller.url, twin.url)];
+    const copies = Array.from({ length: 200 }, (_, at) => send({ ...kept, url: urls[at % 2] as string }));
+    const answers = await Promise.all(copies);
+    expect(new Set(answers.map(({ status }) => status))).to.satisfy((seen: Set<number>) =>
+      [...seen].every((status) => status === 200 || status === 409),
+    );
+    expect(proxy.asked.settle - settled, "one settlement").to.equal(1);
+    expect((await received()) - before).to.equal(1000n);
+    const [one, other] = await Promise.all(urls.map((url) => insist({ ...kept, url })));
+    expect(await one?.json(), "one execution").to.deep.equal(await other?.json());
+  }
+
+  it("is executed and settled once, though 200 copies of it come to two processes on one SQLite file", async () => {
+    const twin = await start({ baseUrl: seller.url });
+    await storm(seller, twin).finally(twin.kill);
+  });
+
+  /** A payment comes while Redis is gone, and again when it is back. */
+  async function takeAfter(redis: TestRedis, at: Seller): Promise<void> {
+    const kept = await makePayment(at);
+    const before = await received();
+    await redis.kill();
+    const response = await send(kept);
+    expect(response.status).to.equal(503);
+    expect((await received()) - before).to.equal(0n);
+    await redis.restart();
+    expect((await insist(kept)).status).to.equal(200);
+    expect((await received()) - before).to.equal(1000n);
+  }
+
+  withRedis.it(
+    "is executed and settled once by two processes on one Redis, and not taken while they have lost it",
+    async () => {
+      const redis = await startRedis();
+      const env = { REDIS_URL: redis.url };
+      const pair: Seller[] = [];
+      try {
+        const first = await start({ env });
+        pair.push(first);
+        const twin = await start({ baseUrl: first.url, env });
+        pair.push(twin);
+        await storm(first, twin);
+        await takeAfter(redis, first);
+      } finally {
+        await Promise.all(pair.map(({ kill }) => kill()));
+        await redis.stop();
+      }
+    },
+  );
+
   it("finishes the calls in flight on SIGTERM, and ends with 0", async () => {
-    seller = await start();
-    const payments = await Promise.all(Array.from({ length: 10 }, makePayment));
+    const payments = await Promise.all(Array.from({ length: 10 }, () => makePayment()));
     const before = await received();
     const reached = Promise.withResolvers<void>();
     const told = Promise.withResolvers<void>();
@@ -165,59 +219,5 @@ describe("a payment and a crash", () => {
     const served = answers.filter((answer) => answer?.status === 200).length;
     expect((await received()) - before, "whoever was charged was answered").to.equal(BigInt(served) * 1000n);
     expect(served).to.be.greaterThan(0);
-  });
-
-  describe("with two processes", () => {
-    let twin: Seller | undefined;
-    let redis: TestRedis | undefined;
-    afterEach(async () => {
-      await twin?.kill().catch(() => {});
-      await redis?.stop();
-      twin = undefined;
-      redis = undefined;
-    });
-
-    const storm = async (): Promise<void> => {
-      const kept = await makePayment();
-      const before = await received();
-      const settled = proxy.asked.settle;
-      const urls = [kept.url, kept.url.replace(seller.url, (twin as Seller).url)];
-      const copies = Array.from({ length: 200 }, (_, at) => send({ ...kept, url: urls[at % 2] as string }));
-      const answers = await Promise.all(copies);
-      expect(new Set(answers.map(({ status }) => status))).to.satisfy((seen: Set<number>) =>
-        [...seen].every((status) => status === 200 || status === 409),
-      );
-      expect(proxy.asked.settle - settled, "one settlement").to.equal(1);
-      expect((await received()) - before).to.equal(1000n);
-      const [one, other] = await Promise.all(urls.map((url) => insist({ ...kept, url })));
-      expect(await one?.json(), "one execution").to.deep.equal(await other?.json());
-    };
-
-    it("on one SQLite file, 200 copies of a payment are executed and settled once", async () => {
-      seller = await start();
-      twin = await start({ baseUrl: seller.url });
-      await storm();
-    });
-
-    withRedis.it("on one Redis, 200 copies of a payment are executed and settled once", async () => {
-      redis = await startRedis();
-      seller = await start({ env: { REDIS_URL: redis.url } });
-      twin = await start({ baseUrl: seller.url, env: { REDIS_URL: redis.url } });
-      await storm();
-    });
-
-    withRedis.it("that lose their Redis fail closed, and recover with it", async () => {
-      redis = await startRedis();
-      seller = await start({ env: { REDIS_URL: redis.url } });
-      const kept = await makePayment();
-      const before = await received();
-      await redis.kill();
-      const response = await send(kept);
-      expect(response.status).to.equal(503);
-      expect((await received()) - before).to.equal(0n);
-      await redis.restart();
-      expect((await insist(kept)).status).to.equal(200);
-      expect((await received()) - before).to.equal(1000n);
-    });
   });
 });

@@ -59,34 +59,52 @@ describe("an identifier of the official package and a crash", () => {
     "before the money moves": "before",
     "after the money has moved": "after",
   };
-  for (const id of ["base", "solana"] as const)
-    for (const [when, mishap] of Object.entries(MISHAPS))
-      it(`${when} on ${id}, is settled once in all, and finds its answer`, async () => {
-        const client = await stockClient(sandbox, id);
-        const name = generatePaymentId();
-        let settled = 0;
-        const count = (kind: "verify" | "settle", isFatal: boolean): void => {
-          proxy.mishaps[kind] = async (forward, response) => {
-            if (isFatal && mishap !== "after") return seller.kill();
-            const { status, body } = await forward();
-            if (kind === "settle" && JSON.parse(body).success) settled += 1;
-            if (isFatal) return seller.kill();
-            response.writeHead(status, { "content-type": "application/json" }).end(body);
-          };
-        };
-        count("settle", mishap !== "verify");
-        if (mishap === "verify") count("verify", true);
-        await buy(client, name).catch(() => "cut");
-        delete proxy.mishaps.verify;
-        count("settle", false);
-        seller = await start(Number(new URL(seller.url).port));
+  const RAILS = ["base", "solana"] as const;
+
+  /** Ends the seller when both payments have come to where it is to die; gives how many were settled so far. */
+  function crashAt(mishap: "verify" | "before" | "after"): () => number {
+    let settled = 0;
+    let arrived = 0;
+    const dead = Promise.withResolvers<void>();
+    const die = async (): Promise<void> => {
+      if (++arrived === RAILS.length) await seller.kill().then(dead.resolve);
+      await dead.promise;
+    };
+    const count = (body: string): void => {
+      if (JSON.parse(body).success) settled += 1;
+    };
+    proxy.mishaps[mishap === "verify" ? "verify" : "settle"] = async (forward) => {
+      if (mishap === "after") count((await forward()).body);
+      await die();
+    };
+    void dead.promise.then(() => {
+      proxy.mishaps = {
+        async settle(forward, response) {
+          const { status, body } = await forward();
+          count(body);
+          response.writeHead(status, { "content-type": "application/json" }).end(body);
+        },
+      };
+    });
+    return () => settled;
+  }
+
+  for (const [when, mishap] of Object.entries(MISHAPS))
+    it(`${when}, on ${RAILS.join(" and on ")}, is settled once in all, and finds its answer`, async () => {
+      const clients = await Promise.all(RAILS.map((id) => stockClient(sandbox, id)));
+      const purchases = clients.map((client) => ({ client, name: generatePaymentId() }));
+      const settled = crashAt(mishap);
+      await Promise.all(purchases.map(({ client, name }) => buy(client, name).catch(() => "cut")));
+      seller = await start(Number(new URL(seller.url).port));
+      for (const { client, name } of purchases) {
         const anew = (): Promise<Response> => buy(client, name).catch(() => Response.error());
         const found = await eventually(anew, ({ status }) => status === 200, 300);
         const again = await eventually(anew, ({ status }) => status === 200, 300);
         expect(await again.json()).to.deep.equal(await found.json());
         expect(receiptOf(again)).to.deep.equal(receiptOf(found));
-        expect(settled, "transactions").to.equal(1);
-      });
+      }
+      expect(settled(), "transactions").to.equal(RAILS.length);
+    });
 
   it("is named by payphone call --resume, on another day's command line", async () => {
     const before = await received();
