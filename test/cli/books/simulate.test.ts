@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
@@ -8,17 +10,19 @@ describe("payphone simulate", () => {
   let sandbox: SandboxServer;
   before(async () => {
     data = createDataDir();
-    sandbox = await startSandboxServer([], { PAYPHONE_DATA_DIR: data.path });
+    const dir = await makeProjectShop({ services: ["roll", "parse_datetime"], rails: ["base", "solana", "polygon"] });
+    sandbox = await startSandboxServer(["--dir", dir], { PAYPHONE_DATA_DIR: data.path });
   });
   after(async () => {
     await sandbox?.stop();
     data?.remove();
+    await removeDirectories();
   });
   const run = (...args: string[]): Promise<Ran> =>
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
 
   it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
-    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.2", "--pause", "1");
+    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.1", "--pause", "1");
     expect(code, out + err).to.equal(0);
     expect(err).to.match(/^10 buyers, \d+ services, USDC on Base and JPYC on Polygon$/m);
     expect(err).to.match(/^\d+ s: .*paid and served \d+/m);

@@ -5,8 +5,10 @@ import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -32,11 +34,13 @@ describe("payphone sales and books verify, with a server on chains", () => {
     started = Date.now(); // Blocks of earlier tests are older: starting takes more than a second.
     sandbox = await sharedSandbox();
     data = createDataDir();
-    seller = await startSeller({ sandbox, dataDir: data.path });
+    const dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
+    seller = await startSeller({ sandbox, dataDir: data.path, dir });
   });
   after(async () => {
     await seller?.stop();
     data?.remove();
+    await removeDirectories();
   });
   const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
   const verify = (...args: string[]): Promise<Ran> =>

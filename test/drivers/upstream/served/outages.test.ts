@@ -147,11 +147,12 @@ describe("a source that fails", () => {
     for (const failure of FAILURES)
       it(`costs nobody anything for what is not had without it: ${title} ${failure}`, async () => {
         await scene.source(id).fail(failure);
-        const shop = await scene.open({ impatientWith: id });
+        const other = id === "coingecko" ? ROAST : PRICE;
+        const services = [other, ...victims].map(({ service }) => service);
+        const shop = await scene.open({ impatientWith: id, services });
         const before = await balance();
         // One after the other: what a payer has in flight is compared with its balance, which the Base node knows.
         for (const victim of victims) check(await shop.buy(victim.service, victim.input), title, victim);
-        const other = id === "coingecko" ? ROAST : PRICE;
         expect((await shop.buy(other.service, other.input)).status).to.equal(200);
         const paid = victims.filter(({ instead, isPaidFirst }) => instead || isPaidFirst);
         const sold = [other.service, ...paid.map(({ service }) => service)];

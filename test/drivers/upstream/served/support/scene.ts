@@ -29,6 +29,8 @@ export interface Scene {
 export interface Open {
   /** A source that is waited for a second at most. */
   readonly impatientWith?: string;
+  /** Default: all of the project's services. */
+  readonly services?: readonly string[];
   readonly clock?: Clock;
 }
 
@@ -88,8 +90,8 @@ export async function openScene(): Promise<Scene> {
   return {
     sandbox,
     source,
-    async open({ impatientWith, ...rest } = {}) {
-      const seller = await startLocalSeller({ sandbox, set: shorten(impatientWith), env: told, ...rest });
+    async open({ impatientWith, services, ...rest } = {}) {
+      const seller = await startLocalSeller({ sandbox, set: toSet(impatientWith, services), env: told, ...rest });
       running.push(seller);
       return toShop(seller);
     },
@@ -146,11 +148,14 @@ export async function openScene(): Promise<Scene> {
   }
 }
 
-/** The set with one source, or the language model, that is waited for a second at most. */
-function shorten(id?: string): ManifestSet {
+/** These services, and the one that refunds need; one source, or the language model, is waited for a second at most. */
+function toSet(id?: string, services?: readonly string[]): ManifestSet {
   const brief = { timeout_seconds: 1 };
   const upstreams = set.site.upstreams?.map((one) => (one.id === id ? { ...one, ...brief } : one)) ?? [];
-  const manifests = set.manifests.map(({ llm, ...rest }) => ({
+  const isSold = (service: string): boolean =>
+    services === undefined || services.includes(service) || service === set.site.refunds?.screen;
+  const sold = set.manifests.filter((manifest) => isSold(manifest.id));
+  const manifests = sold.map(({ llm, ...rest }) => ({
     ...rest,
     ...(llm && { llm: id === "llm" ? { ...llm, ...brief } : llm }),
   }));
