@@ -5,7 +5,6 @@ import type { BookFee } from "../../core/books/fees.ts";
 import { feeId } from "../../core/books/fees.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
-import { feeOfLine } from "./fees.ts";
 import type { GroupRow } from "./groups.ts";
 import { explorerOf, railOfToken } from "./rails.ts";
 
@@ -13,10 +12,10 @@ import { explorerOf, railOfToken } from "./rails.ts";
 export interface SalesCsv {
   readonly head: string;
   /**
-   * @param fees of these lines. @param lone fees that belong to no line, oldest first. A fee is written before a line
+   * @param fees of these lines, by `seq`. @param lone fees that belong to no line, oldest first. A fee is written before a line
    *   of the same time.
    */
-  rows(lines: readonly BookLine[], fees: ReadonlyMap<string, BookFee>, lone: readonly BookFee[]): string;
+  rows(lines: readonly BookLine[], fees: ReadonlyMap<number, BookFee>, lone: readonly BookFee[]): string;
 }
 
 const COLUMNS = [
@@ -63,7 +62,7 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
       for (const line of lines) {
         for (; seen < lone.length && (lone[seen] as BookFee).at <= line.at; seen += 1)
           text += toText(toFeeRow(lone[seen] as BookFee));
-        const fee = feeOfLine(fees, line);
+        const fee = fees.get(line.seq);
         text += toText(fee ? [...toRow(line), ...toFeeCells(fee)] : [...toRow(line), ...NO_FEE]);
       }
       return lone.slice(seen).reduce((all, fee) => all + toText(toFeeRow(fee)), text);

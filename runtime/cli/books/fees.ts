@@ -1,4 +1,4 @@
-import type { BookLine, Books, Grouping, LineFilter } from "../../core/books/books.ts";
+import type { Books, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { BookFee, FeeGroup, FeeSum } from "../../core/books/fees.ts";
 import { networkNameOf } from "../../core/rails/networks.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -6,19 +6,6 @@ import { toDecimal } from "../../core/set/price.ts";
 /** `0.00012 POL`. */
 export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>
   `${toDecimal(BigInt(amount), decimals)} ${symbol}`;
-
-/** The fees of lines that have moved money, by network and transaction. */
-export function feesOfLines(books: Books, lines: readonly BookLine[]): ReadonlyMap<string, BookFee> {
-  return new Map(books.fees(lines.filter(hasMoved)).map((fee) => [keyOf(fee), fee]));
-}
-
-/** The fee of a line. A reversal names the transaction of its sale, and has no fee of its own. */
-export const feeOfLine = (fees: ReadonlyMap<string, BookFee>, line: BookLine): BookFee | undefined =>
-  hasMoved(line) ? fees.get(keyOf(line)) : undefined;
-
-const hasMoved = ({ kind }: BookLine): boolean => kind === "sale" || kind === "refund";
-const keyOf = ({ network, transaction }: Pick<BookLine, "network" | "transaction">): string =>
-  `${network} ${transaction}`;
 
 const PAGE = 500;
 /** The latest time of a Date, in milliseconds. */
@@ -56,9 +43,14 @@ export function createLoneFees(books: Books, filter: LineFilter): (before: numbe
   };
 }
 
-/** Fees from earlier versions all have the purpose `other`, even those of a sale or a refund. */
-const isLone = (books: Books, { purpose, transaction }: BookFee): boolean =>
-  purpose !== "other" || books.find(transaction).every((line) => !hasMoved(line));
+/**
+ * Fees from earlier versions all have the purpose `other`, even those of a sale or a refund. A reverted transaction has a
+ * line when a facilitator reported its settlement.
+ */
+const isLone = (books: Books, { purpose, transaction, network, isReverted }: BookFee): boolean =>
+  (purpose !== "other" && !isReverted) ||
+  books.fees(books.find(transaction).filter((line) => line.transaction === transaction && line.network === network))
+    .size === 0;
 
 /** The fees of a filter by group. Those of no line have no service and no payer: their group is empty. */
 export function feesByGroup(books: Books, filter: LineFilter, by: Grouping): readonly FeeGroup[] {

@@ -3,7 +3,7 @@ import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
-import { createLoneFees, feeOfLine, feesByGroup, feesOfLines, toFeeSummary } from "./fees.ts";
+import { createLoneFees, feesByGroup, toFeeSummary } from "./fees.ts";
 import { toGroupRows } from "./groups.ts";
 import { toSaleJson } from "./json.ts";
 import { type BookPlace, type LentBook, withBooks } from "./place.ts";
@@ -67,12 +67,12 @@ async function printAll(
   const csv = createCsv(site.rails, own);
   const loneFees = createLoneFees(books, filter);
   function toText(page: readonly BookLine[]): string {
-    const fees = feesOfLines(books, page);
+    const fees = books.fees(page);
     if (format === "csv") {
       const isLast = page.length < PAGE;
       return csv.rows(page, fees, loneFees(isLast ? Number.POSITIVE_INFINITY : (page.at(-1) as BookLine).at));
     }
-    return page.map((line) => `${toSaleJson(line, own, feeOfLine(fees, line))}\n`).join("");
+    return page.map((line) => `${toSaleJson(line, own, fees.get(line.seq))}\n`).join("");
   }
   if (format === "csv") await write(csv.head);
   for (let after: BookLine | undefined; ; ) {

@@ -4,7 +4,7 @@ import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
-import { feeOfLine, feesOfLines, toFeeText } from "./fees.ts";
+import { toFeeText } from "./fees.ts";
 import { isOwn, toFeeJson } from "./json.ts";
 import { type BookPlace, withBooks } from "./place.ts";
 import { explorerOf } from "./rails.ts";
@@ -36,8 +36,7 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
     for (const lines of lives.values()) {
       const steps = toSteps(lines);
       const [line] = lines as [BookLine];
-      const fees = feesOfLines(books, lines);
-      const paid = lines.map((each) => feeOfLine(fees, each)).filter((fee) => fee !== undefined);
+      const paid = [...books.fees(lines).values()];
       if (command.json) {
         const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
         const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));

@@ -139,8 +139,12 @@ export interface Books {
   countBuyers(span: Span): number;
   /** Tallies of whole minutes, by service, door, rail and `what`. @param options.bucketMs a whole number of minutes */
   tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
-  /** The fees that the treasury paid for these transactions; transactions that a remote facilitator sent have none. */
-  fees(transactions: readonly Pick<BookFee, "network" | "transaction">[]): readonly BookFee[];
+  /**
+   * The fees that the treasury paid for the transactions of these lines, by `seq`. Of several lines with one transaction,
+   * one bears its fee: the sale that the fee was paid for, otherwise the first line. A reversal has none, and no line has
+   * one whose transaction somebody else sent.
+   */
+  fees(lines: readonly Pick<BookLine, "seq" | "kind" | "network" | "transaction">[]): ReadonlyMap<number, BookFee>;
   /** Fees whose transaction is in no line of the book: reverted ones and anchors. Oldest first. */
   loneFees(span: Span, page: { readonly limit: number; readonly after?: BookFee | undefined }): readonly BookFee[];
   /** Sums of fees. Takes milliseconds for whole hours (UTC); for other spans, each fee is read. */

@@ -59,6 +59,8 @@ const MOST_SHEETS = 1000;
 
 /** The sheets of one minute are numbered across all processes. */
 const keyOf = (minute: number, sheet: number): string => `answered:${minute}:${sheet}`;
+/** Earlier versions wrote an object under this key: the time by sale. */
+const earlierKeyOf = (minute: number, sheet: number): string => `answers:${minute}:${sheet}`;
 const laterKey = (sale: string): string => `answers-later:${sale}`;
 
 export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: SaleAnswersDeps): SaleAnswers {
@@ -140,11 +142,18 @@ export async function readSaleAnswer(
 }
 
 async function readFirst(store: Pick<Store, "get">, minute: number, sale: string): Promise<number | undefined> {
-  for (let at = 0; at < MOST_SHEETS; at += 1) {
-    const text = await store.get<string>(keyOf(minute, at));
-    if (text === undefined) return undefined;
+  const read = async <T>(toKey: typeof keyOf, find: (sheet: T) => number | undefined): Promise<number | undefined> => {
+    for (let at = 0; at < MOST_SHEETS; at += 1) {
+      const sheet = await store.get<T>(toKey(minute, at));
+      if (sheet === undefined) return undefined;
+      const found = find(sheet);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const found = await read<string>(keyOf, (text) => {
     const place = text.indexOf(` ${sale} `);
-    if (place >= 0) return Number.parseInt(text.slice(place + sale.length + 2), 10);
-  }
-  return undefined;
+    return place < 0 ? undefined : Number.parseInt(text.slice(place + sale.length + 2), 10);
+  });
+  return found ?? read<Readonly<Record<string, number>>>(earlierKeyOf, (times) => times[sale]);
 }

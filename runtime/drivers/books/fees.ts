@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { Books, Span } from "../../core/books/books.ts";
+import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import { saleId } from "../../core/books/events.ts";
 import type { BookFee, FeeEvent, FeeSum } from "../../core/books/fees.ts";
-import { ATOMIC, packHex, unpackHex } from "./packing.ts";
-import { GIGA, LONE, MINUTE_MS, UNITS } from "./schema.ts";
+import { ATOMIC, packHex, packId, unpackHex } from "./packing.ts";
+import { GIGA, keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
 import { cutSpan, selectSpans } from "./spans.ts";
 
 const HOUR_MS = UNITS.hour * MINUTE_MS;
@@ -32,16 +33,17 @@ const toInteger = (amount: string): bigint | string => (BigInt(amount) < 2n ** 6
 export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "loneFees" | "feeSums"> {
   const columns = `SELECT ${unpackHex("tx")} AS tx, at, CAST(amount AS TEXT) AS amount, about, ${NAMES} FROM book_fees`;
   const networks = db.prepare(`SELECT DISTINCT network FROM book_fee_sums WHERE unit = ${UNITS.day}`);
-  const one = db.prepare(`${columns} WHERE tx = ? AND network = ?`);
+  const one = db.prepare(`${columns} f JOIN (SELECT seq, id, kind FROM book_lines) l ON l.seq = ?3
+    WHERE f.tx = ?1 AND f.network = ?2 AND ${createBearing(db)}`);
   const lone = db.prepare(`${columns} WHERE ${LONE} AND at >= ? AND at < ? AND (at, tx, network) > (?, ?, ?)
     ORDER BY at, tx, network LIMIT ?`);
   const exact = `SELECT ${NAMES}, 1 AS count, ${ATOMIC} FROM book_fees WHERE at >= ? AND at < ?`;
 
   return {
-    fees(transactions) {
+    fees(lines) {
       const known = new Set(networks.all().map(({ network }) => network as string));
-      const own = transactions.filter(({ network }) => known.has(network));
-      return own.flatMap(({ transaction, network }) => one.all(packHex(transaction), network).map(toFee));
+      const found = lines.filter(({ network }) => known.has(network)).map((line) => [line.seq, feeOf(line)] as const);
+      return new Map(found.filter((pair): pair is [number, BookFee] => pair[1] !== undefined));
     },
     loneFees: ({ from, to }, { limit, after }) => {
       const last = after ? [after.at, packHex(after.transaction), after.network] : [Number.MIN_SAFE_INTEGER, 0, ""];
@@ -56,6 +58,26 @@ export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "lone
       return statement.all(...values).map(toSum);
     },
   };
+
+  function feeOf({
+    seq,
+    network,
+    transaction,
+  }: Pick<BookLine, "seq" | "network" | "transaction">): BookFee | undefined {
+    const row = one.get(packHex(transaction), network, seq);
+    return row && toFee(row);
+  }
+}
+
+/** SQL of whether the line `l` bears the fee `f` of its transaction. */
+export function createBearing(db: DatabaseSync): string {
+  const toSale = (about: string | null): SQLInputValue => (about === null ? null : packId(saleId(about)));
+  db.function("sale_of", { deterministic: true }, toSale as (...values: SQLInputValue[]) => SQLInputValue);
+  return `l.kind IN (0, 1) AND (l.id IS sale_of(f.about) OR NOT EXISTS (
+    SELECT 1 FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf("f.tx")}
+      CROSS JOIN book_lines o ON o.seq = k.seq AND o.tx = f.tx AND o.kind IN (0, 1)
+      CROSS JOIN book_terms t ON t.id = o.terms AND t.network = f.network
+    WHERE o.seq < l.seq OR o.seq > l.seq AND o.id IS sale_of(f.about)))`;
 }
 
 const summed = (span: Span): ReturnType<typeof selectSpans> =>

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookGroup, Books, Grouping } from "../../core/books/books.ts";
 import type { FeeGroup } from "../../core/books/fees.ts";
+import { createBearing } from "./fees.ts";
 import { packPayer, toFiltered } from "./filters.ts";
 import { ATOMIC, KINDS, NANO, unpackHex } from "./packing.ts";
 import { GIGA, UNITS } from "./schema.ts";
@@ -34,14 +35,14 @@ export const createGroups =
     return statement.all(...own.map(packPayer), ...values).map(toGroup);
   };
 
-/** Sums the fees of lines that have moved money. A reversal names the transaction of its sale, and has no fee. */
-export const createFeeGroups =
-  (db: DatabaseSync): Books["feeGroups"] =>
-  (filter, by) => {
+/** Sums the fees of the lines that bear them. */
+export function createFeeGroups(db: DatabaseSync): Books["feeGroups"] {
+  const bearing = createBearing(db);
+  return (filter, by) => {
     const { from, wheres, values } = toFiltered(filter);
     const paid = `SELECT id FROM book_terms WHERE network IN
       (SELECT network FROM book_fee_sums WHERE unit = ${UNITS.day})`;
-    const where = ["l.kind IN (0, 1)", `l.terms IN (${paid})`, ...wheres].join(" AND ");
+    const where = [bearing, `l.terms IN (${paid})`, ...wheres].join(" AND ");
     const statement = db.prepare(`
       SELECT ${GROUPS[by].name} AS "group", fees.network, symbol, fees.decimals, sum(giga) AS giga, sum(rest) AS rest
       FROM (
@@ -49,13 +50,14 @@ export const createFeeGroups =
         FROM (
           SELECT l.at AS at, l.payer AS payer, l.terms AS terms, f.network AS network, symbol, f.decimals AS decimals, giga, rest
           FROM ${from} JOIN book_terms b ON b.id = l.terms
-            JOIN (SELECT tx, network, symbol, decimals, ${ATOMIC} FROM book_fees) f ON f.tx = l.tx AND f.network = b.network
+            JOIN (SELECT tx, network, about, symbol, decimals, ${ATOMIC} FROM book_fees) f ON f.tx = l.tx AND f.network = b.network
           WHERE ${where}
         ) GROUP BY 1, 2, 3, 4, 5
       ) AS fees JOIN book_terms ON book_terms.id = fees.terms GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3`);
     statement.setReadBigInts(true);
     return statement.all(...values).map(toFeeGroup);
   };
+}
 
 function toFeeGroup(row: object): FeeGroup {
   const { giga, rest, decimals, ...names } = row as Record<string, bigint>;

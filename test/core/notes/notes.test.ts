@@ -68,6 +68,12 @@ describe("what is kept beside the book", () => {
     expect(await read("sale_3")).to.deep.equal({ sentAt: now });
     expect(await read("sale_5")).to.deep.equal({ sentAt: begun });
     expect(await read("sale_4")).to.deep.equal({});
+    await store.set(`answers:${begun / 60_000}:0`, { sale_6: begun });
+    await store.set(`answers:${begun / 60_000}:1`, { sale_7: -begun });
+    expect([await read("sale_6"), await read("sale_7")], "as earlier versions have noted it").to.deep.equal([
+      { sentAt: begun },
+      { goneAt: begun },
+    ]);
   });
 
   it("has a service's prices as they changed, and not as often as servers start", async () => {

@@ -73,9 +73,6 @@ const AFTERWARDS = {
   restoration: "The chain shows the settlement after all: it counts again",
 } as const;
 
-/** A reversal names the transaction of its sale, but has moved no money. */
-const hasMoved = ({ kind }: BookLine): boolean => kind === "sale" || kind === "refund";
-
 /** Longer than any meaningful value. */
 const LONGEST = 200;
 
@@ -89,11 +86,11 @@ function factsOf(line: BookLine, { books, rails, own, services, isSandbox }: Sho
     explorer && line.transaction !== "" && line.transaction.length <= LONGEST
       ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
       : toCodeText(line.transaction);
-  const fee = hasMoved(line) && books.fees([line])[0];
+  const fee = books.fees([line]).get(line.seq);
   const facts: readonly [string, HtmlPart | null][] = [
     ["Id", toCodeText(line.id)],
     ["Amount", toCoins(line, rails)],
-    ["Fee", fee && `${toDecimal(BigInt(fee.amount), fee.decimals)} ${fee.symbol}, paid by the treasury`],
+    ["Fee", fee !== undefined && `${toDecimal(BigInt(fee.amount), fee.decimals)} ${fee.symbol}, paid by the treasury`],
     ["Paid by", toPayer(line.payer, own)],
     ["Received at", line.receiver && toCodeText(line.receiver)],
     ["Rail", `${line.rail} (${line.network.slice(0, LONGEST)})`],
