@@ -1,6 +1,8 @@
-import { existsSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { Problem } from "../../api/problem.ts";
 import type { Books } from "../../core/books/books.ts";
 import { isBusy } from "../sqlite-errors.ts";
@@ -22,7 +24,10 @@ export type OpenBooksOptions =
 const BUSY_MS = 50;
 const PATIENCE_MS = 2000;
 
-/** Opens the shop's book for queries. @throws Problem `unavailable` when it cannot be opened or does not exist yet. */
+/**
+ * Opens the shop's book for queries. When the store's file cannot be written, queries read a copy of the book as it is now.
+ * @throws Problem `unavailable` when it cannot be opened or does not exist yet.
+ */
 export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   if ("redisUrl" in options) {
     const { db, refresh, close } = await openProjection(options);
@@ -30,10 +35,8 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
   const { file } = options;
   if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
-  const db = new DatabaseSync(file, { timeout: BUSY_MS });
+  const db = canWrite(file) ? await openTables(file) : copyTables(file);
   try {
-    db.exec("PRAGMA synchronous = NORMAL"); // What a crash undoes here is done again by `show`.
-    await patiently(file, () => prepareTables(db));
     const { show } = createBookTables(db);
     const isBehind = db.prepare(`SELECT 1 FROM book_lines WHERE seq > ${SHOWN} LIMIT 1`);
     const refresh = async (): Promise<void> => {
@@ -42,9 +45,81 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
     return { ...createBookQuestions(db), refresh, close: async () => db.close() };
   } catch (cause) {
     db.close();
+    throw unreadable(file, cause);
+  }
+}
+
+/** SQLite needs to write to the file, and to make its log beside it. */
+function canWrite(file: string): boolean {
+  try {
+    closeSync(openSync(file, "r+"));
+    accessSync(dirname(file), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function openTables(file: string): Promise<DatabaseSync> {
+  const db = new DatabaseSync(file, { timeout: BUSY_MS });
+  try {
+    db.exec("PRAGMA synchronous = NORMAL"); // What a crash undoes here is done again by `show`.
+    await patiently(file, () => prepareTables(db));
+    return db;
+  } catch (cause) {
+    db.close();
     throw cause instanceof Problem ? cause : unreadable(file, cause);
   }
 }
+
+/** Copies the tables of a book into a temporary database. SQLite deletes its file when it is closed or the process ends. */
+function copyTables(file: string): DatabaseSync {
+  const db = new DatabaseSync("");
+  try {
+    db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+    const verify = attach(db, file);
+    const tables = db.prepare("SELECT name, sql FROM shop.sqlite_master WHERE type = 'table' AND name GLOB 'book*'");
+    transact(db, () => {
+      for (const { name, sql } of tables.all()) db.exec(`${sql}; INSERT INTO main.${name} SELECT * FROM shop.${name}`);
+    });
+    verify();
+    db.exec("DETACH shop");
+    prepareTables(db);
+    return db;
+  } catch (cause) {
+    db.close();
+    throw cause instanceof Problem ? cause : unreadable(file, cause);
+  }
+}
+
+/**
+ * Attaches a store that cannot be written as `shop`. SQLite reads its log only together with the index beside it, which a
+ * running server has made. @returns a check to be called after reading, which throws when a server has begun meanwhile
+ */
+function attach(db: DatabaseSync, file: string): () => void {
+  const { href } = pathToFileURL(file);
+  const open = (mode: string): unknown => db.prepare("ATTACH ? AS shop").run(`${href}?${mode}`);
+  try {
+    open("mode=ro");
+    return () => {};
+  } catch (cause) {
+    const log = `${file}-wal`;
+    const { mtimeMs } = statSync(file);
+    const isAlone = (): boolean => !(existsSync(log) && statSync(log).size > 0) && statSync(file).mtimeMs === mtimeMs;
+    if (!isAlone()) throw withoutLog(file, cause);
+    open("immutable=1");
+    return () => {
+      if (!isAlone()) throw unreadable(file, new Error("a server has started meanwhile"));
+    };
+  }
+}
+
+const withoutLog = (file: string, cause: unknown): Problem =>
+  new Problem(
+    "unavailable",
+    `The newest sales are in ${file}-wal, which cannot be read in a folder that cannot be written: copy ${dirname(file)} to a folder of your own, and set PAYPHONE_DATA_DIR to it (the server's own user can use payphone backup instead)`,
+    { cause },
+  );
 
 /** Retries while another process holds the lock. @throws Problem `unavailable`. */
 async function patiently<T>(file: string, work: () => T): Promise<T> {
