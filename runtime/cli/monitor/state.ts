@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
 import type { QueuedJob } from "../../core/jobs/queue.ts";
 import { createRefundRecords } from "../../core/refunds/records.ts";
@@ -27,8 +28,10 @@ export interface StateDeps {
 
 /** The chains are asked for the treasury's balances at most this often. */
 const BALANCES_MS = 60_000;
-/** How long an answer waits for new balances before it shows the previous ones. */
-const PATIENCE_MS = 3000;
+/** How long an answer waits for new balances before it shows the previous ones. The chains are asked on. */
+const PATIENCE_MS = 100;
+/** How long a chain may take to answer. */
+const ANSWER_MS = 3000;
 
 /** Reads the state of the shop. Values that cannot be read are omitted. */
 export function createStateReader({ sold, config, store, log }: StateDeps): () => Promise<ShopState> {
@@ -42,7 +45,7 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
       ready(),
       jobsInLine().catch(() => new Map<string, number>()),
       countRefunds().catch(() => undefined),
-      refreshBalances(),
+      Promise.race([refreshBalances(), sleep(PATIENCE_MS)]),
     ]);
     return {
       rails: report.rails.map(({ id, state }) => ({ rail: id, isUp: state === "up" })),
@@ -64,7 +67,7 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
     if (performance.now() - asked < BALANCES_MS) return;
     asked = performance.now();
     const { site, capabilities } = sold();
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(ANSWER_MS);
     const read = feeAccounts(config, site, capabilities).map(async ({ rail, decimals, least, read }) => {
       const { balance } = await read(signal);
       const toCoins = (units: bigint): number => Number(toDecimal(units, decimals));

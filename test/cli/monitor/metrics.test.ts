@@ -1,6 +1,11 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
+import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+
+const TREASURY = /^payphone_treasury_native_balance\{network="eip155:137"\} [\d.]+$/m;
 
 describe("/metrics", () => {
   let shop: OperatedShop;
@@ -12,6 +17,8 @@ describe("/metrics", () => {
     await removeDirectories();
   });
 
+  const scrape = async (): Promise<string> => (await shop.admin("/metrics")).text();
+
   it("tells the operator's Prometheus how the shop stands, and nobody else", async () => {
     await fetch(`${shop.running.url}/v1/toss`, { method: "POST" });
     const response = await shop.admin("/metrics");
@@ -20,9 +27,27 @@ describe("/metrics", () => {
     expect(text).to.include('payphone_rail_up{rail="base"} 1');
     expect(text, "at once").to.include('payphone_challenges_total{service="toss",door="rest"} 1');
     expect(text).to.include('payphone_refunds_pending{state="manual"} 0');
-    expect(text).to.match(/^payphone_treasury_native_balance\{network="eip155:137"\} [\d.]+$/m);
+    await eventually(scrape, (later) => TREASURY.test(later));
     expect(text).to.match(/^nodejs_eventloop_lag_p99_seconds [\d.]+$/m);
     expect((await fetch(`${shop.running.admin.url}/metrics`)).status).to.equal(401);
     expect((await fetch(`${shop.running.url}/metrics`)).status, "where buyers are").to.equal(404);
+  });
+
+  it("does not wait for a chain that keeps silent, nor does the page: both show its balance when it has answered", async () => {
+    const sandbox = await sharedSandbox();
+    const node = await startRpcProxy(sandbox.env.POLYGON_RPC_URL as string);
+    const silence = Promise.withResolvers<Fate>();
+    await shop.close();
+    shop = await openOperatedShop(TOSS, { POLYGON_RPC_URL: node.url });
+    node.intervene((method) => (method === "eth_getBalance" ? silence.promise : "pass"));
+    expect(await scrape())
+      .to.include("payphone_rail_up")
+      .and.not.match(TREASURY);
+    expect((await shop.admin("/")).status).to.equal(200);
+    expect(node.calls).to.include("eth_getBalance");
+    expect(node.abandoned, "it is still asked").not.to.include("eth_getBalance");
+    silence.resolve("pass");
+    await eventually(scrape, (text) => TREASURY.test(text));
+    await node.stop();
   });
 });

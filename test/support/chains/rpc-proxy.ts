@@ -14,8 +14,10 @@ export interface RpcProxy {
   readonly calls: string[];
   /** Their parameters. */
   readonly params: unknown[];
-  /** Sets how all further calls are handled; by default all pass. */
-  intervene(decide: (method: string) => Fate): void;
+  /** The methods whose caller did not wait for the answer. */
+  readonly abandoned: string[];
+  /** Sets how all further calls are handled; by default all pass. A promise holds the call until it is settled. */
+  intervene(decide: (method: string) => Fate | Promise<Fate>): void;
   stop(): Promise<void>;
 }
 
@@ -23,7 +25,8 @@ export interface RpcProxy {
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const calls: string[] = [];
   const params: unknown[] = [];
-  let decide: (method: string) => Fate = () => "pass";
+  const abandoned: string[] = [];
+  let decide: (method: string) => Fate | Promise<Fate> = () => "pass";
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -31,7 +34,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const { method, params: given } = JSON.parse(body) as { method: string; params: unknown };
     calls.push(method);
     params.push(given);
-    const fate = decide(method);
+    response.once("close", () => response.writableEnded || abandoned.push(method));
+    const fate = await decide(method);
     if (typeof fate === "object") return response.writeHead(fate.status).end(fate.body);
     if (fate === "lose") return response.destroy();
     const answer = await fetch(target, { method: "POST", headers: { "content-type": "application/json" }, body });
@@ -45,6 +49,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     params,
+    abandoned,
     intervene: (judge) => {
       decide = judge;
     },
