@@ -1,9 +1,10 @@
-/** `npm run bench` measures everything, `npm run bench -- <section>…` these sections (`soak` only then). Each figure is a ratio inside one run. */
+/** `npm run bench` measures everything, `npm run bench -- <section>…` these sections (`soak` and `year` only then). Each figure is a ratio inside one run. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureAlone, printAlone } from "./alone.ts";
-import { measureBooks, printBooks } from "./books.ts";
+import { measureBooks, printBooks } from "./books/cost.ts";
+import { measureYear, printYear } from "./books/year.ts";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
 import { type HostileRow, measureHostile } from "./hostile/hostile.ts";
@@ -72,11 +73,12 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
   processes: async () => printProcesses(await measureProcesses()),
   books: async () => printBooks(await measureBooks()),
+  year: async () => printYear(await measureYear()),
   wire: async () => printWire(await measureWire()),
   soak: async () => printSoak(await measureSoak()),
 };
-/** It takes ten minutes: only when it is asked for. */
-const LONG = ["soak"];
+/** These take ten minutes: only when they are asked for. */
+const LONG = ["soak", "year"];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in SECTIONS));

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestant, start } from "./contestant.ts";
-import { paid, sample } from "./load.ts";
-import { median } from "./median.ts";
+import { type Contestant, start } from "../contestant.ts";
+import { paid, sample } from "../load.ts";
+import { median } from "../median.ts";
 
 /** What the book and the metrics cost a paid call. */
 export interface BooksRow {
@@ -26,7 +26,7 @@ export async function measureBooks(): Promise<readonly BooksRow[]> {
   process.stderr.write("books ");
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const server = (name: string, ...args: string[]): Promise<Contestant> =>
-    start([join(import.meta.dirname, "servers", `${name}.ts`), ...args]);
+    start([join(import.meta.dirname, "../servers", `${name}.ts`), ...args]);
   const facilitator = await server("facilitator");
   const sell = (books: string): Promise<Contestant> =>
     server("payphone", join(folder, `${books}.sqlite`), facilitator.url, books);
