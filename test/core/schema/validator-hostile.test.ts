@@ -89,7 +89,7 @@ describe("a hostile body", () => {
       const results = await check(checks, runs);
       return checks.filter((_, at) => (results[at]?.cpu ?? 0) > 5 * parse);
     };
-    const dear = await findDear(await findDear(ofRequests, 3), 20);
+    const dear = await findDear(await findDear(await findDear(ofRequests, 1), 3), 20);
     expect(ofRequests).to.have.length.above(100);
     expect(dear.map(({ schema, json }) => `${schema}: ${json.slice(0, 60)}`)).to.deep.equal([]);
   });
