@@ -4,8 +4,8 @@ import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
 import { move } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, type Shop } from "../support/sellers/shop.ts";
-import { createMemoryStore } from "../support/store/memory-store.ts";
 import { openStall } from "../surfaces/mcp/served/support/stall.ts";
+import { expectUnknown, refuse } from "./support/settlements.ts";
 
 const ROLL = { low: 1, high: 6 };
 const HASH = `0x${"ab".repeat(32)}`;
@@ -21,21 +21,6 @@ describe("a settlement", () => {
 
   const send = (): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
   const retry = (): Promise<Response> => shop.retry("/v1/roll", ROLL, payment);
-  const refuse = (errorReason: string, more: Partial<SettleResponse> = {}): void => {
-    shop.rail.script.settle = (_payment, { network }) => ({
-      success: false,
-      errorReason,
-      transaction: "",
-      network,
-      ...more,
-    });
-  };
-  const isUnknown = async (response: Response, what: string): Promise<void> => {
-    expect(response.status, what).to.equal(503);
-    expect(response.headers.get("payment-required"), what).to.equal(null);
-    expect(await response.json(), what).to.have.property("code", "settlement-unknown");
-  };
-
   describe("that was refused, on a chain whose node lags behind", () => {
     /** What facilitators in the field say when the money has moved, or is on its way. */
     const doubtful: [reason: string, more?: Partial<SettleResponse>][] = [
@@ -50,8 +35,8 @@ describe("a settlement", () => {
     ];
     for (const [reason, more] of doubtful)
       it(`is never called unpaid for "${reason.split("\n", 1)[0]}"${more ? " with a transaction" : ""}`, async () => {
-        refuse(reason, more);
-        await isUnknown(await send(), reason);
+        refuse(shop, reason, more);
+        await expectUnknown(await send(), reason);
       });
 
     it("is never called unpaid by a second attempt, which the success of the first one may have caused", async () => {
@@ -64,9 +49,9 @@ describe("a settlement", () => {
         move(shop.rail, paid, offer);
         throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
       };
-      await isUnknown(await send(), "the first attempt");
-      refuse("invalid_exact_evm_insufficient_balance"); // It was spent on us.
-      await isUnknown(await retry(), "the second attempt");
+      await expectUnknown(await send(), "the first attempt");
+      refuse(shop, "invalid_exact_evm_insufficient_balance"); // It was spent on us.
+      await expectUnknown(await retry(), "the second attempt");
       lags = false;
       expect((await retry()).status).to.equal(200);
       expect(shop.rail.moved.size).to.equal(1);
@@ -76,7 +61,7 @@ describe("a settlement", () => {
   it("is refused at once when nothing was sent and nothing has moved", async () => {
     const reasons = ["insufficient_funds", "transaction_simulation_failed", "unsupported_scheme"];
     for (const reason of [...reasons, "Execution reverted with reason: Blacklistable: account is blacklisted."]) {
-      refuse(reason);
+      refuse(shop, reason);
       expect((await shop.buy("/v1/roll", ROLL)).status, reason).to.equal(402);
     }
   });
@@ -135,7 +120,7 @@ describe("a settlement", () => {
     });
 
     it("still lets the payer read why it was refused", async () => {
-      refuse(`insufficient_funds`, { errorMessage: "x".repeat(SIZE) });
+      refuse(shop, `insufficient_funds`, { errorMessage: "x".repeat(SIZE) });
       const settled = await send();
       expect(settled.status).to.equal(402);
       expect(shop.receipt(settled).errorMessage).to.match(/^x{10,300}…$/);
@@ -147,7 +132,7 @@ describe("a settlement", () => {
 
     it("is not proved by a transaction that can be none", async () => {
       shop.rail.script.settle = (_paid, { network }) => ({ success: true, network, transaction: "x".repeat(SIZE) });
-      await isUnknown(await send(), "a long transaction");
+      await expectUnknown(await send(), "a long transaction");
     });
   });
 
@@ -163,8 +148,8 @@ describe("a settlement", () => {
     shop.rail.script.find = () => {
       throw new Problem("upstream-failed");
     };
-    await isUnknown(await send(), "at first");
-    for (let again = 0; again < 20; again++) await isUnknown(await retry(), "again");
+    await expectUnknown(await send(), "at first");
+    for (let again = 0; again < 20; again++) await expectUnknown(await retry(), "again");
     expect(lines.filter((event) => event.startsWith("settlement."))).to.have.members([
       "settlement.doubtful",
       "settlement.unreadable",
@@ -182,7 +167,7 @@ describe("a settlement", () => {
         move(shop.rail, paid, offer);
         return cutOff();
       };
-      await isUnknown(await send(), "during the outage");
+      await expectUnknown(await send(), "during the outage");
       await shop.restart();
       shop.clock.advance(6 * 3_600_000);
       delete shop.rail.script.find;
@@ -193,73 +178,12 @@ describe("a settlement", () => {
 
     it("stays ready to be fetched for a day when it was found to be settled while nobody asked", async () => {
       shop.rail.script.settle = cutOff;
-      await isUnknown(await send(), "at first");
+      await expectUnknown(await send(), "at first");
       delete shop.rail.script.settle;
       await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
       shop.clock.advance(6 * 3_600_000);
       expect((await retry()).status).to.equal(200);
       expect(shop.executions).to.equal(1);
     });
-  });
-
-  describe("on a store that fails between two lines", () => {
-    const gone = (): Promise<never> => Promise.reject(new Problem("unavailable", "The store is gone"));
-    let store: ReturnType<typeof createMemoryStore>;
-    beforeEach(async () => {
-      await shop.close();
-      store = createMemoryStore();
-      shop = await openShop({ store });
-      payment = await shop.pay("/v1/roll");
-    });
-
-    it("is not called unpaid before its refusal is on record: it would be tried again", async () => {
-      refuse("insufficient_funds");
-      const set = store.set;
-      store.set = (key, ...rest) => (key.startsWith("payment:") ? gone() : set(key, ...rest));
-      await isUnknown(await send(), "the refusal was lost");
-    });
-
-    it("is refused durably: after a crash nobody settles what the payer was told is unpaid", async () => {
-      refuse("insufficient_funds");
-      const durabilities = new Map<string, unknown>();
-      const set = store.set;
-      store.set = (key, value, ttlMs, durability) => {
-        durabilities.set(key.split(":", 1)[0] as string, durability ?? "durable");
-        return set(key, value, ttlMs, durability);
-      };
-      expect((await send()).status).to.equal(402);
-      expect(durabilities.get("payment")).to.equal("durable");
-    });
-
-    it("is not called uncharged when nobody knows whether it was put on record", async () => {
-      const putIfAbsent = store.putIfAbsent;
-      store.putIfAbsent = async (key, ...rest) => {
-        const done = await putIfAbsent(key, ...rest);
-        return key.startsWith("payment:") ? gone() : done;
-      };
-      await isUnknown(await send(), "the answer was lost");
-      store.putIfAbsent = putIfAbsent;
-      expect(await (await retry()).json()).to.deep.equal({ value: 1, executions: 1 });
-      expect(shop.rail.moved.size).to.equal(1);
-    });
-
-    for (const failing of ["get", "set", "delete", "putIfAbsent"] as const)
-      it(`never charges twice, nor for nothing, whichever call of ${failing} fails`, async () => {
-        const original = store[failing] as (...args: unknown[]) => Promise<unknown>;
-        for (let at = 1; at <= 8; at++) {
-          const moved = shop.rail.moved.size;
-          payment = await shop.pay("/v1/roll");
-          let calls = 0;
-          const failOnce = (...args: unknown[]) => (++calls === at ? gone() : original(...args));
-          Object.assign(store, { [failing]: failOnce });
-          const first = await send();
-          Object.assign(store, { [failing]: original });
-          expect(first.status).to.be.oneOf([200, 503]);
-          const again = await retry();
-          expect(again.status, `${failing} ${at}`).to.equal(200);
-          if (first.status === 200) expect(await again.json()).to.deep.equal(await first.json());
-          expect(shop.rail.moved.size - moved, `${failing} ${at}`).to.equal(1);
-        }
-      });
   });
 });

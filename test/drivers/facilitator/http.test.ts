@@ -1,39 +1,24 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { eventually } from "../../support/eventually.ts";
 import { OFFER, PAYMENT } from "./offer.ts";
-
-type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+import { type FacilitatorStub, openFacilitatorStub } from "./stub.ts";
 
 describe("a facilitator over HTTP", () => {
-  let server: Server;
-  let respond: Respond;
+  let stub: FacilitatorStub;
   let facilitator: HttpFacilitator;
   const never = new AbortController().signal;
   const verify = (signal = never) => facilitator.verify(PAYMENT, OFFER, signal);
   const settle = () => facilitator.settle(PAYMENT, OFFER, never);
-  const answer = (status: number, body: string): void => {
-    respond = (_request, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
-  };
+  const answer = (status: number, body: string): void => stub.answer(status, body);
 
   before(async () => {
-    server = createServer((request, response) => {
-      let body = "";
-      request.on("data", (chunk) => {
-        body += chunk;
-      });
-      request.on("end", () => respond(request, response, body));
-    });
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    stub = await openFacilitatorStub();
   });
-  after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`;
+  after(() => stub.close());
+  const url = (): string => stub.url;
   beforeEach(() => {
     facilitator = createHttpFacilitator({
       url: url(),
@@ -52,7 +37,7 @@ describe("a facilitator over HTTP", () => {
 
   it("is asked as x402 version 2 says, with its own headers for each action", async () => {
     const seen: unknown[] = [];
-    respond = ({ method, url: path, headers }, response, body) => {
+    stub.respond = ({ method, url: path, headers }, response, body) => {
       seen.push([method, path, headers.authorization, body && Object.keys(JSON.parse(body))]);
       response.end(
         path?.endsWith("/supported")
@@ -117,19 +102,19 @@ describe("a facilitator over HTTP", () => {
 
   it("is out of order when it says nothing, hangs up, or drips", async () => {
     const patience = new AbortController();
-    respond = () => patience.abort();
+    stub.respond = () => patience.abort();
     await isOutage(verify(patience.signal), "silence");
-    respond = (request) => request.socket.destroy();
+    stub.respond = (request) => request.socket.destroy();
     await isOutage(verify(), "a reset");
     const more = new AbortController();
-    respond = (_request, response) => {
+    stub.respond = (_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write('{"isV', () => more.abort());
     };
     await isOutage(verify(more.signal), "half an answer");
   });
 
   it("cannot fill the memory with a huge answer", async () => {
-    respond = (_request, response) => {
+    stub.respond = (_request, response) => {
       const chunk = Buffer.alloc(1 << 20, 0x20);
       const pour = (): void => {
         while (!response.destroyed && response.write(chunk));
@@ -155,7 +140,7 @@ describe("a facilitator over HTTP", () => {
 
     it("it gets the whole payment and offer, below its base URL with its query", async () => {
       const seen: unknown[] = [];
-      respond = ({ url: path, headers }, response, body) => {
+      stub.respond = ({ url: path, headers }, response, body) => {
         seen.push([path, headers["content-type"], headers.accept, body && JSON.parse(body)]);
         response.end('{"isValid":true,"success":true,"transaction":"","network":"","kinds":[]}');
       };
@@ -181,7 +166,7 @@ describe("a facilitator over HTTP", () => {
       }
       answer(402, "no");
       expect((await said(settle())).message).to.equal("The facilitator's answer to settle (status 402) is malformed");
-      respond = (request) => request.socket.destroy();
+      stub.respond = (request) => request.socket.destroy();
       expect((await said(settle())).message).to.equal("The facilitator did not answer to settle");
     });
 
@@ -233,7 +218,7 @@ describe("a facilitator over HTTP", () => {
 
     it("64 requests at once are on their way, the others wait", async () => {
       const held: ServerResponse[] = [];
-      respond = (_request, response) => void held.push(response);
+      stub.respond = (_request, response) => void held.push(response);
       const answers = Array.from({ length: 70 }, () => verify());
       await eventually(() => held.length === 64);
       for (const response of held.splice(0)) response.end('{"isValid":true}');

@@ -3,73 +3,7 @@ import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Asked } from "../../support/sources/scripted-source.ts";
-
-const toManifest = (id: string, proxy: string, input: string, example: string): string => `id: ${id}
-title: ${id}
-description: Passes something on.
-route: POST /v1/${id}
-price: "0.002"
-proxy:
-  upstream: store
-${proxy.replaceAll(/^/gm, "  ")}
-input: ${input}
-output: { type: object, properties: { ok: { type: boolean } } }
-tags: []
-examples:
-  - input: ${example}
-`;
-
-const FILE = `{ type: object, properties: { data: { type: string }, name: { type: string }, media: { type: string } }, required: [data] }`;
-const FIELDS = `title: { type: string }, tags: { type: array, items: { type: string } }, about: { type: object, additionalProperties: true, properties: {} }`;
-const TEXT = "{ type: object, properties: { text: { type: string } }, required: [text] }";
-const FILTER = `{ type: object, properties: { filter: { type: object, additionalProperties: true, properties: {} } } }`;
-const LINES: Readonly<Record<string, string>> = {
-  upload: toManifest(
-    "upload",
-    "request: POST /files/{title}\nencoding: multipart\nfiles: [file, more]\nbody: input",
-    `{ type: object, properties: { file: ${FILE}, more: { type: array, items: { type: string } }, ${FIELDS} }, required: [title] }`,
-    "{ title: a, file: { data: aGk= } }",
-  ),
-  bytes: toManifest(
-    "bytes",
-    'request: PUT /raw\nencoding: bytes\nbody: "{data}"\nheaders: { content-type: "{media}" }',
-    "{ type: object, properties: { data: { type: string }, media: { type: string } }, required: [data] }",
-    "{ data: aGk= }",
-  ).replace("proxy:", "charge: first\nproxy:"),
-  text: toManifest(
-    "text",
-    'request: POST /raw\nencoding: text\nbody: "<a>{text}</a>"\nheaders: { content-type: application/xml }',
-    TEXT,
-    "{ text: a }",
-  ),
-  patch: toManifest(
-    "patch",
-    "request: POST /json\nbody: input\nheaders: { content-type: application/merge-patch+json }",
-    TEXT,
-    "{ text: a }",
-  ),
-  encoded: toManifest("encoded", 'request: "GET /projects/{text%2F}/issues"', TEXT, "{ text: group/project }"),
-  kept: toManifest("kept", 'request: "GET /contents/{+text}"', TEXT, "{ text: docs/a.md }"),
-  deep: toManifest(
-    "deep",
-    'request: GET /list\nquery: { "filter[*]": "{filter}", limit: 3 }',
-    FILTER,
-    "{ filter: { a: 1 } }",
-  ),
-  open: toManifest("open", 'request: GET /list\nquery: { "*": "{filter}", limit: 3 }', FILTER, "{ filter: { a: 1 } }"),
-  pairs: toManifest(
-    "pairs",
-    'request: "GET /colours/{filter}"\nquery: { one: "{filter}" }\nheaders: { x-one: "{filter}" }',
-    FILTER.replace(/ }$/, ", required: [filter] }"),
-    "{ filter: { r: 1 } }",
-  ),
-  judged: toManifest(
-    "judged",
-    "request: GET /judge/{text}\nanswer: { failed: /error, error: /error/message }",
-    TEXT,
-    "{ text: a }",
-  ),
-};
+import { LINES } from "./lines.ts";
 
 describe("what a proxied service sends", () => {
   let shop: ProxyShop;

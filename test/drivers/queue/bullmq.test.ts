@@ -9,8 +9,8 @@ import { findFreePort } from "../../support/free-port.ts";
 import { withRedis } from "../../support/programs.ts";
 import { openTestQueue } from "../../support/queue/place.ts";
 import { testQueue } from "../../support/queue/suite.ts";
+import { expectUnavailable } from "../../support/store/probes.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
-import { expectUnavailable } from "../../support/store/suite.ts";
 
 withRedis.describe("jobs in Redis", () =>
   testQueue("Redis, by BullMQ", async () => {

@@ -6,8 +6,9 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
+import { expectUnavailable, listKeys } from "../../support/store/probes.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
-import { expectUnavailable, listKeys, testStore } from "../../support/store/suite.ts";
+import { testStore } from "../../support/store/suite.ts";
 
 withRedis.describe("state in Redis", () =>
   testStore("Redis", async () => {

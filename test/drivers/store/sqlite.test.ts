@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { eventually } from "../../support/eventually.ts";
-import { expectUnavailable, listKeys, startChild, testStore } from "../../support/store/suite.ts";
+import { expectUnavailable, listKeys, startChild } from "../../support/store/probes.ts";
+import { testStore } from "../../support/store/suite.ts";
 
 /** A shell in which no file can grow beyond 1 MB, as on a disk that is full. */
 const LITTLE_ROOM = ["sh", "-c", 'ulimit -f 2048; exec "$0" "$@"'];
@@ -170,82 +170,6 @@ describe("a store in a file", () => {
     await eventually(() => reader.prepare("SELECT count(*) AS rows FROM entries").get()?.rows === 1);
     reader.close();
     await store.close();
-  });
-
-  describe("when much of it was deleted", () => {
-    const MB = 2 ** 20;
-    const large = "x".repeat(10_000);
-    const size = async (name = file): Promise<number> => (await stat(name)).size;
-    const setMany = async (store: OpenStore, many: number): Promise<void> => {
-      await Promise.all(Array.from({ length: many }, (_, at) => store.set(`large:${at}`, large)));
-    };
-    const deleteMany = async (store: OpenStore, many: number): Promise<void> => {
-      await Promise.all(Array.from({ length: many }, (_, at) => store.delete(`large:${at}`)));
-    };
-
-    it("gives the space back to the disk, cuts its log, and keeps what is left", async () => {
-      const store = await openSqliteStore({ file, upkeepMs: 5 });
-      await store.set("kept", large);
-      await setMany(store, 800);
-      await deleteMany(store, 800);
-      await eventually(async () => (await size()) < 2 * MB && (await size(`${file}-wal`)) === 0);
-      expect(await store.get("kept")).to.equal(large);
-      expect(await listKeys(store, "")).to.deep.equal(["kept"]);
-      await store.close();
-    });
-
-    it("gives back what has expired", async () => {
-      let time = 1_000_000;
-      const store = await openSqliteStore({ file, now: () => time, upkeepMs: 5 });
-      await Promise.all(Array.from({ length: 600 }, (_, at) => store.set(`large:${at}`, large, 1000)));
-      time += 120_000;
-      await store.set("a", 1);
-      await eventually(async () => (await size()) < 2 * MB);
-      await store.close();
-    });
-
-    it("serves while it gives space back, and while another process has it open", async () => {
-      const [store, other] = [
-        await openSqliteStore({ file, upkeepMs: 5 }),
-        await openSqliteStore({ file, upkeepMs: 5 }),
-      ];
-      await setMany(store, 800);
-      await deleteMany(other, 800);
-      let count = 0;
-      await eventually(async () => {
-        count = await store.incr("n");
-        return (await size()) < 2 * MB;
-      });
-      expect(await other.get("n")).to.equal(count);
-      await Promise.all([store.close(), other.close()]);
-    });
-
-    it("shrinks, too, when an earlier version has made it", async () => {
-      const db = new DatabaseSync(file);
-      db.exec(`PRAGMA journal_mode = WAL; CREATE TABLE entries (
-        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER) STRICT`);
-      db.prepare("INSERT INTO entries (key, value) VALUES (?, ?)").run("kept", "1");
-      db.close();
-      const store = await openSqliteStore({ file, upkeepMs: 5 });
-      await setMany(store, 800);
-      await deleteMany(store, 800);
-      await eventually(async () => (await size()) < 2 * MB);
-      expect(await store.get("kept")).to.equal(1);
-      await store.close();
-    });
-  });
-
-  it("is rewritten once at most to become able to shrink", async () => {
-    const version = (): unknown => {
-      const db = new DatabaseSync(file, { readOnly: true });
-      const found = db.prepare("PRAGMA schema_version").get()?.schema_version; // VACUUM changes it.
-      db.close();
-      return found;
-    };
-    await (await openSqliteStore({ file })).close();
-    const first = version();
-    await (await openSqliteStore({ file })).close();
-    expect(version()).to.equal(first);
   });
 
   it("says why it cannot be opened", async () => {

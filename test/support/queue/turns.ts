@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { QueuedJob, Turn } from "../../../runtime/core/jobs/queue.ts";
 import { eventually } from "../eventually.ts";
-import { expectUnavailable } from "../store/suite.ts";
+import { expectUnavailable } from "../store/probes.ts";
 import { ALL, type QueueStage } from "./stage.ts";
 
 /** Tests how a queue gives turns. */

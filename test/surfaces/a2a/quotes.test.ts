@@ -1,53 +1,20 @@
-import { verify } from "node:crypto";
 import { expect } from "chai";
-import { canonicalOf, sha256 } from "../../../runtime/core/digest.ts";
-import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
-import { createPeer, type Peer, toKey, toPeerKeys } from "./served/support/peer.ts";
+import { BASE_URL, type Door } from "./served/support/door.ts";
+import { type ExchangeStage, isSigned, openExchanges } from "./served/support/exchange.ts";
+import type { Peer } from "./served/support/peer.ts";
 
 const ID = /^ax-[0-9a-f]{24}$/;
-
-/** As a stranger verifies it, with what the card and the payload say, and nothing of ours. */
-function isSigned({ digest, signed, signature_algorithm, key_id: _, signature, ...payload }: Loose): boolean {
-  expect({ signed, signature_algorithm }).to.deep.equal({ signed: true, signature_algorithm: "ed25519" });
-  expect(digest).to.equal(`sha256:${sha256(canonicalOf(payload))}`);
-  return verify(null, Buffer.from(digest), toKey("11".repeat(32)), Buffer.from(signature, "base64"));
-}
 
 describe("an exchange between peers", () => {
   let door: Door;
   let peer: Peer;
   let other: Peer;
+  let quote: ExchangeStage["quote"];
+  let receipt: ExchangeStage["receipt"];
   beforeEach(async () => {
-    const now = () => door.clock.now();
-    peer = createPeer(BASE_URL, { now });
-    other = createPeer(BASE_URL, { origin: "https://other.example", seed: "22".repeat(32), now });
-    door = await openDoor({
-      peerKeys: toPeerKeys({ [peer.origin]: peer.card, [other.origin]: other.card }),
-      budgets: BOUNDLESS,
-    });
+    ({ door, peer, other, quote, receipt } = await openExchanges());
   });
   afterEach(() => door.close());
-
-  const quote = async (body: unknown = { skill: "roll" }): Promise<Loose> =>
-    (await door.post(peer.seal("peer/quote", { body }))).body;
-  const receipt = async (body: unknown, who = peer): Promise<Loose> =>
-    (await door.post(who.seal("peer/receipt", { body }))).body;
-
-  /** A paid call over the door's own `invoke`, as the server makes it of a request that names an exchange. */
-  const buy = async (id: string, exchange: string | undefined, payment?: object): Promise<Loose> => {
-    const service = door.services.find(({ manifest }) => manifest.id === id)!;
-    const call = {
-      id: "request",
-      input: async () => ({ value: { low: 1, high: 6 }, from: "body" as const }),
-      resource: `${BASE_URL}${service.path}`,
-      signal: new AbortController().signal,
-      exchange,
-    };
-    const unpaid: Loose = await door.invoke(service, { ...call, payment: undefined });
-    const paid = payment ?? door.pay(unpaid.challenge.required);
-    return { outcome: await door.invoke(service, { ...call, payment: paid }), payment: paid };
-  };
 
   it("begins with a signed quote, which is good for 900 seconds", async () => {
     const { result } = await quote();
@@ -166,91 +133,4 @@ describe("an exchange between peers", () => {
         "peer_asserted_settlement",
       );
     });
-
-  describe("that was paid for", () => {
-    it("has the settlement that we saw in its receipt", async () => {
-      const { exchange_id } = (await quote()).result;
-      const { outcome } = await buy("roll", exchange_id);
-      expect(outcome.kind).to.equal("result");
-      const { result } = await receipt({ exchange_id });
-      expect(isSigned(result)).to.equal(true);
-      const { observed_at, ...observed } = result.observed_settlement;
-      expect(observed).to.deep.equal({
-        transaction: outcome.receipt.transaction,
-        network: "eip155:8453",
-        asset: door.rails.base.manifest.asset,
-        amount: "1000",
-        payer: "0x1111111111111111111111111111111111111111",
-      });
-      expect(observed_at).to.be.at.least(result.quoted_at);
-      expect(result.proves.join()).to.match(/saw observed_settlement/);
-      expect(result.does_not_prove.join()).not.to.match(/anything was paid/);
-    });
-
-    it("has it in yen, too, and within a task of this door", async () => {
-      const yen = (await quote()).result.exchange_id;
-      const service = door.services[0]!;
-      const unpaid: Loose = await door.invoke(service, {
-        id: "x",
-        input: async () => ({ value: {}, from: "body" }),
-        payment: undefined,
-        resource: `${BASE_URL}/v1/a2a`,
-        signal: new AbortController().signal,
-      });
-      const { accepts, resource } = unpaid.challenge.required;
-      const payment = door.pay({ accepts: [accepts[1]], resource });
-      const message = {
-        messageId: "m",
-        role: "user",
-        parts: [{ kind: "data", data: { skill: "roll", input: { low: 2, high: 3 } } }],
-        metadata: { "x402.payment.payload": payment },
-      };
-      const { result: task } = await door.call("message/send", { message }, { "x-a2a-exchange": yen });
-      expect(task.status.state).to.equal("completed");
-      const { observed_settlement } = (await receipt({ exchange_id: yen })).result;
-      expect(observed_settlement).to.include({ network: "eip155:137", amount: "100000000000000000" });
-    });
-
-    it("has nothing of a call of another skill, at another price, or without an exchange", async () => {
-      const { exchange_id } = (await quote()).result;
-      await buy("twin", exchange_id);
-      await buy("roll", undefined);
-      await buy("roll", `ax-${"0".repeat(24)}`);
-      expect((await receipt({ exchange_id })).result).not.to.have.property("observed_settlement");
-      const dearer = `ax-${"1".repeat(24)}`;
-      await door.exchanges.open(dearer, {
-        peer: peer.origin,
-        skill: "roll",
-        price: "0.002",
-        quoteDigest: "",
-        quotedAt: 0,
-      });
-      await buy("roll", dearer);
-      expect((await receipt({ exchange_id: dearer })).result).not.to.have.property("observed_settlement");
-    });
-
-    it("has nothing of a payment that is shown again in its name", async () => {
-      const { payment } = await buy("roll", undefined);
-      const { exchange_id } = (await quote()).result;
-      const { outcome } = await buy("roll", exchange_id, payment);
-      expect(outcome.kind, "the stored answer").to.equal("result");
-      expect((await receipt({ exchange_id })).result).not.to.have.property("observed_settlement");
-    });
-
-    it("has the first settlement, when there are several", async () => {
-      const { exchange_id } = (await quote()).result;
-      const { outcome } = await buy("roll", exchange_id);
-      await buy("roll", exchange_id);
-      const { observed_settlement } = (await receipt({ exchange_id })).result;
-      expect(observed_settlement.transaction).to.equal(outcome.receipt.transaction);
-    });
-
-    it("delivers the call, even when its settlement cannot be noted", async () => {
-      const { exchange_id } = (await quote()).result;
-      const { putIfAbsent } = door.store;
-      door.store.putIfAbsent = (key, value, ttl) =>
-        key.startsWith("a2a:observed:") ? Promise.reject(new Error("full")) : putIfAbsent(key, value, ttl);
-      expect((await buy("roll", exchange_id)).outcome).to.deep.include({ kind: "result", output: { value: 1 } });
-    });
-  });
 });

@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { fixture, importAll, manifestOf, openShop } from "./shop.ts";
+
+describe("an imported operation", () => {
+  after(removeDirectories);
+
+  it("sends files, bytes, texts and other JSON as the document says", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("files.yaml"));
+    const { proxy, input, examples, body_bytes } = await manifestOf(dir, "files_send_file");
+    expect(proxy).to.deep.equal({
+      upstream: "files",
+      request: "POST /shelves/{shelf}/files/{+path}",
+      body: { file: "{file}", shelf: "{shelf_2}", pages: "{pages}" },
+      encoding: "multipart",
+      files: ["file", "pages"],
+      answer: { wrap: "answer" },
+    });
+    expect((input as { required: string[] }).required).to.deep.equal(["shelf", "path", "file"]);
+    expect(JSON.stringify(input)).to.include('"maxLength":500000').and.include('"contentEncoding":"base64"');
+    const file = { data: "SGVsbG8=", name: "hello.txt", media: "text/plain" };
+    expect(examples).to.deep.equal([
+      { input: { shelf: "top", path: "a/b.txt", file, shelf_2: "left", pages: [file] } },
+    ]);
+    expect(body_bytes).to.equal(1_048_576);
+    const bodies = await Promise.all(
+      ["send_picture", "send_page", "mend_page"].map(async (id) => (await manifestOf(dir, `files_${id}`)).proxy),
+    );
+    const sent = (bodies as { encoding?: string; headers: object }[]).map(({ encoding, headers }) => [
+      encoding,
+      headers,
+    ]);
+    expect(sent).to.deep.equal([
+      ["bytes", { "content-type": "image/png" }],
+      ["text", { "content-type": "application/xml" }],
+      [undefined, { "content-type": "application/merge-patch+json" }],
+    ]);
+    expect((await manifestOf(dir, "files_find")).proxy).to.deep.include({
+      request: "GET /found/{colour*}",
+      query: { "filter[*]": "{filter}", "*": "{rest}" },
+    });
+  });
+
+  it("sends every credential that the document asks for at once, and says what to set", async () => {
+    const dir = await openShop();
+    const { report } = await importAll(dir, fixture("secured.yaml"));
+    const said = "the credential for Secured: ";
+    expect(report).to.include(`set SECURED_APP_KEY, ${said}sent in the header x-app-key`);
+    expect(report).to.include(`set SECURED_USER_KEY, ${said}a bearer token`).and.not.include("cannot be sent");
+    const site = await readFile(join(dir, "manifests/_site.yaml"), "utf8");
+    expect(site).to.include("key: { variable: SECURED_APP_KEY, header: x-app-key }");
+    expect(site).to.include("- { variable: SECURED_USER_KEY, header: authorization, scheme: Bearer }");
+    const text = await readFile(join(dir, "manifests/secured_me.yaml"), "utf8");
+    expect(text).to.match(
+      /^# Needs SECURED_APP_KEY in the environment: the credential for Secured: sent in the header/,
+    );
+    expect(text).to.include(`\n# Needs SECURED_USER_KEY in the environment: ${said}a bearer token.\nid: secured_me\n`);
+  });
+
+  it("charges only the status whose answer is sold, where statuses answer differently", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("orders.yaml"));
+    expect((await manifestOf(dir, "orders_get_order")).proxy).to.deep.include({ charge_on: [200] });
+    expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
+  });
+
+  it("gives names that templates cannot hold others, and keeps those that differ apart", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("odd-names.yaml"));
+    const { proxy, title } = await manifestOf(dir, "odd_names_items_get");
+    expect(proxy).to.deep.include({
+      request: "GET /items('{item_id}')",
+      query: {
+        "item-id": "{item_id_2}",
+        $top: "{top}",
+        "2d": "{f_2d}",
+        "filter[color]": "{filter.color}",
+        "filter[size]": "{filter.size}",
+        "*": "{anything}",
+      },
+    });
+    expect(title).to.equal('An item "quoted" ...');
+    expect((await manifestOf(dir, "odd_names_get_search_kind_all")).proxy).to.deep.include({
+      request: "GET /search",
+      query: { kind: "all" },
+    });
+  });
+});

@@ -1,0 +1,160 @@
+import { mock } from "node:test";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
+import { type AttemptStage, MINUTE, openAttempts, PAYER, toCase } from "./attempts.ts";
+
+describe("the attempts at a refund that meets an obstacle", () => {
+  let stage: AttemptStage;
+  beforeEach(() => {
+    stage = openAttempts();
+  });
+  afterEach(() => stage.close());
+
+  it("leave it to a person when the authorization was cancelled, or the payer is under sanctions", async () => {
+    stage.found = { state: "dead" };
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    stage.screened = "sanctioned";
+    await stage.refunds.open({ ...toCase(), id: "two" });
+    await stage.time.pass(10);
+    for (const id of ["one", "two"])
+      expect(await stage.refunds.status(id)).to.deep.equal({ refund_tx: null, refund_pending: "manual" });
+    expect((await stage.records.read("one"))?.reason).to.match(/cancelled with the treasury's key/);
+    expect((await stage.records.read("two"))?.reason).to.match(/under sanctions/);
+    stage.did = [];
+    await stage.time.pass(100 * MINUTE);
+    expect(stage.did).to.deep.equal([]);
+  });
+
+  it("are over at once where the operator has paid it by hand before", async () => {
+    await stage.records.choose("one", { byHand: "0xda" });
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    expect([stage.did, await stage.records.readEnd("one")]).to.deep.equal([
+      [],
+      { transaction: "0xda", refund_tx: "0xda", at: (await stage.records.readEnd("one"))?.at },
+    ]);
+  });
+
+  it("write down why it is not paid yet, once, and as an error after an hour", async () => {
+    stage.screened = new Problem("upstream-failed", "The list cannot be read");
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    expect((await stage.records.read("one"))?.reason).to.equal("The list cannot be read");
+    let writes = 0;
+    const { set } = stage.store;
+    stage.store.set = async (key, ...rest) => {
+      if (key === "refund:one") writes += 1;
+      return set(key, ...rest);
+    };
+    for (let minute = 0; minute < 59; minute += 1) await stage.time.pass(MINUTE);
+    expect([writes, stage.logged.filter((line) => line.startsWith("error"))]).to.deep.equal([0, []]);
+    for (let minute = 0; minute < 22; minute += 1) await stage.time.pass(MINUTE);
+    expect(stage.logged).to.include("error refund.delayed");
+    expect(stage.did).not.to.include("find");
+  });
+
+  it("take a minute at most, and say so", async () => {
+    let given: AbortSignal | undefined;
+    await stage.refunds.close();
+    stage.open({
+      attemptMs: 0,
+      screenRecipient: (_address, signal) =>
+        new Promise((_resolve, reject) => {
+          given = signal;
+          const stop = (): void => reject(signal.reason);
+          signal.addEventListener("abort", stop);
+          if (signal.aborted) stop();
+        }),
+    });
+    await stage.refunds.open(toCase());
+    while (!given?.aborted) await new Promise((done) => setImmediate(done));
+    await stage.time.pass(10);
+    expect((await stage.records.read("one"))?.reason).to.equal("The transfer was not completed in time");
+    const timeouts = mock.method(AbortSignal, "timeout");
+    await stage.refunds.close();
+    stage.open();
+    await stage.refunds.open({ ...toCase(), id: "two" });
+    await stage.time.pass(10);
+    expect(timeouts.mock.calls[0]?.arguments).to.deep.equal([MINUTE]);
+    timeouts.mock.restore();
+  });
+
+  it("are taken up by the next process, and once a minute by each", async () => {
+    await stage.refunds.close();
+    stage.settle();
+    stage.open();
+    const { id, service, payment } = toCase();
+    const fresh = { openedAt: stage.clock.now(), isOnRail: true, reason: null } as const;
+    await stage.records.open({ id, service, payment, ...fresh, state: "pending" });
+    await stage.records.open({ id: "two", service, payment, ...fresh, state: "manual" });
+    stage.refunds.start();
+    await stage.time.pass(10);
+    expect(stage.did.filter((what) => what.startsWith("sign"))).to.deep.equal([`sign one ${PAYER} 1000`]);
+    await stage.records.open({ id: "three", service, payment, ...fresh, state: "pending" });
+    await stage.time.pass(MINUTE - 1000);
+    expect(stage.did.filter((what) => what.startsWith("sign"))).to.have.length(1);
+    await stage.time.pass(2000);
+    expect(stage.did.filter((what) => what.startsWith("sign"))).to.have.length(2);
+  });
+
+  it("are none where nobody can be paid, or on another rail", async () => {
+    const cases: [Partial<RefundCase["payment"]>, RegExp][] = [
+      [{ payer: null }, /did not say who has paid/],
+      [{ payer: `${PAYER}0` }, /did not say who has paid/],
+      [{ payer: `x${PAYER}` }, /did not say who has paid/],
+      [{ network: "eip155:137" }, /^Payments on this network are paid back by hand$/],
+      [{ asset: PAYER }, /^Payments in this token are paid back by hand$/],
+    ];
+    for (const [at, [payment, reason]] of cases.entries()) {
+      await stage.refunds.open({ ...toCase(payment), id: String(at) });
+      const refund = await stage.records.read(String(at));
+      expect(refund?.state).to.equal("manual");
+      expect(refund?.reason).to.match(reason);
+      expect(refund?.isOnRail).to.equal(at < 3);
+    }
+    await stage.time.pass(100 * MINUTE);
+    expect(stage.did).to.deep.equal([]);
+  });
+
+  it("wait on a site that does not pay back in this token any more", async () => {
+    await stage.refunds.close();
+    stage.open({ rail: undefined });
+    await stage.records.open({
+      ...toCase(),
+      openedAt: stage.clock.now(),
+      isOnRail: true,
+      state: "pending",
+      reason: null,
+    });
+    stage.refunds.start();
+    await stage.time.pass(10);
+    expect((await stage.records.read("one"))?.reason).to.equal(
+      "This site does not make refunds in this token any more",
+    );
+    expect((await stage.records.read("one"))?.state).to.equal("pending");
+  });
+
+  it("stop at the end of the process without blaming the refund", async () => {
+    const reached = Promise.withResolvers<void>();
+    stage.check = () => {
+      reached.resolve();
+      return new Promise(() => {});
+    };
+    const gone = Promise.withResolvers<never>();
+    await stage.refunds.close();
+    stage.open({
+      screenRecipient: (_address, signal) => {
+        signal.addEventListener("abort", () => gone.reject(signal.reason));
+        reached.resolve();
+        return gone.promise;
+      },
+    });
+    await stage.refunds.open(toCase());
+    await reached.promise;
+    await stage.refunds.close();
+    expect((await stage.records.read("one"))?.reason).to.equal(null);
+    expect(stage.logged).to.deep.equal(["info refund.opened"]);
+  });
+});
