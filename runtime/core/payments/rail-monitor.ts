@@ -26,6 +26,8 @@ export interface RailMonitorDeps {
 
 /** How long a facilitator may take to answer `supported`. */
 const ASK_MS = 3000;
+/** How long the other rails wait for it. */
+const TOGETHER_MS = 300;
 /** The delay before a rail that is down is asked again; doubled each time, up to five times. */
 const RETRY_MS = 1000;
 /** The interval of the checks while all rails are up. */
@@ -66,10 +68,15 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   async function round(): Promise<void> {
     try {
       await trust.refresh();
-      const next = new Map(await Promise.all(rails.map(async (rail) => [rail.manifest.id, await ask(rail)] as const)));
-      if (JSON.stringify([...next]) !== announced) await onChange(next);
-      announced = JSON.stringify([...next]);
-      statuses = next;
+      const next = new Map(statuses);
+      const all = Promise.all(rails.map(async (rail) => next.set(rail.manifest.id, await ask(rail))));
+      const slow = Promise.withResolvers<void>();
+      const waiting = setTimeout(slow.resolve, TOGETHER_MS);
+      await Promise.race([all, slow.promise]);
+      clearTimeout(waiting);
+      await show(new Map(next));
+      await all;
+      await show(next);
     } catch (error) {
       onError(error);
     }
@@ -77,6 +84,13 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     failures = down ? failures + 1 : 0;
     const waitMs = down ? RETRY_MS * 2 ** Math.min(failures - 1, 5) : REFRESH_MS;
     if (!closed) timer = setTimeout(() => void round(), waitMs).unref();
+  }
+
+  async function show(next: ReadonlyMap<string, RailStatus>): Promise<void> {
+    const text = JSON.stringify([...next]);
+    if (text !== announced) await onChange(next);
+    announced = text;
+    statuses = next;
   }
 
   /**

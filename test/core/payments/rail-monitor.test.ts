@@ -6,6 +6,7 @@ import {
   type RailMonitor,
   type RailMonitorDeps,
 } from "../../../runtime/core/payments/rail-monitor.ts";
+import type { SupportedKind } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 
@@ -142,6 +143,22 @@ describe("a rail", () => {
       monitor.refresh();
       await time.pass(1_000_000);
       expect(rail.asked.supported).to.equal(before + 1);
+    });
+
+    it("does not wait for another one whose facilitator keeps silent", async () => {
+      const silence = Promise.withResolvers<readonly SupportedKind[]>();
+      const other = createScriptedRail({ id: "polygon" });
+      const both = create({
+        rails: [rail, { ...other, facilitator: { ...other.facilitator, supported: () => silence.promise } }],
+      });
+      const states = (): (string | undefined)[] => ["base", "polygon"].map((id) => both.statuses().get(id)?.state);
+      const round = both.start();
+      await time.pass(500);
+      expect(states()).to.deep.equal(["up", "down"]);
+      silence.resolve(await other.facilitator.supported(new AbortController().signal));
+      await round;
+      expect(states()).to.deep.equal(["up", "up"]);
+      both.close();
     });
 
     it("is not asked about again by a round that was under way at the end", async () => {
