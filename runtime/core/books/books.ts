@@ -144,7 +144,7 @@ export interface Books {
    * one bears its fee: the sale that the fee was paid for, otherwise the first line. A reversal has none, and no line has
    * one whose transaction somebody else sent.
    */
-  fees(lines: readonly Pick<BookLine, "seq" | "kind" | "network" | "transaction">[]): ReadonlyMap<number, BookFee>;
+  fees(lines: readonly Pick<BookLine, "seq" | "network">[]): ReadonlyMap<number, BookFee>;
   /** Fees whose transaction is in no line of the book: reverted ones and anchors. Oldest first. */
   loneFees(span: Span, page: { readonly limit: number; readonly after?: BookFee | undefined }): readonly BookFee[];
   /** Sums of fees. Takes milliseconds for whole hours (UTC); for other spans, each fee is read. */

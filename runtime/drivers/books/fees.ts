@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import type { Books, Span } from "../../core/books/books.ts";
 import { saleId } from "../../core/books/events.ts";
 import type { BookFee, FeeEvent, FeeSum } from "../../core/books/fees.ts";
 import { ATOMIC, packHex, packId, unpackHex } from "./packing.ts";
@@ -31,19 +31,23 @@ const toInteger = (amount: string): bigint | string => (BigInt(amount) < 2n ** 6
 
 /** Answers queries of fees. */
 export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "loneFees" | "feeSums"> {
-  const columns = `SELECT ${unpackHex("tx")} AS tx, at, CAST(amount AS TEXT) AS amount, about, ${NAMES} FROM book_fees`;
+  const columns = `${unpackHex("f.tx")} AS tx, f.at, CAST(f.amount AS TEXT) AS amount, about, f.network, symbol, f.decimals,
+    purpose, reverted`;
   const networks = db.prepare(`SELECT DISTINCT network FROM book_fee_sums WHERE unit = ${UNITS.day}`);
-  const one = db.prepare(`${columns} f JOIN (SELECT seq, id, kind FROM book_lines) l ON l.seq = ?3
-    WHERE f.tx = ?1 AND f.network = ?2 AND ${createBearing(db)}`);
-  const lone = db.prepare(`${columns} WHERE ${LONE} AND at >= ? AND at < ? AND (at, tx, network) > (?, ?, ?)
+  const ofLines = db.prepare(`SELECT l.seq AS seq, ${columns}
+    FROM json_each(?) j CROSS JOIN book_lines l ON l.seq = j.value CROSS JOIN book_terms b ON b.id = l.terms
+      CROSS JOIN book_fees f ON f.tx = l.tx AND f.network = b.network
+    WHERE ${createBearing(db)}`);
+  const lone =
+    db.prepare(`SELECT ${columns} FROM book_fees f WHERE ${LONE} AND at >= ? AND at < ? AND (at, tx, network) > (?, ?, ?)
     ORDER BY at, tx, network LIMIT ?`);
   const exact = `SELECT ${NAMES}, 1 AS count, ${ATOMIC} FROM book_fees WHERE at >= ? AND at < ?`;
 
   return {
     fees(lines) {
       const known = new Set(networks.all().map(({ network }) => network as string));
-      const found = lines.filter(({ network }) => known.has(network)).map((line) => [line.seq, feeOf(line)] as const);
-      return new Map(found.filter((pair): pair is [number, BookFee] => pair[1] !== undefined));
+      const own = lines.filter(({ network }) => known.has(network)).map(({ seq }) => seq);
+      return new Map(ofLines.all(JSON.stringify(own)).map(({ seq, ...fee }) => [Number(seq), toFee(fee)]));
     },
     loneFees: ({ from, to }, { limit, after }) => {
       const last = after ? [after.at, packHex(after.transaction), after.network] : [Number.MIN_SAFE_INTEGER, 0, ""];
@@ -58,15 +62,6 @@ export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "lone
       return statement.all(...values).map(toSum);
     },
   };
-
-  function feeOf({
-    seq,
-    network,
-    transaction,
-  }: Pick<BookLine, "seq" | "network" | "transaction">): BookFee | undefined {
-    const row = one.get(packHex(transaction), network, seq);
-    return row && toFee(row);
-  }
 }
 
 /** SQL of whether the line `l` bears the fee `f` of its transaction. */
