@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
+import { INHERITED } from "../support/inherited.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../runtime/cli/payphone.js");
 
 /** A command as it is typed in a folder. */
 function type(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { PATH = "" } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
     cwd,
-    env: { PATH, ...env },
+    env: { ...INHERITED, ...env },
     encoding: "utf8",
   });
   return { status, said: stdout + stderr };

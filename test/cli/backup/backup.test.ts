@@ -5,15 +5,15 @@ import { expect } from "chai";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
 function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { PATH = "" } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
-    env: { PATH, PAYPHONE_DATA_DIR: dataDir, ...env },
+    env: { ...INHERITED, PAYPHONE_DATA_DIR: dataDir, ...env },
     encoding: "utf8",
   });
   return { status, said: stdout + stderr };

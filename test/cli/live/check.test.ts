@@ -6,6 +6,7 @@ import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { findFreePort } from "../../support/free-port.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
 
@@ -29,7 +30,7 @@ describe("payphone serve --check", () => {
   ): Promise<{ code: number; said: string; states: Record<string, string>; found: Record<string, string> }> {
     const { env } = await sharedSandbox();
     const settings = {
-      PATH: process.env.PATH,
+      ...INHERITED,
       ETHEREUM_RPC_URL: env.BASE_RPC_URL,
       ...env,
       PORT: String(port),

@@ -4,6 +4,7 @@ import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const SOLANA = `  - id: solana
@@ -32,7 +33,7 @@ describe("serve --check of a shop with several facilitators", () => {
     const check = (more: Record<string, string>): Promise<{ code: unknown; said: string }> =>
       new Promise((resolve) => {
         const { FACILITATOR_URL, ...rest } = env;
-        const settings = { ...rest, PATH: process.env.PATH, PAYPHONE_DATA_DIR: data.path, PORT: "0", ...more };
+        const settings = { ...rest, ...INHERITED, PAYPHONE_DATA_DIR: data.path, PORT: "0", ...more };
         const named = { FIRST: "http://127.0.0.1:9", SECOND: FACILITATOR_URL, PUBLIC_BASE_URL: "http://127.0.0.1:9" };
         const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--check", "--json", "--dir", dir];
         const options = { env: { ...settings, ...named } as NodeJS.ProcessEnv, timeout: 60_000 };

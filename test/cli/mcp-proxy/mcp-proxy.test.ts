@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
+import { INHERITED } from "../../support/inherited.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
@@ -93,7 +94,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   async function open(url: string, ...limits: readonly string[]): Promise<Client> {
     const client = new Client({ name: "a-test", version: "1.0.0" });
     const args = [LAUNCHER, "mcp-proxy", url, "--spending", spending.path, ...limits];
-    const env = { PATH: process.env.PATH ?? "" };
+    const env = { ...INHERITED };
     await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
     clients.push(client);
     return client;

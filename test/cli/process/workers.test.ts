@@ -14,6 +14,7 @@ import { toShop } from "../../rails/shop.ts";
 import { untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -170,7 +171,7 @@ describe("serve --workers", () => {
     const serve = (count: string): Promise<{ code: unknown; said: string }> =>
       new Promise((resolve) => {
         const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--workers", count];
-        const env = { PATH: process.env.PATH, PAYPHONE_DATA_DIR: data.path };
+        const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
         execFile(process.execPath, args, { env, timeout: 60_000 }, (error, out, err) =>
           resolve({ code: error?.code, said: out + err }),
         );

@@ -11,6 +11,7 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
@@ -38,8 +39,7 @@ describe("a sandbox that somebody works in", function () {
   before(async () => {
     dir = await makeDirectory(TOSS);
     await distrust(join(data.path, "sandbox"));
-    const { PATH = "" } = process.env;
-    const env = { PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
+    const env = { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk) => {

@@ -14,6 +14,7 @@ import {
 } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -44,8 +45,7 @@ describe("a shop that is changed under fire", function () {
 
   /** A command as the operator types it. */
   function type(...args: string[]): Promise<{ code: number; said: string }> {
-    const { PATH = "" } = process.env;
-    const env = { PATH, PAYPHONE_DATA_DIR: data.path };
+    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
     return new Promise((resolve) => {
       execFile(process.execPath, [LAUNCHER, ...args], { cwd: dir, env, timeout: 60_000 }, (error, out, err) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, said: out + err }),
@@ -206,9 +206,8 @@ describe("a shop that is changed under fire", function () {
 describe("the command of a shop that does not run", () => {
   it("says so, and what to do", async () => {
     const empty = createDataDir();
-    const { PATH = "" } = process.env;
     const said = await new Promise<string>((resolve) => {
-      const env = { PATH, PAYPHONE_DATA_DIR: empty.path };
+      const env = { ...INHERITED, PAYPHONE_DATA_DIR: empty.path };
       execFile(process.execPath, [LAUNCHER, "status"], { env }, (_error, _out, err) => resolve(err));
     });
     empty.remove();

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, type Files, makeDirectory, ROOT, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -12,7 +13,7 @@ async function refuse(dir: string, env: Record<string, string>): Promise<{ code:
   const data = createDataDir();
   return new Promise((resolve) => {
     const options = {
-      env: { PATH: process.env.PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
+      env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
       timeout: 30_000,
     };
     execFile(

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect } from "chai";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { INHERITED } from "../../support/inherited.ts";
 import { withRedis } from "../../support/programs.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
@@ -31,7 +32,7 @@ withRedis.describe("a server whose Redis leaves while it starts", () => {
       const data = createDataDir();
       proxy.intervene(([, key]) => (key?.startsWith(prefix) ? "refuse" : "pass"));
       const own = {
-        PATH: process.env.PATH,
+        ...INHERITED,
         ETHEREUM_RPC_URL: "http://127.0.0.1:9",
         PORT: "0",
         PAYPHONE_DATA_DIR: data.path,

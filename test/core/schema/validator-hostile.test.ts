@@ -72,8 +72,15 @@ const CHECKS = [...schemas].flatMap(([schema, document]) => {
 });
 
 describe("a hostile body", () => {
+  let once: Promise<Result[]> | undefined;
+  /** What all checks give when they are run once. */
+  const checkOnce = (): Promise<Result[]> => {
+    once ??= check(CHECKS);
+    return once;
+  };
+
   it("causes no exception with any schema, and gets a short answer", async () => {
-    const results = await check(CHECKS);
+    const results = await checkOnce();
     expect(results).to.have.length(CHECKS.length);
     for (const { issues, answer } of results) {
       expect(issues.length).to.be.at.most(100);
@@ -85,11 +92,14 @@ describe("a hostile body", () => {
     const worst = JSON.stringify(Object.fromEntries(Array.from({ length: SIZE / 11 }, (_, at) => [`k${at}`, 1])));
     const parse = Math.min(...Array.from({ length: 20 }, () => cpuOf(() => JSON.parse(worst))));
     const ofRequests = CHECKS.filter(({ schema }) => schema.endsWith("Request"));
+    const isDear = (result?: Result): boolean => (result?.cpu ?? 0) > 5 * parse;
     const findDear = async (checks: typeof CHECKS, runs: number): Promise<typeof CHECKS> => {
       const results = await check(checks, runs);
-      return checks.filter((_, at) => (results[at]?.cpu ?? 0) > 5 * parse);
+      return checks.filter((_, at) => isDear(results[at]));
     };
-    const dear = await findDear(await findDear(await findDear(ofRequests, 1), 3), 20);
+    const first = await checkOnce();
+    const suspects = CHECKS.filter((one, at) => ofRequests.includes(one) && isDear(first[at]));
+    const dear = await findDear(await findDear(suspects, 3), 20);
     expect(ofRequests).to.have.length.above(100);
     expect(dear.map(({ schema, json }) => `${schema}: ${json.slice(0, 60)}`)).to.deep.equal([]);
   });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { INHERITED } from "../inherited.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -14,10 +15,9 @@ export interface Ran {
 
 /** Runs `payphone` with only these environment variables. */
 export async function runPayphone(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
-  const { PATH } = process.env;
   const child = spawn(process.execPath, [LAUNCHER, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH, NO_COLOR: "1", ...env },
+    env: { ...INHERITED, NO_COLOR: "1", ...env },
   });
   const ended = once(child, "exit") as Promise<[number | null]>;
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
+import { INHERITED } from "../inherited.ts";
 import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
 import { withSoundNote } from "./sound-note.ts";
@@ -33,7 +34,7 @@ async function start(
 ): Promise<SandboxServer> {
   const child = spawn(process.execPath, [LAUNCHER, "sandbox", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
+    env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
   });
   const gone = once(child, "exit");
   let said = "";

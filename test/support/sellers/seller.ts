@@ -6,14 +6,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestSandbox } from "../chains/chains.ts";
 import { findFreePort } from "../free-port.ts";
+import { INHERITED } from "../inherited.ts";
 import { untilRailsUp } from "./rails-up.ts";
 import { withSoundNote } from "./sound-note.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
-/** Passed on, so that `npm run coverage` measures sellers, too. */
-const { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } = process.env;
-const INHERITED = NODE_V8_COVERAGE ? { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } : { PATH };
 
 /** The real `payphone serve` in a child process, paid on the sandbox's chains. */
 export interface Seller {
