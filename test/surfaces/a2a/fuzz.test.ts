@@ -4,8 +4,7 @@ import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 import { createPeer, toPeerKeys } from "./served/support/peer.ts";
 
-/** More of them in `npm run test:crash`. */
-const RUNS = process.env.CRASH_ROUNDS === undefined ? 2000 : 10_000;
+const RUNS = 10_000;
 const peer = createPeer(BASE_URL);
 
 const METHODS = [
