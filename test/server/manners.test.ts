@@ -85,7 +85,7 @@ describe("an answer to anybody", () => {
       (await fetch(`${door.url}/v1/screen`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
     for (const id of ["a", "A-z_0.9", "x".repeat(64)]) expect(await answered(id)).to.equal(id);
     const made = await Promise.all(["", "x".repeat(65), "a b", "<script>", 'a"b', "a,b"].map(answered));
-    for (const id of made) expect(id).to.match(/^[0-9a-f-]{36}$/);
+    for (const id of made) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(made).size).to.equal(made.length);
   });
 

@@ -3,15 +3,13 @@ import type { BookEvent, RefundEvent, ReversalEvent, SaleEvent } from "../../cor
 import { KINDS, packAmount, packHex, packId, packUsd, packUuid } from "./packing.ts";
 import { keyOf, PARTS, SHOWN } from "./schema.ts";
 
-/** A row of `book_lines` without its number. */
+/** A row of `book_lines` without its number and the times of a sale. */
 interface NewLine extends Taken {
   readonly id: SQLInputValue;
   readonly kind: number;
   /** The number of the sale's line. */
   readonly sale: number | null;
   readonly at: number;
-  /** The times of the steps, in the form that `schema.ts` describes. */
-  readonly steps?: readonly (number | null)[] | undefined;
 }
 
 /** What refunds, reversals and restorations copy from their sale. */
@@ -66,13 +64,10 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   };
 
   function enterSale(event: SaleEvent): void {
-    const { id, at, amount, usd, payer, transaction, requestId, service, door, rail, network, asset } = event;
-    write({
-      ...{ id: packId(id), kind: 0, sale: null, at, amount: packAmount(amount), nano: packUsd(usd) },
-      terms: termsOf([service, door, rail, network, asset, event.decimals, event.receiver, event.set]),
-      ...{ payer: packHex(payer), tx: packHex(transaction), request: packUuid(requestId), job: packUuid(event.job) },
-      steps: toSteps(event),
-    });
+    const { id, at, amount, usd, payer, transaction, requestId, job, service, door, rail, network, asset } = event;
+    const terms = termsOf([service, door, rail, network, asset, event.decimals, event.receiver, event.set]);
+    const own = [packHex(payer), packHex(transaction), packUuid(requestId), packUuid(job)] as const;
+    insert.run(packId(id), 0, null, at, terms, packAmount(amount), packUsd(usd), ...own, ...toSteps(event));
   }
 
   /** A refund copies the terms of its sale; when the book has no such sale, its own terms, as far as known. */
@@ -94,9 +89,8 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
     if (line) write({ ...line, id: packId(id), kind: KINDS.indexOf(kind), sale: line.seq, at });
   }
 
-  function write({ id, kind, sale, at, terms, steps = NO_STEPS, ...line }: NewLine): void {
-    const { amount, nano, payer, tx, request, job } = line;
-    insert.run(id, kind, sale, at, terms, amount, nano, payer, tx, request, job, ...steps);
+  function write({ id, kind, sale, at, terms, amount, nano, payer, tx, request, job }: NewLine): void {
+    insert.run(id, kind, sale, at, terms, amount, nano, payer, tx, request, job, ...NO_STEPS);
   }
 
   function termsOf(terms: Terms): number {
@@ -117,8 +111,9 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   }
 }
 
-function toSteps({ at, times }: SaleEvent): readonly (number | null)[] | undefined {
-  if (times === null) return undefined;
+/** In the form that `schema.ts` describes. */
+function toSteps({ at, times }: SaleEvent): readonly (number | null)[] {
+  if (times === null) return NO_STEPS;
   const { begun, reserved, verified, worked, recorded } = times;
   const after = (step: number | undefined): number | null => (step === undefined ? null : step - begun);
   return [at - begun, after(reserved), after(verified), after(worked), after(recorded)];
