@@ -148,8 +148,9 @@ describe("serve --workers", () => {
     const slow = buy(9);
     await eventually(() => readdirSync(data.path).includes("gate.begun"));
     const stopped = seller.stop();
+    // A connection that is made while the last worker stops listening may hang until the processes are gone.
     await eventually(() =>
-      fetch(`${seller.url}/health`).then(
+      fetch(`${seller.url}/health`, { signal: AbortSignal.timeout(5000) }).then(
         () => false,
         () => true,
       ),

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { splitText } from "../../../plugins/tldr/parts.ts";
+import { CODE_POINTS } from "../../support/code-points.ts";
 
 const WORDS = [
   "tide",
@@ -22,7 +23,7 @@ const WORDS = [
 describe("a long text, cut into parts", () => {
   const texts = fc.oneof(
     fc.array(fc.constantFrom(...WORDS), { maxLength: 300 }).map((words) => words.join("")),
-    fc.string({ unit: "binary", maxLength: 300 }),
+    fc.string({ unit: CODE_POINTS, maxLength: 300 }),
   );
 
   it("has every character in exactly one part", () => {

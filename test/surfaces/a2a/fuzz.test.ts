@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { CODE_POINTS } from "../../support/code-points.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
 import { createPeer, toPeerKeys } from "./served/support/peer.ts";
@@ -97,7 +98,7 @@ const signed = fc
   .tuple(
     fc.constantFrom("peer/hello", "capabilities/list", "peer/quote", "peer/receipt"),
     fc.oneof(fc.constant({ skill: "roll" }), fc.jsonValue()),
-    fc.array(fc.tuple(fc.nat(8), fc.oneof(fc.jsonValue(), fc.double(), fc.string({ unit: "binary" }))), {
+    fc.array(fc.tuple(fc.nat(8), fc.oneof(fc.jsonValue(), fc.double(), fc.string({ unit: CODE_POINTS }))), {
       maxLength: 2,
     }),
   )
@@ -109,7 +110,7 @@ const signed = fc
 
 /** Text that was cut, or scribbled into. */
 const torn = fc
-  .tuple(fc.oneof(standard, signed), fc.nat(300), fc.string({ unit: "binary", maxLength: 5 }))
+  .tuple(fc.oneof(standard, signed), fc.nat(300), fc.string({ unit: CODE_POINTS, maxLength: 5 }))
   .map(([whole, at, noise]) => {
     const text = JSON.stringify(whole);
     return text.slice(0, at) + noise + text.slice(at + noise.length);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { CODE_POINTS } from "../../support/code-points.ts";
 import { encode, type Loose, MODERN_META, openStall, type Stall } from "./served/support/stall.ts";
 
 /** More of them in `npm run test:crash`. */
@@ -65,7 +66,7 @@ const batch = fc.array(mutated, { maxLength: 22 }).map((texts) => `[${texts.join
 
 const value = fc.oneof(
   fc.constantFrom(...VERSIONS, ...METHODS, "roll", "=?base64?cm9sbA==?=", "=?base64?!?=", encode(PAYMENT), ""),
-  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: CODE_POINTS, maxLength: 20 }),
 );
 const headers = fc.record(
   {

@@ -4,6 +4,7 @@ import type { Flow } from "../../../../plugins/wallet/investigate/flows.ts";
 import { FLAGS } from "../../../../plugins/wallet/screen/flags.ts";
 import { toRisk } from "../../../../plugins/wallet/screen/risk.ts";
 import type { ScreenResponse } from "../../../../plugins/wallet/screen/screening.ts";
+import { CODE_POINTS } from "../../../support/code-points.ts";
 
 /** Whom the evidence is about. */
 export const SUBJECT = `0x${"5".repeat(40)}`;
@@ -97,7 +98,7 @@ export const nodes: fc.Arbitrary<GraphNode> = fc.record({
   address: fc.bigInt({ min: 1n, max: 2n ** 159n }).map((value) => `0x${value.toString(16).padStart(40, "0")}`),
   hop: fc.constantFrom(1 as const, 2 as const),
   contacts: fc.option(fc.nat(100)),
-  label: fc.oneof(fc.constant(null), fc.string({ unit: "binary", maxLength: 60 })),
+  label: fc.oneof(fc.constant(null), fc.string({ unit: CODE_POINTS, maxLength: 60 })),
   screened: screenings,
 });
 
