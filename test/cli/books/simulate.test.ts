@@ -22,7 +22,7 @@ describe("payphone simulate", () => {
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
 
   it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
-    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.1", "--pause", "1");
+    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.2", "--pause", "1");
     expect(code, out + err).to.equal(0);
     expect(err).to.match(/^10 buyers, \d+ services, USDC on Base and JPYC on Polygon$/m);
     expect(err).to.match(/^\d+ s: .*paid and served \d+/m);
