@@ -43,11 +43,14 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   let announced = "";
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+  /** Since the round began. */
+  let hasChanged = false;
   let closed = false;
 
   const refresh = (): void => {
-    clearTimeout(timer);
-    if (!closed) timer = setTimeout(() => void round(), 0);
+    hasChanged = true;
+    if (!isAsking) askIn(0);
   };
   for (const { facilitator } of rails) facilitator.watch?.(refresh);
   trust.watch(refresh);
@@ -65,7 +68,15 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     },
   };
 
+  function askIn(ms: number): void {
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(() => void round(), ms).unref();
+  }
+
   async function round(): Promise<void> {
+    clearTimeout(timer);
+    isAsking = true;
+    hasChanged = false;
     try {
       await trust.refresh();
       const next = new Map(statuses);
@@ -83,7 +94,8 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     const down = announced === "" || [...statuses.values()].some(({ state }) => state === "down");
     failures = down ? failures + 1 : 0;
     const waitMs = down ? RETRY_MS * 2 ** Math.min(failures - 1, 5) : REFRESH_MS;
-    if (!closed) timer = setTimeout(() => void round(), waitMs).unref();
+    isAsking = false;
+    askIn(hasChanged ? 0 : waitMs);
   }
 
   async function show(next: ReadonlyMap<string, RailStatus>): Promise<void> {

@@ -161,6 +161,26 @@ describe("a rail", () => {
       both.close();
     });
 
+    it("is asked about by one round at a time, however often something changes meanwhile", async () => {
+      const silence = Promise.withResolvers<void>();
+      const slow = create({
+        trust: { reasonAgainstAll: () => undefined, watch: () => {}, refresh: () => silence.promise },
+      });
+      const before = rail.asked.supported;
+      const round = slow.start();
+      for (let change = 0; change < 3; change += 1) {
+        slow.refresh();
+        await time.pass(20);
+      }
+      silence.resolve();
+      await round;
+      await time.pass(20);
+      expect(rail.asked.supported, "once more after the changes").to.equal(before + 2);
+      await time.pass(300_000);
+      expect(rail.asked.supported, "and then every five minutes").to.equal(before + 3);
+      slow.close();
+    });
+
     it("is not asked about again by a round that was under way at the end", async () => {
       const answered = Promise.withResolvers<void>();
       const slow = create({
