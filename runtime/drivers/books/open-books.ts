@@ -23,6 +23,8 @@ export type OpenBooksOptions =
 /** How long a lock may block the thread; retries go on for `PATIENCE_MS`. */
 const BUSY_MS = 50;
 const PATIENCE_MS = 2000;
+/** A database in a file without a name, which SQLite deletes when it is closed or the process ends. */
+const TEMPORARY = "";
 
 /**
  * Opens the shop's book for queries. When the store's file cannot be written, queries read a copy of the book as it is now.
@@ -35,8 +37,13 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
   const { file } = options;
   if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
-  const db = canWrite(file) ? await openTables(file) : copyTables(file);
+  const isWritable = canWrite(file);
+  const db = new DatabaseSync(isWritable ? file : TEMPORARY, { timeout: BUSY_MS });
   try {
+    if (isWritable) {
+      db.exec("PRAGMA synchronous = NORMAL"); // What a crash undoes here is done again by `show`.
+      await patiently(file, () => prepareTables(db));
+    } else copyTables(file, db);
     const { show } = createBookTables(db);
     const isBehind = db.prepare(`SELECT 1 FROM book_lines WHERE seq > ${SHOWN} LIMIT 1`);
     const refresh = async (): Promise<void> => {
@@ -45,7 +52,7 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
     return { ...createBookQuestions(db), refresh, close: async () => db.close() };
   } catch (cause) {
     db.close();
-    throw unreadable(file, cause);
+    throw cause instanceof Problem ? cause : unreadable(file, cause);
   }
 }
 
@@ -60,36 +67,17 @@ function canWrite(file: string): boolean {
   }
 }
 
-async function openTables(file: string): Promise<DatabaseSync> {
-  const db = new DatabaseSync(file, { timeout: BUSY_MS });
-  try {
-    db.exec("PRAGMA synchronous = NORMAL"); // What a crash undoes here is done again by `show`.
-    await patiently(file, () => prepareTables(db));
-    return db;
-  } catch (cause) {
-    db.close();
-    throw cause instanceof Problem ? cause : unreadable(file, cause);
-  }
-}
-
-/** Copies the tables of a book into a temporary database. SQLite deletes its file when it is closed or the process ends. */
-function copyTables(file: string): DatabaseSync {
-  const db = new DatabaseSync("");
-  try {
-    db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-    const verify = attach(db, file);
-    const tables = db.prepare("SELECT name, sql FROM shop.sqlite_master WHERE type = 'table' AND name GLOB 'book*'");
-    transact(db, () => {
-      for (const { name, sql } of tables.all()) db.exec(`${sql}; INSERT INTO main.${name} SELECT * FROM shop.${name}`);
-    });
-    verify();
-    db.exec("DETACH shop");
-    prepareTables(db);
-    return db;
-  } catch (cause) {
-    db.close();
-    throw cause instanceof Problem ? cause : unreadable(file, cause);
-  }
+/** Copies the tables of a book. */
+function copyTables(file: string, db: DatabaseSync): void {
+  db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+  const verify = attach(db, file);
+  const tables = db.prepare("SELECT name, sql FROM shop.sqlite_master WHERE type = 'table' AND name GLOB 'book*'");
+  transact(db, () => {
+    for (const { name, sql } of tables.all()) db.exec(`${sql}; INSERT INTO main.${name} SELECT * FROM shop.${name}`);
+  });
+  verify();
+  db.exec("DETACH shop");
+  prepareTables(db);
 }
 
 /**
