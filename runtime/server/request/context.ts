@@ -39,9 +39,10 @@ function newRequestId(now: number): string {
 export function openContext(request: Request, response: Response, clock: Clock): RequestContext {
   const given = request.headers["x-request-id"];
   const query = request.url.indexOf("?");
+  const now = clock.now();
   const context: RequestContext = {
-    id: typeof given === "string" && SANE_ID.test(given) ? given : newRequestId(clock.now()),
-    startedAt: clock.now(),
+    id: typeof given === "string" && SANE_ID.test(given) ? given : newRequestId(now),
+    startedAt: now,
     path: query < 0 ? request.url : request.url.slice(0, query),
     client: toClientKey(request.ip),
     bodyBytes: 0,
