@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type RequestOptions, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestant, start } from "./contestant.ts";
+import { startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { toFigures } from "./median.ts";
 import { BODY, PATHS } from "./shop.ts";
@@ -24,12 +24,10 @@ const TURN = 100;
 export async function measureAlone(): Promise<readonly AloneRow[]> {
   process.stderr.write("alone ");
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string, ...args: string[]): Promise<Contestant> =>
-    start([join(import.meta.dirname, "servers", `${name}.ts`), ...args]);
   const sellers = {
-    payphone: await server("payphone", join(folder, "state.sqlite")),
-    peer: await server("peer"),
-    bare: await server("bare"),
+    payphone: await startServer("payphone", join(folder, "state.sqlite")),
+    peer: await startServer("peer"),
+    bare: await startServer("bare"),
   };
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { findFreePort } from "../support/free-port.ts";
 
@@ -17,9 +18,10 @@ export interface Contestant {
   stop(): Promise<void>;
 }
 
-/** Starts a server of `servers/` and waits until it says its port on its first line. */
-export async function start(args: readonly string[]): Promise<Contestant> {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+/** Starts a server of `servers/` by its name and waits until it says its port on its first line. */
+export async function startServer(name: string, ...args: readonly string[]): Promise<Contestant> {
+  const program = join(import.meta.dirname, "servers", `${name}.ts`);
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
   child.stdout.resume();
   return toContestant(child, Number(line));

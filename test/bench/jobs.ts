@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRedis } from "../support/store/redis.ts";
-import { type Contestant, start } from "./contestant.ts";
+import { type Contestant, startServer } from "./contestant.ts";
 import { JOB_PATH, openJobShop } from "./job-shop.ts";
 import { type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
@@ -29,7 +29,6 @@ const JOBS = 1000;
 const STEP_MS = 10;
 const ROUNDS = 3;
 const POLLS = 4000;
-const SERVERS = join(import.meta.dirname, "servers");
 
 /** Drains the same line with one process and with two, in turn, on both engines. */
 export const measureDrain = (): Promise<DrainRow[]> =>
@@ -47,10 +46,7 @@ export const measureDrain = (): Promise<DrainRow[]> =>
 /** Asks for a job that is being worked on, beside a bare server in turn. */
 export const measurePolls = (): Promise<PollRow[]> =>
   onBothEngines(async (engine, openPlace) => {
-    const [server, bare] = await Promise.all([
-      start([join(SERVERS, "jobs.ts"), await openPlace(), "-1"]),
-      start([join(SERVERS, "bare.ts")]),
-    ]);
+    const [server, bare] = await Promise.all([startServer("jobs", await openPlace(), "-1"), startServer("bare")]);
     const body = JSON.stringify(EXAMPLE);
     const headers = { "content-type": "application/json" };
     const accepted = await fetch(server.url + JOB_PATH, { method: "POST", headers, body });
@@ -76,8 +72,7 @@ export const measurePolls = (): Promise<PollRow[]> =>
 /** Jobs a second, from the first that is put in line to the last that has ended. */
 async function drain(place: string, processes: number): Promise<number> {
   const workers: Contestant[] = [];
-  for (let count = 0; count < processes; count += 1)
-    workers.push(await start([join(SERVERS, "jobs.ts"), place, String(STEP_MS)]));
+  for (let count = 0; count < processes; count += 1) workers.push(await startServer("jobs", place, String(STEP_MS)));
   const { jobs, queue, service, close } = await openJobShop(place, 0, "http://127.0.0.1");
   const beganAt = performance.now();
   const add = (): Promise<void> => jobs.reserve(service, EXAMPLE, ({ job_id }) => jobs.begin(job_id, null));

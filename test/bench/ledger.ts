@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { start } from "./contestant.ts";
+import { startServer } from "./contestant.ts";
 
 /** What one account of many transfers takes, in a process of its own beside the node's. */
 export interface LedgerRow {
@@ -22,7 +22,7 @@ const CASES = [
 export async function measureLedger(): Promise<LedgerRow[]> {
   const rows: LedgerRow[] = [];
   for (const { title, id, transfers } of CASES) {
-    const node = await start([join(import.meta.dirname, "servers", "base-node.ts"), String(transfers)]);
+    const node = await startServer("base-node", String(transfers));
     try {
       rows.push({ title, ...(await measure(id, node.url)) });
     } finally {

@@ -6,7 +6,7 @@ import { measureAlone, printAlone } from "./alone.ts";
 import { measureBooks, printBooks } from "./books/cost.ts";
 import { measureYear, printYear } from "./books/year.ts";
 import { CASES, type Case } from "./cases.ts";
-import { type Contestant, start } from "./contestant.ts";
+import { startServer } from "./contestant.ts";
 import { type HostileRow, measureHostile } from "./hostile/hostile.ts";
 import { type DrainRow, measureDrain, measurePolls, type PollRow } from "./jobs.ts";
 import { type LedgerRow, measureLedger } from "./ledger.ts";
@@ -95,17 +95,15 @@ console.log(`\nWritten to ${file}`);
 async function measure(one: Case): Promise<Row> {
   process.stderr.write(`${one.title} `);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string, ...args: string[]): Promise<Contestant> =>
-    start([join(import.meta.dirname, "servers", `${name}.ts`), ...args]);
-  const facilitator = await server("facilitator");
+  const facilitator = await startServer("facilitator");
   const fill = (args: readonly string[]): string[] =>
     args.map((arg) =>
       arg === "@facilitator" ? facilitator.url : arg === "@file" ? join(folder, "state.sqlite") : arg,
     );
   const contestants = {
-    bare: await server("bare"),
-    peer: await server(one.rivalServer, ...fill(one.rival)),
-    payphone: await server("payphone", ...fill(one.payphone)),
+    bare: await startServer("bare"),
+    peer: await startServer(one.rivalServer, ...fill(one.rival)),
+    payphone: await startServer("payphone", ...fill(one.payphone)),
   };
   const rounds: Record<Name, Round>[] = [];
   try {

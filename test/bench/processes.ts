@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRedis } from "../support/store/redis.ts";
-import { type Contestant, start } from "./contestant.ts";
+import { type Contestant, startServer } from "./contestant.ts";
 import { type Maker, paid, sample, unpaid } from "./load.ts";
 import { median } from "./median.ts";
 
@@ -68,7 +68,7 @@ async function measure({ title, most, load, status, openPlace, workMs = 0 }: Sol
   try {
     for (let count = 1; count <= most; count += 1) {
       const args = [String(count), openPlace(), "-", "books", String(workMs)];
-      contestants.push(await start([join(import.meta.dirname, "servers", "workers.ts"), ...args]));
+      contestants.push(await startServer("workers", ...args));
     }
     const makers = await Promise.all(contestants.map(({ url }) => load(url)));
     const amounts = contestants.map(() => FIRST);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { siteOf } from "../support/sellers/site-of.ts";
-import { type Contestant, start, startAnswering } from "./contestant.ts";
+import { startAnswering, startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { toFigures } from "./median.ts";
 import { toLiveEnv } from "./start.ts";
@@ -49,8 +49,7 @@ const SERVICES = {
 /** Sells both through the real `payphone serve`, on SQLite, with the facilitator's stub; their calls take turns. */
 export async function measureProxied(): Promise<readonly ProxiedRow[]> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string): Promise<Contestant> => start([join(import.meta.dirname, "servers", `${name}.ts`)]);
-  const [facilitator, api] = await Promise.all([server("facilitator"), server("bare")]);
+  const [facilitator, api] = await Promise.all([startServer("facilitator"), startServer("bare")]);
   const dir = writeShop(join(folder, "shop"), api.url);
   const launcher = join(import.meta.dirname, "../../runtime/cli/payphone.js");
   const env = toLiveEnv(folder, facilitator.url);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSet } from "../../runtime/cli/set/load.ts";
-import { type Contestant, start, startAnswering } from "./contestant.ts";
+import { startAnswering, startServer } from "./contestant.ts";
 import { paidAlike, payer, type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
 import { CACHED, type SourcedCall, UNCACHED } from "./service-calls.ts";
@@ -32,8 +32,7 @@ const FIRST = 500;
 /** Sells through the real `payphone serve`, on SQLite, with the facilitator's stub and all sources over loopback HTTP. */
 export async function measureServices(): Promise<{ uncached: UncachedRow[]; cached: CachedRow[] }> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string): Promise<Contestant> => start([join(import.meta.dirname, "servers", `${name}.ts`)]);
-  const [facilitator, sources] = await Promise.all([server("facilitator"), server("sources")]);
+  const [facilitator, sources] = await Promise.all([startServer("facilitator"), startServer("sources")]);
   const env = { ...toLiveEnv(folder, facilitator.url), ...(await toSourceEnv(sources.url)) };
   const seller = await startAnswering([join(ROOT, "runtime/cli/payphone.js"), "serve"], env, "/ready");
   try {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Contestant, start } from "./contestant.ts";
+import { type Contestant, startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { BODY, PATHS } from "./shop.ts";
 
@@ -25,7 +25,7 @@ const TOOL_LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }
 /** A hundred calls a second, on a real file: paid and repeated, unpaid, refused, free, over `/mcp`, and broken ones. */
 export async function measureSoak(): Promise<SoakRow> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = await start([join(import.meta.dirname, "servers", "payphone.ts"), join(folder, "state.sqlite")]);
+  const server = await startServer("payphone", join(folder, "state.sqlite"));
   try {
     return await soak(server);
   } finally {

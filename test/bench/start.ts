@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestant, start, startAnswering } from "./contestant.ts";
+import { type Contestant, startAnswering, startServer } from "./contestant.ts";
 import { median } from "./median.ts";
 import { PAY_TO } from "./shop.ts";
 
@@ -18,8 +18,7 @@ const STARTS = 5;
 /** Starts the real `payphone serve`, the peer and the bare server in turn, and takes the medians. */
 export async function measureStart(): Promise<StartRow[]> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string): string => join(import.meta.dirname, "servers", `${name}.ts`);
-  const facilitator = await start([server("facilitator")]);
+  const facilitator = await startServer("facilitator");
   const launcher = join(import.meta.dirname, "../..", "runtime", "cli", "payphone.js");
   const env = toLiveEnv(folder, facilitator.url);
   try {
@@ -27,8 +26,8 @@ export async function measureStart(): Promise<StartRow[]> {
       await measure("`payphone serve`, all its services", "≤ 300 ms, ≤ 95 MB", () =>
         startAnswering([launcher, "serve"], env, "/health"),
       ),
-      await measure("@x402/express, 18 routes", "", () => start([server("peer"), facilitator.url])),
-      await measure("bare", "", () => start([server("bare")])),
+      await measure("@x402/express, 18 routes", "", () => startServer("peer", facilitator.url)),
+      await measure("bare", "", () => startServer("bare")),
     ];
   } finally {
     await facilitator.stop();

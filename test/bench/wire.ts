@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
-import { join } from "node:path";
 import type { Request } from "autocannon";
-import { start } from "./contestant.ts";
+import { startServer } from "./contestant.ts";
 import { paid, unpaid } from "./load.ts";
 import { median } from "./median.ts";
 import { PATHS } from "./shop.ts";
@@ -34,7 +33,7 @@ export async function measureWire(): Promise<WireRow[]> {
     ["@x402/express", ["peer"]],
   ] as const) {
     const [name, ...rest] = args;
-    const server = await start([join(import.meta.dirname, "servers", `${name}.ts`), ...rest]);
+    const server = await startServer(name, ...rest);
     try {
       const asked = (await unpaid())(PATHS.length);
       const bought = (await paid(server.url))(PATHS.length);

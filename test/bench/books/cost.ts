@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestant, start } from "../contestant.ts";
+import { type Contestant, startServer } from "../contestant.ts";
 import { paid, sample } from "../load.ts";
 import { median } from "../median.ts";
 
@@ -25,11 +25,9 @@ const CALLS = 4000;
 export async function measureBooks(): Promise<readonly BooksRow[]> {
   process.stderr.write("books ");
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const server = (name: string, ...args: string[]): Promise<Contestant> =>
-    start([join(import.meta.dirname, "../servers", `${name}.ts`), ...args]);
-  const facilitator = await server("facilitator");
+  const facilitator = await startServer("facilitator");
   const sell = (books: string): Promise<Contestant> =>
-    server("payphone", join(folder, `${books}.sqlite`), facilitator.url, books);
+    startServer("payphone", join(folder, `${books}.sqlite`), facilitator.url, books);
   const sellers = { on: await sell("books"), off: await sell("no-books") };
   const costs: { on: number; off: number; rate: number }[] = [];
   try {

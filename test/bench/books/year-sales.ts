@@ -50,7 +50,7 @@ interface Made {
   readonly payer: string;
 }
 
-function toSale({ ...sold }: Sold, { number, at, payer }: Made): SaleEvent {
+function toSale(sold: Sold, { number, at, payer }: Made): SaleEvent {
   return {
     kind: "sale",
     id: saleId(`bench:${number}`),

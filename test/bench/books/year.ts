@@ -10,7 +10,7 @@ import { VIEWS } from "../../../runtime/surfaces/pages/seller/frame.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { startRedis } from "../../support/store/redis.ts";
-import { start, startAnswering } from "../contestant.ts";
+import { startAnswering, startServer } from "../contestant.ts";
 import { toLiveEnv } from "../start.ts";
 import { enterYear, type Sold } from "./year-sales.ts";
 
@@ -69,7 +69,7 @@ async function measure(sold: readonly Sold[], sales: number): Promise<Figures> {
   process.stderr.write(`year of ${sales} sales `);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const redis = await startRedis();
-  const facilitator = await start([join(import.meta.dirname, "../servers/facilitator.ts")]);
+  const facilitator = await startServer("facilitator");
   try {
     const embedded = join(folder, "embedded");
     await fill({ dataDir: embedded }, sold, sales);
@@ -121,8 +121,8 @@ async function run(
     const found = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"));
     most = Math.max(most, Number(found?.[1] ?? 0) * 1024);
   }, SAMPLE_MS);
+  child.once("exit", () => clearInterval(sample)); // There is nothing to read about it any more.
   const [code] = await once(child, "close");
-  clearInterval(sample);
   if (code !== 0) throw new Error(`payphone ${args.join(" ")} ended with ${code}`);
   return { seconds: (performance.now() - began) / 1000, megabytes: most / 1e6 };
 }

@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { toPayments } from "../../attacks/support/whole-shop.ts";
-import { type Contestant, start } from "../contestant.ts";
+import { type Contestant, startServer } from "../contestant.ts";
 import { GOOD, type Order, post, TITLES } from "./attacks.ts";
 
 /** How good buyers fare beside an attack. Latencies are milliseconds. */
@@ -25,7 +24,7 @@ const GOOD_EVERY_MS = 20;
 export async function measureHostile(): Promise<HostileRow[]> {
   const rows: HostileRow[] = [];
   for (const title of TITLES) {
-    const server = await start([join(import.meta.dirname, "../servers", "whole.ts")]);
+    const server = await startServer("whole");
     try {
       await measureGood(server, 3); // Warms up.
       const alone = await measureGood(server, SECONDS);
