@@ -2,14 +2,7 @@ import fc from "fast-check";
 
 /** The code points of a range, each as a text. */
 const between = (min: number, max: number): fc.Arbitrary<string> =>
-  fc.integer({ min, max }).map((point) => String.fromCodePoint(point), toPoint);
-
-/** @throws Error when this is no single code point. */
-function toPoint(value: unknown): number {
-  const [character = "", ...more] = typeof value === "string" ? value : "";
-  if (character === "" || more.length > 0) throw new Error("It is no single code point");
-  return character.codePointAt(0) as number;
-}
+  fc.integer({ min, max }).map((point) => String.fromCodePoint(point));
 
 /**
  * A unit of `fc.string`: any code point that may stand in UTF-8, those of ASCII as often as all others. It is fast-check's
