@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
-const CALLS = 18;
+const CALLS = 30;
 const AT_ONCE = 8;
 const PRICE = 10_000n;
 

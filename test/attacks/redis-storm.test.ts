@@ -12,7 +12,7 @@ import { type Buyer, openBuyer, type Purchase, type Ware } from "./support/purch
 /** `npm test` lets it blow for a moment; `npm run test:crash` says for how long. */
 const SECONDS = Number(process.env.STORM_SECONDS ?? 0);
 const SHORT_SECONDS = 8;
-const BUYERS = SECONDS ? 12 : 6;
+const BUYERS = 12;
 const PRICE = 1000n;
 /** Between two hazards, on average. */
 const HAZARD_MS = 1500;

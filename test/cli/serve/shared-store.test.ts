@@ -53,20 +53,16 @@ for (const [name, prepare] of Object.entries(PLACES))
     this.timeout(240_000);
     let place: Awaited<ReturnType<(typeof PLACES)["a data directory"]>>;
     let starting: Promise<Seller>[];
-    before(async () => {
-      place = await prepare();
-    });
-    beforeEach(() => {
+    beforeEach(async () => {
       starting = [];
+      place = await prepare();
     });
     afterEach(async () => {
       for (const started of await Promise.allSettled(starting))
         if (started.status === "fulfilled") await started.value.kill();
+      await place.remove();
     });
-    after(async () => {
-      await place?.remove();
-      await removeDirectories();
-    });
+    after(removeDirectories);
 
     async function serve(files: Files, ...args: readonly string[]): Promise<Seller> {
       const { dataDir, env } = place;
@@ -102,7 +98,8 @@ for (const [name, prepare] of Object.entries(PLACES))
       );
     });
 
-    it("of another shop than the one before: it is refused with a sentence, and taken after it was renamed", async () => {
+    it("of two shops: the second one is refused with a sentence, and taken after it was renamed", async () => {
+      await (await serve(ON_BASE)).stop();
       const renamed = edit(ON_BASE, SITE, "name: corner-shop", "name: other-shop");
       const refusal = await serve(renamed).then(
         () => "it has started",

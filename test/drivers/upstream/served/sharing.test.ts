@@ -6,7 +6,7 @@ import { createDataDir } from "../../../support/sellers/seller.ts";
 import { startRedis } from "../../../support/store/redis.ts";
 import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
 
-const BUYERS = 20;
+const BUYERS = 50; // As many as one payer may have in flight, with room.
 const ETH = { symbol: "ETH" };
 
 describe("what sources have said", () => {
