@@ -98,6 +98,29 @@ describe("payphone sales", () => {
     );
   });
 
+  it("has the fee of a transaction once when several lines have it, and when it was reverted", async () => {
+    const store = await openStore({ dataDir: join(shop, "shared") });
+    const of = (transaction: string, seconds: number) =>
+      toSale({ at: YEAR + 1000 * seconds, transaction, job: transaction });
+    const sales = [of("0xboth", 0), of("0xboth", 1), of("0xback", 2)];
+    const fees = [
+      toSpent("0xboth", { network: site.rails[0]?.network ?? "", at: YEAR, cost: 10n }),
+      toSpent("0xback", { network: site.rails[0]?.network ?? "", at: YEAR, cost: 200n, isReverted: true }),
+    ];
+    for (const event of [...sales, ...fees]) await store.enter(event, { key: "key", value: 1 });
+    await store.close();
+    const rows = (await run("shared", "--csv")).out.trimEnd().split("\r\n").slice(1);
+    expect(rows.map((row) => row.split(",").slice(-3))).to.have.deep.members([
+      ["10", "ETH", "settlement"],
+      ["", "", ""],
+      ["200", "ETH", "settlement (reverted)"],
+    ]);
+    const { out } = await run("shared");
+    expect(out).to.match(/ 0\.00000000000000021 ETH \(2 transactions, 1 of them reverted\)\.$/m);
+    const [group] = (await run("shared", "--json", "--group", "service")).out.split("\n");
+    expect(JSON.parse(group ?? "").fees.map(({ atomic }: { atomic: string }) => atomic)).to.deep.equal(["210"]);
+  });
+
   it("--json prints one object a line, of any number of lines, and those that are asked for", async () => {
     const all = await run("large", "--json");
     const lines = all.out
