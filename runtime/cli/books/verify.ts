@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
@@ -22,11 +23,11 @@ export interface VerifyCommand extends BookPlace {
 
 const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 2000;
+const AGAIN_MS = 500;
 
 /**
- * Compares the book with the chains, rail by rail. @returns whether they agree. Transfers that are not x402 payments
- * are printed, but are no difference. @throws Problem `bad-request`, `unavailable`, `upstream-failed` when a chain
- * cannot be read.
+ * Compares the book with the chains, rail by rail. @returns whether they agree: not where a chain could not be read.
+ * Transfers that are not x402 payments are printed, but are no difference. @throws Problem `bad-request`, `unavailable`.
  */
 export function verifyBooks(config: Config, command: VerifyCommand, { out, err }: Terminal): Promise<boolean> {
   const { from = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
@@ -37,10 +38,12 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
     const chainOf = await openChains({ config, sandboxDir, url });
     let isClean = true;
     for (const rail of rails) {
-      const seen = await verifyRail(books, rail, chainOf(rail), { from, to });
+      const seen = await verifyRail(books, rail, chainOf(rail), { from, to }).catch((error: unknown) =>
+        toUnread(rail, error),
+      );
       if (typeof seen === "string") {
         err(seen);
-        isClean &&= seen === "" || seen.endsWith(NOTHING_SOLD);
+        isClean &&= seen.endsWith(NOTHING_SOLD);
         continue;
       }
       isClean &&= seen.missing.length + seen.unbooked.length === 0;
@@ -51,6 +54,13 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
 }
 
 const NOTHING_SOLD = "nothing was sold on it";
+
+/** The other rails are compared all the same. @throws errors that are not the chain's. */
+function toUnread({ id }: RailManifest, error: unknown): string {
+  const { code, message } = Problem.from(error);
+  if (code !== "upstream-failed") throw error;
+  return `${id}: not compared: ${message}`;
+}
 
 /** The result, or a sentence why the rail could not be compared. */
 async function verifyRail(
@@ -71,7 +81,11 @@ async function verifyRail(
   const find = (transaction: string): BookLine[] =>
     books.find(transaction).filter((line) => isOurs(line) && line.transaction === transaction);
   const inside = lines.filter(({ at }) => at >= from);
-  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find });
+  const again = async (): Promise<void> => {
+    await setTimeout(AGAIN_MS);
+    await books.refresh();
+  };
+  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find, again });
 }
 
 const toPlain = (address: string): string => (address.startsWith("0x") ? address.toLowerCase() : address);

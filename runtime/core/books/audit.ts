@@ -53,13 +53,19 @@ export interface AuditDeps {
   readonly lines: Iterable<BookLine>;
   /** Every line with this transaction, entered at any time. */
   readonly find: (transaction: string) => readonly BookLine[];
+  /** Waits a moment, and reads what was entered meanwhile: a recent payment may not be in the book yet. */
+  readonly again: () => Promise<void>;
 }
 
 /** A sale is entered some time after its block, and clocks differ. */
 const SLACK_MS = 60 * 60_000;
+/** A payment is entered this soon after its block, unless something is wrong. */
+const ENTERED_MS = 60_000;
+const MOST_WAITS = 4;
 
 /** Compares a book with its chain. @throws Problem `upstream-failed` when the chain cannot be read. */
-export async function audit({ chain, receivers, span, lines, find }: AuditDeps): Promise<Audit> {
+export async function audit(deps: AuditDeps): Promise<Audit> {
+  const { chain, receivers, span, lines, find } = deps;
   const booked = sumByTransaction(lines);
   const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
   const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
@@ -69,7 +75,8 @@ export async function audit({ chain, receivers, span, lines, find }: AuditDeps):
     const transfers = shown.get(transaction) ?? (count === 0 ? [] : await chain.of(transaction, receivers));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
     // One transaction may carry payments that were entered before or after the span.
-    const whole = paid === amount ? amount : sumOf(find(transaction));
+    const entered = paid === amount ? [] : find(transaction);
+    const whole = entered.length === 0 ? amount : sumOf(entered);
     if (paid !== whole) missing.push({ transaction, booked: whole, shown: paid, ids });
     sales += count;
     sum += amount;
@@ -77,11 +84,26 @@ export async function audit({ chain, receivers, span, lines, find }: AuditDeps):
   }
   const strange = [...shown.values()]
     .flat()
-    .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction))
-    .filter(({ transaction }) => sumOf(find(transaction)) === 0n);
-  const [unbooked, others]: [Transfer[], Transfer[]] = [[], []];
-  for (const transfer of strange) ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
-  return { sales, booked: sum, received, missing, unbooked, others };
+    .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction));
+  return { sales, booked: sum, received, missing, ...(await sortOut(strange, deps)) };
+}
+
+/** Sorts the transfers that are in no line of the book. */
+async function sortOut(
+  strange: readonly Transfer[],
+  { chain, find, again }: AuditDeps,
+): Promise<Pick<Audit, "unbooked" | "others">> {
+  const isStrange = ({ transaction }: Transfer): boolean => sumOf(find(transaction)) === 0n;
+  const isRecent = ({ at }: Transfer): boolean => at > Date.now() - ENTERED_MS;
+  let unbooked: Transfer[] = [];
+  const others: Transfer[] = [];
+  for (const transfer of strange.filter(isStrange))
+    ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
+  for (let waits = 0; waits < MOST_WAITS && unbooked.some(isRecent); waits += 1) {
+    await again();
+    unbooked = unbooked.filter(isStrange);
+  }
+  return { unbooked, others: others.filter(isStrange) };
 }
 
 interface Booked {

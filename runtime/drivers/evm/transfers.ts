@@ -14,6 +14,7 @@ export interface EvmTransfersOptions {
 }
 
 const SMALLEST_CHUNK = 100n;
+const HASH = /^0x[0-9a-f]{64}$/;
 
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTransfersOptions): TransferReader {
@@ -40,14 +41,16 @@ export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTr
       }
       return found;
     },
-    of: (hash, receivers) =>
-      client.ask(async (chain) => {
+    async of(hash, receivers) {
+      if (!HASH.test(hash)) return []; // A facilitator may have reported anything.
+      return client.ask(async (chain) => {
         const receipt = await chain.getTransactionReceipt({ hash: hash as Hex }).catch(absent);
         if (receipt?.status !== "success") return [];
         const { blockNumber: fromBlock } = receipt;
         const transfers = await readTransfers(chain, token, receivers, { fromBlock, toBlock: fromBlock });
         return transfers.filter(({ transaction }) => transaction === hash);
-      }),
+      });
+    },
     isPayment: (hash) =>
       client.ask(async (chain) => {
         const { parseEventLogs } = await import("viem");

@@ -14,6 +14,12 @@ export interface SolanaTransfersOptions {
 /** The entries of one request; the RPC's own limit. */
 const PAGE = 1000;
 const BATCH = 10;
+const SIGNATURE_BYTES = 64;
+/** SPL Token's instruction number. */
+const TRANSFER_CHECKED = 12;
+/** The first account of a transaction pays its fee. */
+const FEE_PAYER = 0;
+const FETCHED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
 
 /** Reads transfers of an SPL token from the transactions of the receivers' associated token accounts. */
 export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions): TransferReader {
@@ -27,13 +33,42 @@ export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions):
       });
       return lists;
     },
-    of: (signature, receivers) =>
-      client.ask(async (node) => {
-        const landed = await fetchOne(node, signature).catch(() => null);
-        return receivers.flatMap((receiver) => toTransfer(landed, { signature, mint, receiver }));
-      }),
-    isPayment: async () => false, // A Solana transaction does not show it.
+    async of(signature, receivers) {
+      if (!(await isSignature(signature))) return []; // A facilitator may have reported anything.
+      const landed = await client.ask((node) => node.getTransaction(signature, FETCHED));
+      return receivers.flatMap((receiver) => toTransfer(landed, { signature, mint, receiver }));
+    },
+    isPayment: async (signature) => looksPaid(await client.ask((node) => fetchOne(node, signature))),
   };
+}
+
+async function isSignature(text: string): Promise<boolean> {
+  const { base58 } = await import("@scure/base");
+  try {
+    return base58.decode(text).length === SIGNATURE_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+const COMPUTE_BUDGET = "ComputeBudget111111111111111111111111111111";
+const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+
+/**
+ * Whether a transaction has the form that stock clients give to payments (x402, "exact" on Solana): the fee is paid by
+ * somebody who has no part in the transfer, which comes third and is followed by a memo. A plain transfer hardly has it.
+ */
+function looksPaid({ transaction: { message } }: VersionedTransactionResponse): boolean {
+  const { staticAccountKeys: keys, compiledInstructions: instructions } = message;
+  const programs = instructions.map(({ programIdIndex }) => keys[programIdIndex]?.toBase58());
+  const [, , transfer] = instructions;
+  return (
+    programs[0] === COMPUTE_BUDGET &&
+    programs[1] === COMPUTE_BUDGET &&
+    programs.slice(3).includes(MEMO) &&
+    transfer?.data[0] === TRANSFER_CHECKED &&
+    !instructions.some(({ accountKeyIndexes }) => accountKeyIndexes.includes(FEE_PAYER))
+  );
 }
 
 interface Wanted {
@@ -65,8 +100,7 @@ async function readReceiver(node: Connection, { mint, receiver, span }: Wanted):
 }
 
 async function fetchOne(node: Connection, signature: string): Promise<VersionedTransactionResponse> {
-  const config = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
-  const landed = await node.getTransaction(signature, config);
+  const landed = await node.getTransaction(signature, FETCHED);
   if (!landed) throw new Problem("upstream-failed", `The Solana node does not have the transaction ${signature}`);
   return landed;
 }

@@ -134,6 +134,29 @@ describe("payphone sales and books verify, with a server on chains", () => {
     expect((await verify()).code).to.equal(0);
   });
 
+  it("name a sale whose transaction is none, and payments that are lost from the book, on chains of both kinds", async () => {
+    const [base, solana] = [await rows("--rail", "base"), await rows("--rail", "solana")].flat() as [Row, Row];
+    const tx = packHex(base.transaction);
+    const setTransaction = (of: string, transaction: typeof tx): void =>
+      change((db) => db.prepare("UPDATE book_lines SET tx = ? WHERE id = ?").run(transaction, packId(of)));
+    setTransaction(base.id, null);
+    setTransaction(solana.id, "nothing");
+    const { out, code } = await verify();
+    const audits = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(code).to.equal(1);
+    expect(audits.map(({ rail, missing, not_in_book: lost }) => [rail, missing.length, lost.length])).to.deep.equal([
+      ["base", 1, 1],
+      ["solana", 1, 1],
+      ["polygon", 0, 0],
+    ]);
+    setTransaction(base.id, tx);
+    setTransaction(solana.id, solana.transaction);
+    expect((await verify()).code).to.equal(0);
+  });
+
   it("answer the same on the data directory of a server that has stopped", async () => {
     const before = await rows();
     await seller.stop();

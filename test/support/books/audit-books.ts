@@ -36,6 +36,7 @@ export function collectBooks(sandbox: TestSandbox): AuditedBooks {
         span: { from, to: Date.now() + 1000 },
         lines,
         find: (transaction) => lines.filter((line) => line.transaction === transaction),
+        again: async () => {},
       });
       expect({ missing, unbooked, others }).to.deep.equal({ missing: [], unbooked: [], others: [] });
       expect(received).to.equal(booked);

@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { audit, type Transfer } from "../../../runtime/core/books/audit.ts";
+import type { BookLine } from "../../../runtime/core/books/books.ts";
+import { toSale } from "../../support/books/sales.ts";
+
+const HOUR_MS = 3_600_000;
+
+describe("the comparison of the book with the chain", () => {
+  /** @param entered how often the book is read until it has the line; never, when omitted */
+  async function compare({ ago, entered = Number.POSITIVE_INFINITY }: { ago: number; entered?: number }) {
+    const at = Date.now() - ago;
+    const line: BookLine = { ...toSale({ at, transaction: "0xpaid" }), seq: 1, of: null };
+    const transfer: Transfer = { transaction: "0xpaid", from: "0xaa", to: "0xee", amount: 1000n, at };
+    let waits = 0;
+    const { unbooked } = await audit({
+      chain: { begin: async () => 0, read: async () => [transfer], of: async () => [], isPayment: async () => true },
+      receivers: ["0xee"],
+      span: { from: at - HOUR_MS, to: at + HOUR_MS },
+      lines: [],
+      find: () => (waits >= entered ? [line] : []),
+      again: async () => {
+        waits += 1;
+      },
+    });
+    return { unbooked: unbooked.length, waits };
+  }
+
+  it("waits for the entry of a payment that has just been made", async () => {
+    expect(await compare({ ago: 500, entered: 2 })).to.deep.equal({ unbooked: 0, waits: 2 });
+  });
+
+  it("names a payment that is not entered in the end, and an old one at once", async () => {
+    expect(await compare({ ago: 500 })).to.deep.equal({ unbooked: 1, waits: 4 });
+    expect(await compare({ ago: HOUR_MS })).to.deep.equal({ unbooked: 1, waits: 0 });
+  });
+});
