@@ -120,20 +120,22 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     const spans = { now: over.span, before: over.before };
     const isCounted = COUNTED.includes(path) || path.startsWith("/services/");
     const { site, services } = sold();
-    const mine = [...(site.books?.own ?? []), ...(await own())].map(toBookName);
+    const mine = [...new Set([...(site.books?.own ?? []), ...(await own())].map(toBookName))];
     const tallies = {
       now: isCounted ? await history.read(books, spans.now) : [],
       before: path === "/" ? await history.read(books, spans.before) : [],
     };
     const buyers =
-      path === "/" ? { now: countBuyers(books, spans.now), before: countBuyers(books, spans.before) } : NOBODY;
+      path === "/"
+        ? { now: countBuyers(books, spans.now, mine), before: countBuyers(books, spans.before, mine) }
+        : NOBODY;
     return {
       books,
       look: over,
       now,
       tallies,
       buyers,
-      own: [...new Set(mine)],
+      own: mine,
       rails: site.rails,
       services: services.map(({ manifest }) => manifest),
       isSandbox,
@@ -181,14 +183,14 @@ const BUYERS_MS = 60_000;
 /** A server that has just started has more urgent work. */
 const WARM_AFTER_MS = 20_000;
 
-/** Counts the buyers of a span, at most once a minute, because that reads every line. */
-function createBuyerCount(): (books: Books, span: Span) => number {
+/** Counts the buyers of a span, at most once a minute. */
+function createBuyerCount(): (books: Books, span: Span, own: readonly string[]) => number {
   const known = new Map<string, { readonly count: number; readonly at: number }>();
-  return (books, span) => {
+  return (books, span, own) => {
     const now = performance.now();
     for (const [key, { at }] of known) if (now - at > BUYERS_MS) known.delete(key);
-    const key = `${span.from}-${span.to}`;
-    const { count } = known.get(key) ?? { count: books.countBuyers(span) };
+    const key = `${span.from}-${span.to} ${own}`;
+    const { count } = known.get(key) ?? { count: books.countBuyers(span, own) };
     if (!known.has(key)) known.set(key, { count, at: now });
     return count;
   };

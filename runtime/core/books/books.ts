@@ -135,8 +135,8 @@ export interface Books {
   feeGroups(filter: LineFilter, by: Grouping): readonly FeeGroup[];
   /** The payers who have spent most, in descending order. */
   buyers(limit: number): readonly BuyerSum[];
-  /** The number of distinct payers in a span. Exact; counts the lines one by one. */
-  countBuyers(span: Span): number;
+  /** The number of distinct payers in a span of whole hours (UTC), without these wallets (as in `sums`). */
+  countBuyers(span: Span, own: readonly string[]): number;
   /** Tallies of whole minutes, by service, door, rail and `what`. @param options.bucketMs a whole number of minutes */
   tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
   /**

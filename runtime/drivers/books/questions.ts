@@ -28,7 +28,7 @@ export function createBookQuestions(db: DatabaseSync): BookQuestions {
     groups: createGroups(db),
     feeGroups: createFeeGroups(db),
     buyers: (limit) => buyers.all(limit).map(toBuyer),
-    countBuyers: ({ from, to }) => countVisits(Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS)),
+    countBuyers: ({ from, to }, own) => countVisits(Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS), own),
     tallies({ from, to }, { service, bucketMs } = {}) {
       const units = unitsOf([UNITS.day, UNITS.hour, UNITS.minute], bucketMs);
       const { sql, values } = selectSpans("book_counts", "name, count", cutSpan({ from, to }, units));

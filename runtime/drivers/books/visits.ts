@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { packPayer } from "./filters.ts";
 
 /**
  * Packs the payers of one hour: their numbers in ascending order, each as the difference to the one before (LEB128).
@@ -29,12 +30,20 @@ export function unpackPayers(packed: Uint8Array, see: (payer: number) => void): 
   }
 }
 
-/** Counts the distinct payers of whole hours. @returns a function of the first hour and the hour after the last */
-export function createVisitCount(db: DatabaseSync): (from: number, to: number) => number {
+/**
+ * Counts the distinct payers of whole hours. @returns a function of the first hour, the hour after the last, and payers who
+ * do not count
+ */
+export function createVisitCount(db: DatabaseSync): (from: number, to: number, own: readonly string[]) => number {
   const read = db.prepare("SELECT payers FROM book_visits WHERE hour >= ? AND hour < ?");
   const highest = db.prepare("SELECT coalesce(max(id), 0) AS id FROM book_payers");
-  return (from, to) => {
+  const find = db.prepare("SELECT id FROM book_payers WHERE payer = ?");
+  return (from, to, own) => {
     const seen = new Uint8Array((highest.get() as { id: number }).id + 1);
+    for (const payer of own) {
+      const known = find.get(packPayer(payer)) as { id: number } | undefined;
+      if (known) seen[known.id] = 1;
+    }
     let count = 0;
     for (const { payers } of read.iterate(from, to))
       unpackPayers(payers as Uint8Array, (payer) => {

@@ -4,16 +4,18 @@ import { toFee } from "../../../runtime/core/books/fees.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { toCalls } from "../../../runtime/surfaces/pages/seller/figures.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const EVIL = "<img src=x onerror=alert(1)>";
+const OWN = `0x${"Ab".repeat(20)}`;
 const SHOP = edit(
   TOSS,
   "manifests/_site.yaml",
   /title: .*/.exec(TOSS["manifests/_site.yaml"] ?? "")?.[0] ?? "",
-  `title: "${EVIL}"`,
+  `title: "${EVIL}"\nbooks: { own: ["${OWN}"] }`,
 );
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
 
@@ -63,6 +65,20 @@ describe("the seller's pages", () => {
     expect(await read(`/?month=${month}`)).to.match(/<dt>Revenue<\/dt><dd>\$0\.01</);
     expect(await read("/services/toss")).to.match(/<td>\d{4}-\d\d-\d\d [\d:]{8}<\/td><td>\$0.01<\/td>/);
     expect((await shop.admin("/services/nothing")).status).to.equal(404);
+  });
+
+  it("find a request id that looks like a wallet, and leave own wallets out of the buyers", async () => {
+    const trace = "4bf92f3577b34da6a3ce929d1e1e4736"; // As many tracers make it: 32 of base58's digits.
+    const store = await openStore({ dataDir: shop.dataDir });
+    const payer = OWN.toLowerCase();
+    await store.enter(toSale({ at: Date.now(), service: "toss", requestId: trace, payer }), { key: trace, value: 1 });
+    await store.close();
+    expect(await read(`/sales?q=${trace}`)).not.to.include("Nothing in the book has");
+    expect(await read(`/sales?q=${OWN}`)).to.include("(yours)");
+    const today = await read("/?days=7");
+    expect(today)
+      .to.match(/<dt>Buyers<\/dt><dd>1</)
+      .and.to.include("Payments of your own wallets: 1.");
   });
 
   it("tell how a sale was answered, then and later, and whom the shop refused", async () => {

@@ -124,7 +124,8 @@ export function testBooks(open: () => Promise<BookStage>): void {
       [false, 1, BigInt(amount)],
       [true, 2, BigInt(amount) + 1000n],
     ]);
-    expect(stage.books.countBuyers({ from: T, to: T + 1 })).to.equal(2);
+    expect(stage.books.countBuyers({ from: T, to: T + 1 }, [])).to.equal(2);
+    expect(stage.books.countBuyers({ from: T, to: T + 1 }, ["0xCC", "0xdd"])).to.equal(1);
   });
 
   it("finds a sale by its id, transaction, request id and job, with what refers to it", async () => {
@@ -192,7 +193,7 @@ export function testBooks(open: () => Promise<BookStage>): void {
       [midnight - 24 * HOUR, 2],
       [midnight, 1],
     ]);
-    expect(stage.books.countBuyers({ from: midnight - HOUR, to: midnight })).to.equal(1);
+    expect(stage.books.countBuyers({ from: midnight - HOUR, to: midnight }, [])).to.equal(1);
     expect(stage.books.buyers(1)[0]).to.include({ firstAt: midnight - 2 * HOUR, lastAt: midnight });
     const lines = stage.books.lines({ from: midnight - HOUR, to: midnight }, { limit: 9, order: "newest-first" });
     expect(lines.map(({ payer }) => payer)).to.deep.equal(["0xbb"]);

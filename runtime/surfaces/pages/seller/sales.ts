@@ -22,7 +22,8 @@ const ACCOUNT = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
 /** The lines of the book, newest first, or the lines that match a search. */
 export function toSales({ books, own, rails, look }: ShopView, { text, service, after }: SalesQuery): Html {
-  const isPayer = ACCOUNT.test(text);
+  // A request id, which the caller chooses, may have the form of a wallet.
+  const isPayer = ACCOUNT.test(text) && books.lines({ payer: text }, { limit: 1, order: "newest-first" }).length > 0;
   const isSearch = text !== "" && !isPayer;
   const page = { limit: PAGE + 1, order: "newest-first", after: toPlace(after) } as const;
   const payer = isPayer ? text : undefined;

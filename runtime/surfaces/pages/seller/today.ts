@@ -40,7 +40,7 @@ ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
 ${tile("Owed back", toCount(owed))}
 </dl>
-${now.own > 0 && html`<p class="quiet">${toCount(now.own)} payments of your own wallets are not in these figures.</p>`}`,
+${now.own > 0 && html`<p class="quiet">Payments of your own wallets: ${toCount(now.own)}. They are among the calls, and in no other figure here.</p>`}`,
 )}
 ${toRevenue(view)}
 <h2>What sold best</h2>
