@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { saleId } from "../../../runtime/core/books/events.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
@@ -65,6 +65,33 @@ withBrowser.describe("the seller's pages in a browser", () => {
     expect(await page.locator("h1").textContent()).to.equal("Sale of toss");
     await close();
     expect(complaints).to.deep.equal([]);
+  });
+
+  it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {
+    const nameless = async (page: Page): Promise<void> => {
+      await page.addInitScript(
+        'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
+      );
+    };
+    const { page, complaints, close } = await visit(browser, entry, DESKTOP, nameless);
+    await page.locator(".uplot canvas").waitFor();
+    expect(await page.locator("figure details[open]").count()).to.equal(0);
+    await page.route("**/uplot.js", (route) => route.abort());
+    await page.goto(`${shop.running.admin.url}/services/toss`);
+    await page.locator("figure details[open]").waitFor();
+    await close();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("renew their figures while they are looked at", async () => {
+    const { page, close } = await visit(browser, entry, DESKTOP, (opened) => opened.clock.install());
+    const sales = page.locator(".tile", { hasText: "Sales" }).locator("dd");
+    const count = Number.parseInt(await sales.innerText(), 10);
+    const pay = await stockFetch(shop.sandbox, "base");
+    expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
+    await page.clock.fastForward(10_000);
+    await sales.getByText(new RegExp(`^${count + 1}`)).waitFor();
+    await close();
   });
 
   it("show what strangers write as it stands, run none of it, and stay small", async () => {

@@ -60,7 +60,6 @@ export function toSellerPage(
 <link rel="stylesheet" href="${ASSETS}look.css">
 <link rel="stylesheet" href="${ASSETS}uplot.css">
 <link rel="stylesheet" href="${ASSETS}seller.css">
-<script src="${ASSETS}uplot.js" defer></script>
 <script type="module" src="${ASSETS}seller.js"></script>
 </head>
 <body>

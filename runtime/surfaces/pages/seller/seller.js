@@ -5,10 +5,35 @@ const EVERY_MS = 10_000;
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });
-for (const place of document.querySelectorAll("[data-plot]")) draw(place);
+const places = document.querySelectorAll("[data-plot]");
+if (places.length > 0) void drawAll();
 setInterval(() => {
   if (document.visibilityState === "visible" && document.querySelector("[data-live]")) void refresh();
 }, EVERY_MS);
+
+/** Draws the charts; where that cannot be done, shows their figures. */
+async function drawAll() {
+  try {
+    await loadPlots();
+    for (const place of places) draw(place);
+  } catch {
+    for (const place of places) place.parentElement.querySelector("details").open = true;
+  }
+}
+
+/** uPlot needs a language with number formats. On a system without one, Chromium names `en-US@posix`, which has none. */
+async function loadPlots() {
+  try {
+    new Intl.NumberFormat(navigator.language);
+  } catch {
+    Object.defineProperty(navigator, "language", { value: "en-US" });
+  }
+  const { promise, resolve, reject } = Promise.withResolvers();
+  const script = document.createElement("script");
+  Object.assign(script, { src: new URL("uplot.js", import.meta.url).href, onload: resolve, onerror: reject });
+  document.head.append(script);
+  await promise;
+}
 
 function draw(place) {
   const { label, byDay, at, values, marks } = JSON.parse(place.dataset.plot);
