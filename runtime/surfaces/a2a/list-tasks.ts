@@ -1,6 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { canonicalOf } from "../../core/digest.ts";
 import type { Store } from "../../core/store.ts";
+import { readClaim } from "../../core/wallets/claim.ts";
 import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toListedTask } from "./dialects.ts";
@@ -50,6 +51,8 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     if (pageToken !== undefined && !cursor) return refuse(A2A_CODES.invalidParams, "pageToken is not known any more");
     if (cursor && canonicalOf(cursor.filters) !== canonicalOf(filters))
       return refuse(A2A_CODES.invalidParams, "pageToken belongs to a list with other filters");
+    if (cursor && isOfAnother(cursor, context))
+      return refuse(A2A_CODES.invalidParams, "pageToken belongs to the list of another wallet");
     const accounts = cursor?.accounts ?? (await readAccounts(context));
     const tasks = await readTasks(accounts, filters, context);
     const left = cursor ? tasks.filter((task) => byAge(cursor.after, task) < 0) : tasks;
@@ -100,6 +103,17 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
       totalSize,
     };
   }
+}
+
+/**
+ * Whether a page of a wallet's list is asked for with the proof of another wallet. The proof is not verified, because
+ * it only takes away: the token alone gets the page.
+ */
+function isOfAnother({ accounts }: Cursor, { signIn }: TaskContext): boolean {
+  if (signIn === undefined || accounts.length === 0) return false;
+  const claim = readClaim(signIn);
+  const address = typeof claim === "string" ? "" : claim.address.toLowerCase();
+  return !accounts.some((account) => account.toLowerCase().endsWith(`:${address}`));
 }
 
 /** Newest first. Tasks with the same time are ordered by id, so that all pages agree on the order. */

@@ -84,12 +84,14 @@ export function createStandard({ services, book, calls, follow, index, listing }
     checkMessageBytes(service, context.bytes);
     const head = remember(book.draft(service.manifest.id, contextId), message);
     const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
+    const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;
+    // A payment goes before a sign-in proof, as at every door: a free call is kept for later.
+    const asked = paid === undefined ? context : { ...context, signIn: undefined };
     const offered = await (isFree
       ? calls.run(head, service, input, context)
-      : calls.offer(head, service, input, context));
+      : calls.offer(head, service, input, asked));
     await index.begun(offered.task, contextId === undefined);
-    if (isFree) return offered;
-    return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
+    return paid === undefined ? offered : pay(offered.task, paid, context);
   }
 
   async function goOn(id: string, message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {

@@ -4,6 +4,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import { isObject } from "../../core/json.ts";
 import { payerOf } from "../../core/payments/purchase.ts";
 import type { Service } from "../../core/service.ts";
+import { UNPAID } from "../../core/x402/challenge.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
 import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
@@ -101,10 +102,11 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
         return { task: await book.write(head, toAnswered(service, outcome.output, "Done.")) };
       const { required } = outcome.challenge;
       const { price } = service.manifest;
+      const refused = required.error === UNPAID ? "" : `The proof was not accepted (${required.error}). `;
       const text =
         price === undefined
           ? `${required.error}: with x402's sign-in-with-x.`
-          : `Payment is required: ${price} USD, in one of the accepted ways.`;
+          : `${refused}Payment is required: ${price} USD, in one of the accepted ways.`;
       const payment = { status: "payment-required" as const, receipts: [] };
       return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
     },

@@ -165,6 +165,15 @@ describe("a list of tasks", () => {
       expect(rest.result).to.include({ pageSize: 10, nextPageToken: "" });
     });
 
+    it("refuses a token that belongs to another wallet", async () => {
+      for (let at = 0; at < 3; at += 1) await buy();
+      const { nextPageToken: pageToken } = (await list({ pageSize: 1 }, signIn())).result;
+      expect((await list({ pageSize: 1, pageToken }, signIn(STRANGER))).error).to.include({ code: -32602 });
+      expect(
+        idsOf(await list({ pageSize: 1, pageToken }, signIn(PAYER.toUpperCase().replace("X", "x")))),
+      ).to.have.length(1);
+    });
+
     it("refuses a token that belongs to other filters, or is over", async () => {
       const { contextId } = await begin("free");
       await begin("free", contextId);

@@ -1,9 +1,11 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
+import { BASE_URL, type Door, manifestOf, openDoor } from "./served/support/door.ts";
 
 const INPUT = { limit: 5, answers: true };
 
@@ -48,5 +50,61 @@ describe("a task of a skill for wallets that sign in", () => {
     const again = await begin();
     const replayed = await send({ taskId: again.id, metadata: { "x402.sign-in-with-x": own } });
     expect(replayed.status.state).to.equal("input-required");
+  });
+});
+
+describe("a task of a skill with free calls", () => {
+  const NETWORK = "eip155:8453";
+  let door: Door;
+  let proofs = 0;
+  beforeEach(async () => {
+    door = await openDoor({
+      manifests: [manifestOf("roll", { free: { calls: 1, per: "day" } })],
+      signInsOf: ({ store, clock }) =>
+        createSignIns({ baseUrl: BASE_URL, networks: [NETWORK], prove: async () => "key", store, clock }),
+    });
+  });
+  afterEach(() => door.close());
+
+  const send = async (metadata: object): Promise<Loose> => {
+    const parts = [{ data: { skill: "roll", input: { low: 1, high: 6 } } }];
+    const message = { messageId: "m", role: "ROLE_USER", parts, metadata };
+    return (await door.call("SendMessage", { message })).result.task;
+  };
+  const proof = (): object => {
+    proofs += 1;
+    return {
+      "x402.sign-in-with-x": {
+        domain: new URL(BASE_URL).host,
+        address: `0x${"a1".repeat(20)}`,
+        uri: BASE_URL,
+        version: "1",
+        chainId: NETWORK,
+        type: "eip191",
+        nonce: `nonce${String(proofs).padStart(10, "0")}`,
+        issuedAt: new Date(door.clock.now()).toISOString(),
+        signature: "0x00",
+      },
+    };
+  };
+  const payment = async (): Promise<object> => {
+    const asked = await send({});
+    return { "x402.payment.payload": door.pay(asked.status.message.metadata["x402.payment.required"]) };
+  };
+
+  it("is paid for, and keeps the free call, when its message brings a payment and a proof", async () => {
+    const paid = await send({ ...(await payment()), ...proof() });
+    expect(paid.status.state).to.equal("TASK_STATE_COMPLETED");
+    expect(paid.status.message.metadata["x402.payment.receipts"]).to.have.length(1);
+    expect(door.executions).to.equal(1);
+    expect((await send(proof())).status.state).to.equal("TASK_STATE_COMPLETED");
+    expect(door.executions).to.equal(2);
+  });
+
+  it("says in words why a proof brings nothing any more", async () => {
+    await send(proof());
+    const { status } = await send(proof());
+    expect(status.state).to.equal("TASK_STATE_INPUT_REQUIRED");
+    expect(status.message.parts[0].text).to.match(/free_calls_used.*Payment is required: 0\.001 USD/);
   });
 });

@@ -72,6 +72,7 @@ const manifest = (id: string, changes: Partial<Manifest> = {}): Manifest => ({
   ...changes,
 });
 
+export const manifestOf = manifest;
 const { price: _price, ...free } = manifest("free");
 export const MANIFESTS: readonly Manifest[] = [
   manifest("roll"),
@@ -130,6 +131,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
   );
   const services = bindServices(manifests, { site, compile: createCompiler(new Map()), handlers });
   const exchanges = createExchanges({ store, clock, site, ...(createId && { createId }) });
+  const signIns = options.signInsOf?.({ store, clock });
   const payments = createPayments({
     site,
     services,
@@ -138,6 +140,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     clock,
     log: silentLog,
     onSettled: exchanges.observe,
+    signIns,
   });
   await payments.start();
   const identity = options.identity ?? toIdentity("11".repeat(32), "srv-2026-01");
@@ -152,7 +155,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     invoke: payments.invoke,
     identity,
     exchanges,
-    signIns: options.signInsOf?.({ store, clock }),
+    signIns,
     store,
     clock,
   });
