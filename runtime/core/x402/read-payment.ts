@@ -90,10 +90,12 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   };
 }
 
-/** Undefined when there is none, also in an echo of our declaration; null when it is malformed. */
+/** Undefined when there is none, also in an echo of our declaration; null when it or its extension is malformed. */
 function readIdentifier(extensions: unknown): string | undefined | null {
-  const named = isObject(extensions) ? extensions["payment-identifier"] : undefined;
-  const id = isObject(named) && isObject(named.info) ? named.info.id : undefined;
+  const named = (isObject(extensions) ? extensions["payment-identifier"] : undefined) ?? undefined;
+  if (named === undefined) return undefined;
+  if (!isObject(named) || !isObject(named.info)) return null; // An id elsewhere would protect nothing.
+  const { id } = named.info;
   if (id === undefined || id === null) return undefined;
   return typeof id === "string" && IDENTIFIER.test(id) ? id : null;
 }

@@ -165,6 +165,12 @@ describe("reading a payment", () => {
         { ...payment, extensions: { "payment-identifier": { info: { id: "short" } } } },
         'extensions.payment-identifier.info.id is not 16 to 128 letters, digits, "-" and "_"',
       ],
+      ...["order_1234567890", { id: "order_1234567890" }, { info: "order_1234567890" }, []].map(
+        (named): [object, string] => [
+          { ...payment, extensions: { "payment-identifier": named } },
+          'extensions.payment-identifier.info.id is not 16 to 128 letters, digits, "-" and "_"',
+        ],
+      ),
     ];
     for (const [raw, reason] of cases) {
       const refusal = readPayment(raw, NETWORKS);
