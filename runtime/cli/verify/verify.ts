@@ -20,7 +20,8 @@ interface Verdict {
 
 /**
  * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature against
- * the key that the signer's host publishes (did:web), and that this host is the seller. Prints one line for each.
+ * the key that the signer's host publishes (did:web), that this host is the seller, and that the file shows what was
+ * signed. Prints one line for each.
  * Returns the exit code. @throws Problem `bad-request` when the file holds none.
  */
 export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
@@ -28,7 +29,7 @@ export async function runVerify({ file, json }: { file: string; json: boolean },
   if (proofs.length === 0)
     throw new Problem("bad-request", `${file} holds no signed offer and no signed receipt (JWS)`);
   const verdicts: Verdict[] = [];
-  for (const jws of proofs) verdicts.push(await judge(jws, terminal.signal));
+  for (const proof of proofs) verdicts.push(await judge(proof, terminal.signal));
   if (json) terminal.out(toPrintableJson(verdicts));
   else for (const verdict of verdicts) terminal.out(printable(toLine(verdict)));
   return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.failed;
@@ -48,15 +49,49 @@ async function read(file: string): Promise<unknown> {
   return undefined;
 }
 
-/** The JWS of every signed offer and receipt in a document, each once. */
-function findProofs(value: unknown): string[] {
-  if (!isObject(value) && !Array.isArray(value)) return [];
-  const own = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
-  const found = [...(own === undefined ? [] : [own]), ...Object.values(value).flatMap(findProofs)];
-  return [...new Set(found)];
+/** A JWS, and the offer or receipt beside which it stands: what is read there must be what was signed. */
+interface Proof {
+  readonly jws: string;
+  readonly beside: JsonObject;
 }
 
-async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The signed data that challenges and receipts also hold unsigned. */
+const SHOWN = ["scheme", "network", "asset", "payTo", "amount", "payer", "transaction", "resourceUrl"] as const;
+
+/**
+ * Every signed offer and receipt in a document.
+ * @param holder the innermost object with `extensions` around the value: a challenge, or a receipt
+ */
+function findProofs(value: unknown, holder: JsonObject = {}): Proof[] {
+  if (!isObject(value) && !Array.isArray(value)) return [];
+  const jws = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
+  const around = isObject(value) && isObject(value.extensions) ? value : holder;
+  const own = jws === undefined || !isObject(value) ? [] : [{ jws, beside: toBeside(value, holder) }];
+  return [...own, ...Object.values(value).flatMap((part) => findProofs(part, around))];
+}
+
+function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): JsonObject {
+  const { accepts, resource } = holder;
+  if (!Array.isArray(accepts)) return holder;
+  const offer: unknown = accepts[Number(acceptIndex)];
+  return { ...(isObject(offer) && offer), resourceUrl: field(resource, "url") };
+}
+
+/** @throws Error when a document shows other terms than those that were signed. */
+function checkShown(said: JsonObject, beside: JsonObject): void {
+  const differing = SHOWN.find(
+    (name) => said[name] && beside[name] !== undefined && plain(said[name]) !== plain(beside[name]),
+  );
+  if (differing) throw new Error(`${differing} is ${beside[differing]} in the file, and ${said[differing]} was signed`);
+}
+
+/** The capitals of an EVM address are only a checksum. */
+const plain = (value: unknown): unknown =>
+  typeof value === "string" && value.startsWith("0x") ? value.toLowerCase() : value;
+
+async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdict> {
   let kid = "nobody";
   try {
     kid = decodeProtectedHeader(jws).kid ?? kid;
@@ -69,6 +104,7 @@ async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
     const isOwn = sold?.host === seller.host && sold.pathname.startsWith(`${seller.path}/`);
     if (!isOwn)
       throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
+    checkShown(said, beside);
     return { kind: "amount" in said ? "offer" : "receipt", valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();

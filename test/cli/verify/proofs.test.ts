@@ -134,6 +134,29 @@ describe("what a sandbox signs", () => {
     }
   });
 
+  it("is not valid beside other terms than those that were signed", async () => {
+    const required = await challenge();
+    const [offer] = required.accepts;
+    for (const [name, change] of [
+      ["amount", { accepts: [{ ...offer!, amount: "1" }, ...required.accepts.slice(1)] }],
+      ["payTo", { accepts: [{ ...offer!, payTo: `0x${"66".repeat(20)}` }, ...required.accepts.slice(1)] }],
+      ["asset", { accepts: [...required.accepts].reverse() }],
+      ["resourceUrl", { resource: { ...required.resource, url: `${sandbox.url}/v1/oracle` } }],
+    ] as const) {
+      const { code, out } = await verify({ ...required, ...change });
+      expect(code, name).to.equal(1);
+      expect(out).to.match(new RegExp(`^NOT VALID: .*${name === "asset" ? "network|asset" : name} is `, "m"));
+    }
+    const report = JSON.parse((await run({ url: sandbox.url, json: true })).out);
+    for (const [name, value] of Object.entries({ transaction: "0x00", payer: "0xme", network: "eip155:137" })) {
+      const { code, out } = await verify({ ...report, receipt: { ...report.receipt, [name]: value } });
+      expect([code, out]).to.deep.equal([
+        1,
+        `NOT VALID: ${name} is ${value} in the file, and ${report.receipt[name]} was signed`,
+      ]);
+    }
+  });
+
   it("names what a wallet has bought, for payphone purchases", async () => {
     const bought = JSON.parse((await run({ url: sandbox.url, json: true })).out);
     const out: string[] = [];
