@@ -84,7 +84,8 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
   const ways = [...new Set(accepts.map(({ network, asset }) => titles.get(`${network} ${asset}`) ?? network))].join(
     " or ",
   );
-  const refused = error === UNPAID ? "" : `The payment was not accepted (${error}). `;
+  const brought = OF_A_PROOF.test(error) ? "proof" : "payment";
+  const refused = error === UNPAID ? "" : `The ${brought} was not accepted (${error}). `;
   const quota = free ? ` ${free.calls} calls a ${free.per} are free for a wallet that signs in: ${SIGN}.` : "";
   return (
     `${refused}This tool costs ${price} USD a call; nothing was charged. Your client has to pay with x402, in ${ways}: ` +
@@ -93,6 +94,8 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
   );
 }
 
+/** The refusals of a call that has brought a sign-in proof and no payment. */
+const OF_A_PROOF = /^(?:sign_in_refused|free_calls_used):/;
 const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${SIGN_IN_KEY}"]`;
 const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which pays with x402 is needed.";
 

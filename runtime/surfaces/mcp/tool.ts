@@ -65,5 +65,5 @@ function toHints({ hints = {} }: Service["manifest"]): object {
   };
 }
 
-/** The fields of a challenge by which clients recognize it (x402 version 2, PaymentRequired). */
-const PAYMENT_REQUIRED = { required: ["x402Version", "accepts"] };
+/** The field of a challenge that no output has (x402 version 2, PaymentRequired). */
+const PAYMENT_REQUIRED = { required: ["accepts"] };

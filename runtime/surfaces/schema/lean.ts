@@ -25,13 +25,26 @@ export const toLean = (schema: SchemaObject): SchemaObject => toLoose(schema, to
 export const toTypes = (schema: SchemaObject): SchemaObject =>
   toLoose(schema, toTypes, (keyword) => TYPES.includes(keyword));
 
-/** Names and types down to a depth; deeper values may have any form. */
+/** Names and types down to a depth; deeper values may have any form. Values that are listed need no type. */
 export function toOutline(schema: SchemaObject, depth: number): SchemaObject {
   const entries = Object.entries(toTypes(schema));
-  const kept = entries.filter(([keyword]) => depth > 0 || ["type", "enum", "const", "anyOf"].includes(keyword));
-  return mapSubschemas(Object.fromEntries(kept), (part, keyword) =>
+  const isListed = "enum" in schema || "const" in schema;
+  const kept = entries.filter(
+    ([keyword]) =>
+      (depth > 0 || ["type", "enum", "const", "anyOf"].includes(keyword)) && !(isListed && keyword === "type"),
+  );
+  const outline = mapSubschemas(Object.fromEntries(kept), (part, keyword) =>
     toOutline(part, keyword === "anyOf" ? depth : depth - 1),
   );
+  return mergeTypes(outline);
+}
+
+/** Alternatives that only name types become one list of types. */
+function mergeTypes({ anyOf, ...rest }: SchemaObject): SchemaObject {
+  const parts = Array.isArray(anyOf) ? (anyOf as SchemaObject[]) : [];
+  const areTypes = parts.length > 0 && parts.every((part) => Object.keys(part).join() === "type");
+  if (!areTypes || "type" in rest) return anyOf === undefined ? rest : { ...rest, anyOf };
+  return { ...rest, type: [...new Set(parts.flatMap(({ type }) => type))] };
 }
 
 const isLean = (keyword: string): boolean => ![...PROSE, ...DETAILS, ...EXACT].includes(keyword);

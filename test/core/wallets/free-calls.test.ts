@@ -107,6 +107,13 @@ describe("free calls", () => {
     expect(await declared("/v1/echo")).to.deep.equal([false, false]);
   });
 
+  it("are refused on MCP in words that speak of the proof, for nothing was paid", async () => {
+    const params = { name: "roll", arguments: ROLL, _meta: { "x402/sign-in-with-x": {} } };
+    const answer = await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const { result } = (await answer.json()) as { result: { content: { text: string }[] } };
+    expect(result.content[0]!.text).to.match(/^The proof was not accepted \(sign_in_refused: .*costs 0\.001 USD/);
+  });
+
   it("leave paying as it was", async () => {
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
     expect(shop.rail.moved.size).to.equal(1);

@@ -44,9 +44,17 @@ describe("the MCP tools", () => {
       baseUrl: BASE_URL,
       loopback: true,
     });
-    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-    for (const version of VERSIONS) {
-      const headers = { "content-type": "application/json", host: "localhost", "mcp-protocol-version": version };
+    for (const version of ["2026-07-28", ...VERSIONS]) {
+      const headers = {
+        "content-type": "application/json",
+        host: "localhost",
+        "mcp-protocol-version": version,
+        "mcp-method": "tools/list",
+      };
+      const meta = { "io.modelcontextprotocol/clientCapabilities": {} };
+      const _meta = { ...meta, "io.modelcontextprotocol/protocolVersion": version };
+      const params = version === "2026-07-28" ? { _meta } : {};
+      const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params });
       const { body = "" } = await mcp.handle(toDoorRequest(text, { headers }));
       expect(body.length, version).to.be.within(10_000, 40_000);
       const { tools } = JSON.parse(body).result;
@@ -142,7 +150,7 @@ describe("the MCP tools", () => {
     expect(outputSchema.type).to.equal("object");
     expect(outputSchema.anyOf[0].properties).to.deep.equal({
       value: { type: "integer" },
-      base: { anyOf: [{ type: "object" }, { type: "null" }] },
+      base: { type: ["object", "null"] },
       solana: { type: "object" },
     });
     expect(outputSchema.anyOf[1].required).to.include("accepts");
