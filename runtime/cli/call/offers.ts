@@ -26,11 +26,21 @@ export interface SpendingLimits {
  */
 export function readChallenge({ headers, json }: SellerResponse): PaymentRequired {
   const header = headers.get("payment-required");
-  const parsed = parsePaymentRequired(header ? decodedChallenge(header) : json);
+  const given = header ? decodedChallenge(header) : json;
+  const parsed = parsePaymentRequired(given);
   if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+  if (isForSignIn(given))
+    refuse('this service is free, for a wallet that signs in; "payphone purchases" signs in and shows what was bought');
   const why =
     field(json, "x402Version") === 1 && !header ? "it speaks only x402 version 1" : "its challenge is malformed";
   throw new Problem("upstream-failed", `the seller asks for payment, but ${why}: nothing was paid`);
+}
+
+/** Whether a challenge asks for a sign-in and for no money (x402 extension `sign-in-with-x`). */
+function isForSignIn(challenge: unknown): boolean {
+  const accepts = field(challenge, "accepts");
+  const declared = field(field(challenge, "extensions"), "sign-in-with-x");
+  return Array.isArray(accepts) && accepts.length === 0 && declared !== undefined;
 }
 
 /** The reason that a 402 gives for refusing a payment. */

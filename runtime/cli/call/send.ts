@@ -8,8 +8,8 @@ import type { Pending } from "./pending.ts";
 const FINAL: readonly string[] = ["internal", "upstream-failed", "deadline-exceeded"] satisfies ProblemCode[];
 const PASSING: readonly number[] = [408, 425, 429];
 
-/** Whether the answer to this payment is final. If not, the same payment is sent again. */
-function isFinal({ status, json }: SellerResponse): boolean {
+/** Whether the answer to a payment is final. If not, the same payment is sent again. */
+export function isFinal({ status, json }: Pick<SellerResponse, "status" | "json">): boolean {
   const code = textField(json, "code") ?? "";
   if (code === "paid-not-delivered") return isObject(json) && "refund_tx" in json; // Refunded.
   if (status >= 500) return FINAL.includes(code);

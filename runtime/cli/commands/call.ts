@@ -16,7 +16,8 @@ Limits: --max-usd is in dollars (USDC at face value; a price in yen counts with 
 
 The result goes to standard output, everything else to standard error. A payment is signed once and only ever sent again
 unchanged, so a call is never paid twice. Each purchase has an identifier: if its answer and its file are lost, repeat the
-command with --resume <identifier>. The seller finds the purchase by it, and charges nothing new.
+command with --resume <identifier>. The seller finds the purchase by it within a day, and charges nothing new. A name that
+the seller does not know buys anew, within the limits.
 
 Examples:
   payphone call roll '{"low":1,"high":6}'

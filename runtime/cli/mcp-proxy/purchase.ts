@@ -32,12 +32,13 @@ export interface PurchaseDeps {
 }
 
 const PAYMENT_KEY = "x402/payment";
-/** How long a payment without an answer is remembered: longer than its authorization is valid. */
+/** The shortest time for which a payment without an answer is remembered. */
 const KEPT_MS = 15 * 60_000;
 
 interface Signed {
   readonly payment: PaymentPayload;
-  readonly at: number;
+  /** Until when it is remembered: no earlier than the end of its authorization. */
+  readonly until: number;
 }
 
 /**
@@ -50,7 +51,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
 
   return async function call(tool, signal) {
     const key = digestOf([tool.name, tool.arguments ?? {}]);
-    for (const [old, { at }] of lost) if (now() - at > KEPT_MS) lost.delete(old);
+    for (const [old, { until }] of lost) if (now() > until) lost.delete(old);
     const left = lost.get(key);
     lost.delete(key);
     if (left) return deliver(tool, key, left, signal);
@@ -73,7 +74,8 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     say(
       `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,
     );
-    return { payment: decodePaymentSignatureHeader(header), at: now() };
+    const lifeMs = offer.requirements.maxTimeoutSeconds * 1000;
+    return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
   async function deliver(tool: ToolRequest, key: string, signed: Signed, signal: AbortSignal): Promise<ToolResult> {

@@ -3,15 +3,13 @@ import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { field, textField, toJson } from "../call/http.ts";
+import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;
 
 const CHALLENGE_KEY = "x402/error";
 const RECEIPT_KEY = "x402/payment-response";
-
-/** Failures after which the same payment must be sent again. */
-const PASSING: readonly unknown[] = ["payment-in-progress", "settlement-unknown", "paid-not-delivered", "unavailable"];
 
 /**
  * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as text.
@@ -35,7 +33,7 @@ export function challengeIn(result: ToolResult): PaymentRequired | undefined {
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;
   const problem = [result.structuredContent, ...texts(result).map(toJson)].find(isObject);
-  if (!problem || !PASSING.includes(problem.code) || "refund_tx" in problem) return undefined;
+  if (typeof problem?.status !== "number" || isFinal({ status: problem.status, json: problem })) return undefined;
   return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;
 }
 

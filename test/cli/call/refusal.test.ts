@@ -137,6 +137,15 @@ describe("payphone call refuses", () => {
     );
   });
 
+  it("a service for wallets that sign in, with the command that does so", async () => {
+    const extensions = { "sign-in-with-x": { info: {}, supportedChains: [] } };
+    const resource = { url: "https://seller.example/v1/purchases" };
+    seller.script.unpaid = { status: 402, body: { x402Version: 2, error: "?", resource, accepts: [], extensions } };
+    expect(await refusal(3, {})).to.match(
+      /free, for a wallet that signs in; "payphone purchases" .*Nothing was paid\.$/,
+    );
+  });
+
   it("a service that the seller does not have, with what it has", async () => {
     expect(await refusal(2, { service: "rol" })).to.equal(
       `payphone: ${seller.url} has no service "rol": it sells roll, verify, job; did you mean "roll"?`,

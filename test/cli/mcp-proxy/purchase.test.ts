@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
+import { loadRails } from "../../../runtime/cli/call/rails-file.ts";
+import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-proxy/purchase.ts";
+import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
+import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const DICE = { name: "roll", arguments: { low: 1, high: 6 } };
+const ROLLED = { content: [{ type: "text", text: "4" }], structuredContent: { result: [4] } };
+const WALLET: BuyerWallet = { origin: "environment", key: () => `0x${"11".repeat(32)}`, rpc: () => undefined };
+
+const toProblem = (problem: object): ToolResult => ({
+  isError: true,
+  content: [{ type: "text", text: JSON.stringify(problem) }],
+});
+
+describe("a purchase of payphone mcp-proxy", () => {
+  let rails: readonly RailManifest[];
+  let now: number;
+  let spent: number;
+  let paid: unknown[];
+  let maxTimeoutSeconds: number;
+  /** The seller's answers to calls with a payment, in turn; an error means that no answer comes. */
+  let answers: (ToolResult | Error)[];
+  before(async () => {
+    rails = await loadRails(ROOT);
+  });
+  beforeEach(() => {
+    [now, spent, paid, answers, maxTimeoutSeconds] = [Date.now(), 0, [], [], 300];
+  });
+
+  const challenge = (): ToolResult => {
+    const rail = rails.find(({ id }) => id === "base") as RailManifest;
+    const { network, asset, domain: extra } = rail;
+    const accepted = { scheme: "exact", network, asset, amount: "1000", payTo: `0x${"22".repeat(20)}` };
+    const accepts = [{ ...accepted, maxTimeoutSeconds, extra }];
+    const structuredContent = { x402Version: 2, error: "?", resource: { url: "https://seller.example/mcp" }, accepts };
+    return { isError: true, content: [], structuredContent };
+  };
+  const ask = async ({ _meta }: ToolRequest): Promise<ToolResult> => {
+    const payment = _meta?.["x402/payment"];
+    if (payment === undefined) return challenge();
+    paid.push(payment);
+    const answer = answers.shift() ?? ROLLED;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const open = (patienceMs: number) => {
+    const budget = {
+      spend: async () => {
+        spent += 1;
+      },
+    };
+    const openWallet = async (): Promise<BuyerWallet> => WALLET;
+    const call = createPurchases({ ask, budget, rails, openWallet, say: () => {}, now: () => now, patienceMs });
+    return () => call(DICE, new AbortController().signal);
+  };
+
+  for (const [code, status] of [
+    ["rate-limited", 429],
+    ["facilitator-unavailable", 503],
+    ["payment-in-progress", 409],
+    ["settlement-unknown", 503],
+  ] as const)
+    it(`sends the same payment again after ${code}, and counts it once`, async () => {
+      answers = [toProblem({ code, status, retry_after: 0 })];
+      expect(await open(60_000)()).to.equal(ROLLED);
+      expect(paid).to.have.length(2);
+      expect(paid[1]).to.deep.equal(paid[0]);
+      expect(spent).to.equal(1);
+    });
+
+  for (const [code, status, more] of [
+    ["upstream-failed", 502, {}],
+    ["payment-conflict", 409, {}],
+    ["paid-not-delivered", 502, { refund_tx: null }],
+  ] as const)
+    it(`hands ${code} on, as the last word about the payment`, async () => {
+      const failed = toProblem({ code, status, ...more });
+      answers = [failed];
+      expect(await open(60_000)()).to.equal(failed);
+      expect(paid).to.have.length(1);
+    });
+
+  it("without an answer is remembered for as long as its authorization can be used", async () => {
+    maxTimeoutSeconds = 3600;
+    answers = Array.from({ length: 3 }, () => new Error("lost"));
+    const buy = open(0);
+    const lose = (): Promise<string> => buy().catch(({ code }: { code: string }) => code) as Promise<string>;
+    expect(await lose()).to.equal("settlement-unknown");
+    now += 59 * 60_000;
+    expect(await lose()).to.equal("settlement-unknown");
+    expect(paid[1]).to.deep.equal(paid[0]);
+    now += 2 * 60_000;
+    expect(await lose()).to.equal("settlement-unknown");
+    expect(paid[2]).to.not.deep.equal(paid[0]);
+    expect(spent).to.equal(2);
+  });
+});
