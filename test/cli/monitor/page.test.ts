@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { expect } from "chai";
 import { toFee } from "../../../runtime/core/books/fees.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { toCalls } from "../../../runtime/surfaces/pages/seller/figures.ts";
+import { toCalls, toProblems } from "../../../runtime/surfaces/pages/seller/figures.ts";
+import { toFailed } from "../../../runtime/surfaces/pages/seller/services.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -142,6 +143,17 @@ describe("the seller's pages", () => {
     const before = await tile();
     expect((await fetch(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(402);
     await eventually(tile, (count) => count === before + 1, 200);
+  });
+
+  it("call nothing a failure that is wrong with a request, as anybody can send such requests", () => {
+    const counts = new Map([
+      ["failed:invalid-input", 9],
+      ["failed:rate-limited", 1],
+      ["failed:upstream-failed", 2],
+      ["result", 6],
+    ]);
+    expect(toProblems(counts)).to.deep.equal({ failed: 2, turnedAway: 10 });
+    expect(toFailed(counts)).to.deep.equal([2, 8]);
   });
 
   it("are small", async () => {

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { PROBLEMS } from "../../../runtime/api/problem.ts";
 import { findProgram } from "../../run/programs.ts";
 import { withProgram } from "../../support/programs.ts";
 import { type MetricsStage, openMetricsStage, trade } from "./stage.ts";
@@ -64,6 +65,12 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
     expect(text).to.include('payphone_facilitator_distrusted{facilitator="first",network="eip155:8453"} 1');
     stage.state = { ...stage.state, rails: [{ rail: "base", isUp: true }] };
     expect(await stage.metrics.scrape()).not.to.include('rail="solana"} 0\n');
+  });
+
+  it("raises no alarm for what is wrong with requests, and one for every problem on the shop's side", () => {
+    const rules = readFileSync(join(ROOT, "runtime/deploy/prometheus-rules.yaml"), "utf8");
+    const ours = Object.entries(PROBLEMS).flatMap(([code, { status }]) => (status >= 500 ? [code] : []));
+    expect(rules.match(/failed:\([^)]*\)/g)).to.deep.equal(Array(2).fill(`failed:(${ours.join("|")})`));
   });
 
   it("raises the alarms that the rules name", () => {

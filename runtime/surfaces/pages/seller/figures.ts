@@ -1,3 +1,4 @@
+import { PROBLEMS, type ProblemCode } from "../../../api/problem.ts";
 import type { BookSum, TallySum } from "../../../core/books/books.ts";
 
 /** The revenue, without payments from the seller's own wallets. Dollars are in units of 10⁻⁹. */
@@ -65,6 +66,23 @@ export function countsOf(tallies: readonly TallySum[]): ReadonlyMap<string, numb
 /** The sum of all counts whose name begins with a word, such as `failed:`. */
 export const sumOf = (counts: ReadonlyMap<string, number>, word: string): number =>
   [...counts].reduce((all, [what, count]) => (what.startsWith(word) ? all + count : all), 0);
+
+const FAILED = "failed:";
+
+/**
+ * The calls that ended with a problem: `failed` on the shop's side (HTTP 5xx), and `turnedAway` for what they asked or who
+ * asked (4xx), which says nothing about the service.
+ */
+export function toProblems(counts: ReadonlyMap<string, number>): {
+  readonly failed: number;
+  readonly turnedAway: number;
+} {
+  const ours = new Map([...counts].filter(([what]) => statusOf(what.slice(FAILED.length)) >= 500));
+  const failed = sumOf(ours, FAILED);
+  return { failed, turnedAway: sumOf(counts, FAILED) - failed };
+}
+
+const statusOf = (code: string): number => (code in PROBLEMS ? PROBLEMS[code as ProblemCode].status : 500);
 
 /** How a call ends; every call has exactly one of these. */
 const ENDS = /^(?:challenge|result|free|replay|early|left|refused:.*|failed:.*)$/;

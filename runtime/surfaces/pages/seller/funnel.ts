@@ -1,6 +1,6 @@
 import type { TallySum } from "../../../core/books/books.ts";
 import { type Html, html } from "../html.ts";
-import { countsOf, sumOf, toCount, toShare } from "./figures.ts";
+import { countsOf, sumOf, toCount, toProblems, toShare } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
@@ -29,9 +29,11 @@ export function toSteps(counts: ReadonlyMap<string, number>): Html {
   const [told, replays, sold] = [get("challenge"), get("replay"), get("result")];
   const attempts = attemptsOf(counts);
   const refused = sumOf(counts, "refused:");
+  const { failed, turnedAway } = toProblems(counts);
   const lost = [
     [get("left"), "left before the money moved"],
-    [sumOf(counts, "failed:"), "failed"],
+    [turnedAway, "were turned away"],
+    [failed, "failed"],
   ] as const;
   const steps = [
     { name: "Told the price", count: told, note: "calls without a payment" },
@@ -72,9 +74,9 @@ ${toFigureTable(
     toRefusalMeaning(reason),
   ]),
 )}
-<h2>What failed</h2>
+<h2>What was turned away, or failed</h2>
 ${toFigureTable(
-  "Failed calls: nobody was charged but where it says so",
+  "4xx: turned away; 5xx: failed; nobody was charged but where it says so",
   ["Problem", "Times", "What buyers saw"],
   reasonsOf(counts, "failed:").map(([code, count]) => [
     html`<code>${code}</code>`,
@@ -89,24 +91,25 @@ const reasonsOf = (counts: ReadonlyMap<string, number>, word: string): [string, 
     .sort(([, one], [, other]) => other - one);
 
 function toSplit(tallies: readonly TallySum[], by: "service" | "door" | "rail"): Html {
-  const groups = [...Map.groupBy(tallies, (tally) => tally[by])].map(([name, inside]) => ({
-    name,
-    counts: countsOf(inside),
-  }));
-  const rows = groups
-    .map(({ name, counts }) => ({ name, counts, sold: counts.get("result") ?? 0, asked: counts.get("challenge") ?? 0 }))
+  const rows = [...Map.groupBy(tallies, (tally) => tally[by])]
+    .map(([name, inside]) => {
+      const counts = countsOf(inside);
+      const [sold, asked] = [counts.get("result") ?? 0, counts.get("challenge") ?? 0];
+      return { name, counts, sold, asked, problems: toProblems(counts) };
+    })
     .filter(({ name, asked, counts }) => name !== "" || asked + (counts.get("attempt") ?? 0) > 0)
     .sort((one, other) => other.sold - one.sold);
   return toFigureTable(
     `Calls by ${by}`,
-    [by, "told the price", "with a payment", "refused", "left", "failed", "sold"],
-    rows.map(({ name, counts, sold, asked }) => [
+    [by, "told the price", "with a payment", "refused", "left", "turned away", "failed", "sold"],
+    rows.map(({ name, counts, sold, asked, problems }) => [
       name === "" ? "none named yet" : name,
       toCount(asked),
       toCount(attemptsOf(counts)),
       toCount(sumOf(counts, "refused:")),
       toCount(counts.get("left") ?? 0),
-      toCount(sumOf(counts, "failed:")),
+      toCount(problems.turnedAway),
+      toCount(problems.failed),
       toCount(sold),
     ]),
   );

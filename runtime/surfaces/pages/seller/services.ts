@@ -1,5 +1,5 @@
 import { type Html, html } from "../html.ts";
-import { countsOf, sumOf, toCalls, toCount, toEarned, toQuantile, toShare, toUsd } from "./figures.ts";
+import { countsOf, toCalls, toCount, toEarned, toProblems, toQuantile, toShare, toUsd } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
@@ -60,9 +60,9 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
 const PARTS = [0.5, 0.95, 0.99];
 const SPEED = ["p50", "p95", "p99"];
 
-/** The number of failed calls, and of all calls that ran the service. */
+/** The number of calls that failed on the shop's side, and of all calls that ran the service. */
 export function toFailed(counts: ReadonlyMap<string, number>): [number, number] {
-  const failed = sumOf(counts, "failed:");
+  const { failed } = toProblems(counts);
   return [failed, failed + (counts.get("result") ?? 0) + (counts.get("free") ?? 0)];
 }
 

@@ -1,6 +1,6 @@
 import { type Html, html } from "../html.ts";
 import { toFeesPaid } from "./fees-paid.ts";
-import { countsOf, sumOf, toCalls, toCount, toEarned, toUsd } from "./figures.ts";
+import { countsOf, toCalls, toCount, toEarned, toProblems, toUsd } from "./figures.ts";
 import { toLive, toLooks } from "./frame.ts";
 import { toRevenue } from "./revenue.ts";
 import { toServiceTable } from "./services.ts";
@@ -60,6 +60,6 @@ const toTroubles = (troubles: readonly Trouble[]): Html => html`<div class="trou
 function figuresOf({ books, own, look, tallies, buyers }: ShopView, when: "now" | "before") {
   const span = when === "now" ? look.span : look.before;
   const counts = countsOf(tallies[when]);
-  const failures = sumOf(counts, "failed:");
+  const failures = toProblems(counts).failed;
   return { ...toEarned(books.sums(span, { own, by: [] })), buyers: buyers[when], calls: toCalls(counts), failures };
 }
