@@ -1,5 +1,8 @@
+import type { Response } from "express";
 import type { Clock, Log } from "../api/capabilities.ts";
+import type { Problem } from "../api/problem.ts";
 import type { Recorder } from "./reply/reply.ts";
+import { contextOf } from "./request/context.ts";
 
 /** The most lines that are logged per window. The first line of each transaction is logged in addition. */
 export interface LogBounds {
@@ -36,15 +39,17 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
   };
 }
 
-/** Logs why calls failed on our side, within the same bounds. */
-export function createFailureLog(
-  log: Log,
-  clock: Clock,
-  bounds: LogBounds = BOUNDS,
-): (id: string, error: unknown) => void {
+/** Logs why a call failed, if that was on our side. */
+export type FailureLog = (response: Response, problem: Problem) => void;
+
+/** Logs within the same bounds. That a caller has left is no failure: its call ends as `unavailable`, and nobody reads that. */
+export function createFailureLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): FailureLog {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.failures-omitted", { omitted }));
-  return (id, error) => {
-    if (admit()) log.error("http.failed", { id, error });
+  return (response, problem) => {
+    const { cause } = problem.options;
+    const isLeft = response.closed && problem.code === "unavailable" && cause === undefined;
+    if (problem.status < 500 || isLeft || !admit()) return;
+    log.error("http.failed", { id: contextOf(response).id, error: cause ?? problem });
   };
 }
 

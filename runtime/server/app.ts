@@ -10,7 +10,7 @@ import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
 import type { Document } from "../surfaces/http/document.ts";
 import type { RpcDoor } from "../surfaces/rpc/door.ts";
-import { createAccessLog, createFailureLog } from "./access-log.ts";
+import { createAccessLog, createFailureLog, type FailureLog } from "./access-log.ts";
 import { toFixedHeaders } from "./reply/headers.ts";
 import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
@@ -127,17 +127,13 @@ function answerNowhere(limits: Limits, send: Send): RequestHandler {
 }
 
 /** The one place where errors become answers. Causes of failures on our side are logged, never shown. */
-function answerProblems(
-  send: Send,
-  logFailure: (id: string, error: unknown) => void,
-  notFound: Document | undefined,
-): ErrorRequestHandler {
+function answerProblems(send: Send, logFailure: FailureLog, notFound: Document | undefined): ErrorRequestHandler {
   const page = notFound && toDocumentReply(notFound, 404);
   return (error, request, response, _next) => {
     const context = contextOf(response);
     const problem = toRequestProblem(error);
     context.code = problem.code;
-    if (problem.status >= 500) logFailure(context.id, problem.options.cause ?? problem);
+    logFailure(response, problem);
     if (response.headersSent) return;
     const isPage = problem.code === "not-found" && context.service === undefined && wantsPage(request);
     send(response, isPage && page ? page : toProblemReply(problem, context.id));

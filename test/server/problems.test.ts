@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { PROBLEMS, Problem, type ProblemCode } from "../../runtime/api/problem.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Door, jsonOf, LIMITS, openDoor, speak, toService } from "../support/http.ts";
 
 const SERVICES = [
@@ -10,9 +11,11 @@ const SERVICES = [
 describe("a problem", () => {
   let door: Door;
   let thrown: unknown;
+  let work: ((signal: AbortSignal) => Promise<never>) | undefined;
   before(async () => {
     door = await openDoor(SERVICES, {
-      invoke: async () => {
+      invoke: async (_, { signal }) => {
+        if (work) return work(signal);
         throw thrown;
       },
     });
@@ -71,6 +74,21 @@ describe("a problem", () => {
     expect(await response.text()).not.to.match(/hunter2|stack|\.ts/);
     const line = door.lines.filter(({ event }) => event === "http.failed").at(-1);
     expect(line).to.deep.equal({ level: "error", event: "http.failed", id: "meet-1", error: thrown });
+  });
+
+  it("of a caller who has left is nobody's failure, and in no log of failures", async () => {
+    const before = door.lines.length;
+    const leaving = new AbortController();
+    work = (signal) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(new Problem("unavailable", "The caller is gone")));
+      leaving.abort();
+      return promise;
+    };
+    await fetch(`${door.url}/v1/verify`, { signal: leaving.signal }).catch(() => undefined);
+    await eventually(() => door.lines.slice(before).some(({ event }) => event === "http.request"));
+    expect(door.lines.slice(before).map(({ event }) => event)).to.deep.equal(["http.request"]);
+    work = undefined;
   });
 
   it("may be anything that was thrown", async () => {

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { DoorCall, DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
+import type { FailureLog } from "../access-log.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import type { Reply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
@@ -12,8 +13,7 @@ export interface RpcDeps {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly maxDepth: number;
   readonly limits: Limits;
-  /** Logs internal failures. */
-  readonly fail: (id: string, error: unknown) => void;
+  readonly fail: FailureLog;
 }
 
 /** The doors as paths that answer POST. */
@@ -40,8 +40,7 @@ async function answer(
     signal: disconnectSignal(response),
   });
   for (const call of reply.calls) note(context, call);
-  for (const { problem } of reply.calls)
-    if (problem && problem.status >= 500) fail(requestId, problem.options.cause ?? problem);
+  for (const { problem } of reply.calls) if (problem) fail(response, problem);
   const bought = reply.calls.filter(({ receipt, isRepeat }) => receipt?.success && !isRepeat);
   if (bought.length > 0) {
     limits.giveBack(client, "paying", bought.length);
