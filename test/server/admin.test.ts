@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { createTokenGate } from "../../runtime/server/admin/gate.ts";
 import type { LoginHeader } from "../../runtime/server/admin/login-header.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";
+import { runPayphone } from "../support/books/books-command.ts";
 
 const TOKEN = "a-token-of-a-test-0123456789";
 const ROUTES: readonly AdminRoute[] = [
@@ -60,6 +61,18 @@ describe("the admin listener", () => {
     expect((await ask(socket, "GET", "/nothing")).status).to.equal(404);
     await open.splice(0)[0]?.close();
     expect(() => statSync(socket)).to.throw("ENOENT");
+  });
+
+  it("tells its token on the socket alone, so that commands print it beside a sandbox and without its environment", async () => {
+    const sandboxDir = join(dataDir, "sandbox");
+    mkdirSync(sandboxDir);
+    const config = { dataDir: sandboxDir, admin: { port: 0, host: "127.0.0.1", token: TOKEN, login: undefined } };
+    const admin = await openAdmin({ config, routes: ROUTES, log: silentLog });
+    open.push(admin);
+    const { out } = await runPayphone(["status", "--token"], { PAYPHONE_DATA_DIR: dataDir });
+    expect(out).to.equal(`${TOKEN}\n`);
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    expect((await fetch(`${admin.url}/token`, { headers })).status).to.equal(404);
   });
 
   it("gives a second process of the same data directory a socket of its own", async () => {

@@ -100,8 +100,8 @@ export function addOperateCommands(program: Command): void {
     .option("--token", "print only the token for ADMIN_PORT")
     .addHelpText("after", STATUS_HELP)
     .action(async ({ json, token }: Flags) => {
-      if (token) return console.log((await import("../serve/admin/admin.ts")).adminToken(loadConfig()));
-      const { readStatus, toStatusText } = await import("../operate/status.ts");
+      const { readStatus, readToken, toStatusText } = await import("../operate/status.ts");
+      if (token) return console.log(await readToken(loadConfig()));
       const reports = await readStatus(loadConfig());
       print(reports, () => toStatusText(reports), json);
     });

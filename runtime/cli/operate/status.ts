@@ -1,12 +1,20 @@
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { adminToken, TOKEN_PATH } from "../serve/admin/admin.ts";
 import type { StatusReport } from "../serve/admin/routes.ts";
-import { askProcess, requireProcesses } from "./ask.ts";
+import { askProcess, findProcesses, requireProcesses } from "./ask.ts";
 
 /** The status of the processes on this machine. @throws Problem `unavailable` when none runs. */
 export async function readStatus({ dataDir }: Pick<Config, "dataDir">): Promise<readonly StatusReport[]> {
   const sockets = await requireProcesses(dataDir);
   return Promise.all(sockets.map((socket) => askProcess<StatusReport>(socket, "GET", "/status")));
+}
+
+/** The token for ADMIN_PORT: that of the running process, otherwise that of the next one. @throws Problem `unavailable`. */
+export async function readToken(config: Pick<Config, "dataDir" | "admin">): Promise<string> {
+  const [socket] = await findProcesses(config.dataDir);
+  if (socket === undefined) return adminToken(config);
+  return (await askProcess<{ readonly token: string }>(socket, "GET", TOKEN_PATH)).token;
 }
 
 /** This many modules of former sets take about 100 MB. */

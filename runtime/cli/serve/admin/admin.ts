@@ -9,6 +9,7 @@ import { createTokenGate } from "../../../server/admin/gate.ts";
 import { createAdminListener } from "../../../server/admin/listener.ts";
 import type { AdminRoute } from "../../../server/admin/routes.ts";
 import { openServer } from "../../../server/listen.ts";
+import { toJsonReply } from "../../../server/reply/reply.ts";
 import { createServer } from "../../../server/request/node-http.ts";
 import type { Config } from "../../config/config.ts";
 
@@ -38,7 +39,7 @@ const LONGEST_SOCKET = 103;
  */
 export async function openAdmin({ config, routes, log }: AdminOptions): Promise<OpenAdmin> {
   const { dataDir, admin } = config;
-  const local = createAdminListener({ routes, log });
+  const local = createAdminListener({ routes: [...routes, toTokenRoute(config)], log });
   const socket = await openSocket(dataDir, local).catch((error: unknown) => {
     log.warn("admin.no-socket", { error });
     return undefined;
@@ -63,6 +64,16 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
     throw error;
   }
 }
+
+/** The path on the socket where a process tells its token: its environment or data directory may differ from a command's. */
+export const TOKEN_PATH = "/token";
+
+const toTokenRoute = (config: AdminOptions["config"]): AdminRoute => ({
+  method: "GET",
+  path: TOKEN_PATH,
+  isLocal: true,
+  handle: () => toJsonReply({ token: adminToken(config) }),
+});
 
 /** The token for ADMIN_PORT: ADMIN_TOKEN, or one that is kept in the data directory. @throws Problem `unavailable`. */
 export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">): string {

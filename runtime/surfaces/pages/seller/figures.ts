@@ -31,14 +31,14 @@ export function toEarned(sums: readonly BookSum[]): Earned {
   };
 }
 
-/** Dollars for people: two decimals from a dollar on, three significant digits below. */
+/** Dollars for people: whole cents from a hundred dollars on; below, up to four decimals, or three significant digits. */
 export function toUsd(nano: bigint): string {
   const sign = nano < 0n ? "-" : "";
   const value = Number(nano < 0n ? -nano : nano) / 1e9;
   if (value === 0) return "$0";
-  if (value >= 1)
-    return `${sign}$${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-  return `${sign}$${Number(value.toPrecision(3))}`;
+  const shown = value < 0.01 ? Number(value.toPrecision(3)) : value;
+  const maximumFractionDigits = value >= 100 ? 2 : value < 0.01 ? 9 : 4;
+  return `${sign}$${shown.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits })}`;
 }
 
 /** The decimal text of a price or an amount as dollars; `?` when unknown. */
