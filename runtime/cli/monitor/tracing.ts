@@ -6,6 +6,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import type { TraceStep } from "../../core/trace.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Transport } from "../../drivers/upstream/transport.ts";
+import { patternOf } from "../../server/request/target.ts";
 import type { Config } from "../config/config.ts";
 
 /** The tracing of calls. */
@@ -33,7 +34,7 @@ export async function openTracing({ env }: Pick<Config, "env">, log: Log): Promi
     if (cause.code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new Problem("bad-request", `Traces need packages that are not installed: npm install ${PACKAGES}`, { cause });
   });
-  return createTracing({ endpoint, headers: readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS), log });
+  return createTracing({ endpoint, headers: readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS), log, patternOf });
 }
 
 /** `name=value,name=value` with percent-encoded values (OpenTelemetry, OTEL_EXPORTER_OTLP_HEADERS). */

@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace as spans } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
@@ -20,8 +20,13 @@ export interface Tracing {
 const UNTRACED = /^\/(?:health|ready)(?:\?|$)/;
 const NAMED = { get: (headers: object, name: string) => (headers as Record<string, string>)[name], keys: Object.keys };
 
+export interface TracingOptions extends OtlpOptions {
+  /** The pattern of an answered request's path, if that has parameters: they are inputs, and are not told. */
+  readonly patternOf: (request: IncomingMessage) => string | undefined;
+}
+
 /** Registers nothing of the SDK globally: plugins may trace on their own. */
-export function createTracing(options: OtlpOptions): Tracing {
+export function createTracing({ patternOf, ...options }: TracingOptions): Tracing {
   const provider = new BasicTracerProvider({
     spanProcessors: [new BatchSpanProcessor(createOtlpExporter(options))],
   });
@@ -34,10 +39,11 @@ export function createTracing(options: OtlpOptions): Tracing {
       if (UNTRACED.test(request.url ?? "")) return listener(request, response);
       const outer = propagator.extract(ROOT_CONTEXT, request.headers, NAMED);
       const path = (request.url ?? "/").split("?")[0] ?? "/";
-      const attributes = { "http.request.method": request.method ?? "", "url.path": path.slice(0, 256) };
+      const attributes = { "http.request.method": request.method ?? "" };
       const span = tracer.startSpan(`HTTP ${request.method}`, { kind: SpanKind.SERVER, attributes }, outer);
       response.once("close", () => {
         span.setAttribute("http.response.status_code", response.statusCode);
+        span.setAttribute("url.path", patternOf(request) ?? path.slice(0, 256));
         if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
       });

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import type { Request } from "express";
 import { Problem } from "../../api/problem.ts";
 
 /** Printable ASCII without `#` and `\`, which URL parsers read differently; or `*`, for OPTIONS (RFC 9112, section 3.2.4). */
@@ -36,3 +38,6 @@ export const isVersion1 = ({ url }: { readonly url: string }): boolean =>
 
 /** A manifest's path (core/set/route.ts) in Express's form: `/v1/x/{id}` becomes `/v1/x/:id`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** The pattern of the route that a request took (`/v1/x/:id`); undefined where its path has no parameters. */
+export const patternOf = (request: IncomingMessage): string | undefined => (request as Partial<Request>).route?.path;

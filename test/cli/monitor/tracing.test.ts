@@ -7,7 +7,21 @@ import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const NAMED = "1af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
+
+/** With a service whose input is in the path. */
+const FILES = {
+  ...TOSS,
+  "manifests/labelled.yaml": (TOSS["manifests/toss.yaml"] ?? "")
+    .replace("id: toss", "id: labelled")
+    .replace("POST /v1/toss", "GET /v1/toss/{label}")
+    .replace(
+      "input: TossRequest",
+      "input: { type: object, properties: { label: { type: string } }, required: [label] }",
+    )
+    .replace("{ coins: 2 }", "{ label: heads }"),
+};
 
 interface Span {
   readonly traceId: string;
@@ -18,6 +32,7 @@ interface Span {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly status: { readonly code: number };
+  readonly attributes: readonly object[];
 }
 interface Export {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
@@ -45,7 +60,7 @@ describe("traces", () => {
 
   it("go on with the caller's, and show each step of a paid call", async () => {
     const { port } = collector.address() as AddressInfo;
-    const shop = await openOperatedShop(TOSS, {
+    const shop = await openOperatedShop(FILES, {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
     });
@@ -53,6 +68,8 @@ describe("traces", () => {
     const init = json({});
     const headers = { ...(init.headers as Record<string, string>), traceparent: `00-${TRACE}-${PARENT}-01` };
     expect((await pay(`${shop.running.url}/v1/toss`, { ...init, headers })).status).to.equal(200);
+    const named = { headers: { traceparent: `00-${NAMED}-${PARENT}-01` } };
+    expect((await fetch(`${shop.running.url}/v1/toss/secret`, named)).status).to.equal(402);
     await shop.close(); // What is left is sent.
     expect(got.map(({ path, key }) => [path, key])).to.deep.include(["/v1/traces", "a key"]);
     const spans = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === TRACE);
@@ -65,6 +82,8 @@ describe("traces", () => {
       expect(span, step).to.include({ parentSpanId: call.spanId });
       expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), step).to.equal(true);
     }
+    const [asked] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === NAMED);
+    expect(JSON.stringify(asked?.attributes), "no input").to.include("/v1/toss/:label").and.not.include("secret");
     expect(JSON.stringify(spans), "no payer").not.to.match(/0x[0-9a-f]{40}/i);
     expect(
       spans.some(({ name }) => name === "HTTP GET"),
