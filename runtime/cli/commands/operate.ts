@@ -100,8 +100,8 @@ export function addOperateCommands(program: Command): void {
     .option("--token", "print only the token for ADMIN_PORT")
     .addHelpText("after", STATUS_HELP)
     .action(async ({ json, token }: Flags) => {
-      const { readStatus, readToken, toStatusText } = await import("../operate/status.ts");
-      if (token) return console.log(await readToken(loadConfig()));
+      const { readStatus, readAdminToken, toStatusText } = await import("../operate/status.ts");
+      if (token) return console.log(await readAdminToken(loadConfig()));
       const reports = await readStatus(loadConfig());
       print(reports, () => toStatusText(reports), json);
     });

@@ -11,7 +11,7 @@ export async function readStatus({ dataDir }: Pick<Config, "dataDir">): Promise<
 }
 
 /** The token for ADMIN_PORT: that of the running process, otherwise that of the next one. @throws Problem `unavailable`. */
-export async function readToken(config: Pick<Config, "dataDir" | "admin">): Promise<string> {
+export async function readAdminToken(config: Pick<Config, "dataDir" | "admin">): Promise<string> {
   const [socket] = await findProcesses(config.dataDir);
   if (socket === undefined) return adminToken(config);
   return (await askProcess<{ readonly token: string }>(socket, "GET", TOKEN_PATH)).token;
