@@ -18,7 +18,8 @@ export function asksFor(specifier: string, home: string): boolean {
   const name = packageOf(specifier);
   const own = join(home, "package.json");
   if (name === PAYPHONE || !existsSync(own)) return true;
-  return [...filesAbove(home)].some((file) => namesIn(file).has(name));
+  for (const file of filesAbove(home)) if (namesIn(file).has(name)) return true;
+  return false;
 }
 
 /** `@scope/name/part` → `@scope/name`. */
