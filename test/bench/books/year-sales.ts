@@ -53,7 +53,7 @@ interface Made {
 function toSale(sold: Sold, { number, at, payer }: Made): SaleEvent {
   return {
     kind: "sale",
-    id: saleId(`bench:${number}`),
+    id: saleId(toKey(number)),
     at,
     ...sold,
     door: DOORS[number % DOORS.length] ?? "rest",
@@ -66,13 +66,16 @@ function toSale(sold: Sold, { number, at, payer }: Made): SaleEvent {
   };
 }
 
+/** The key of a payment. */
+const toKey = (number: number): string => `bench:${number}`;
+
 function toEvents(sale: SaleEvent, number: number): (BookEvent | FeeEvent)[] {
   const { service, network, asset, amount, payer, job, at, transaction } = sale;
   const events: (BookEvent | FeeEvent)[] = [sale];
-  if (number % WITH_FEE === 0)
-    events.push(
-      toFee({ network, at, cost: 21_000_000_000_000n, purpose: "settlement", isReverted: false, transaction }),
-    );
+  if (number % WITH_FEE === 0) {
+    const spentFor = { purpose: "settlement", about: toKey(number) } as const;
+    events.push(toFee({ network, at, cost: 21_000_000_000_000n, ...spentFor, isReverted: false, transaction }));
+  }
   if (job !== null) {
     const refund = `0x${randomBytes(32).toString("hex")}`;
     const paidBack = { id: refundId(job), at: at + 60_000, job, service, network, asset, amount, payer };
