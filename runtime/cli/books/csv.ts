@@ -39,13 +39,18 @@ const OPTIONS = {
 } as const;
 
 /** Text that needs neither quotes nor an apostrophe. */
-const PLAIN = /^[0-9A-Za-z][\w.:/-]*$/;
+const PLAIN = "(?:[0-9A-Za-z][\\w.:/-]*|-\\d+(?:\\.\\d+)?)?";
+const PLAIN_CELL = new RegExp(`^${PLAIN}$`);
+const PLAIN_ROW = new RegExp(`^(?:${PLAIN},){${COLUMNS.length - 1}}${PLAIN}$`);
 
-/** One cell. Plain cells skip the library, which is slow. */
-function toCell(text: string): string {
-  if (text === "" || PLAIN.test(text) || NEGATIVE.test(text)) return text;
-  return stringify([[text]], OPTIONS).slice(0, -"\r\n".length);
+/** Plain rows, and plain cells of other rows, skip the library, which is slow. */
+function toText(cells: readonly string[]): string {
+  const row = cells.join(",");
+  return `${PLAIN_ROW.test(row) ? row : cells.map(toCell).join(",")}\r\n`;
 }
+
+const toCell = (text: string): string =>
+  PLAIN_CELL.test(text) ? text : stringify([[text]], OPTIONS).slice(0, -"\r\n".length);
 
 export function createCsv(rails: readonly RailManifest[], own: readonly string[]): SalesCsv {
   const isOurs = new Set(own);
@@ -105,8 +110,6 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
     return [...head, feeId(fee), "", "", "", ...toFeeCells(fee)];
   }
 }
-
-const toText = (cells: readonly string[]): string => `${cells.map(toCell).join(",")}\r\n`;
 
 const NO_FEE: readonly string[] = ["", "", "", ""];
 
