@@ -1,5 +1,6 @@
 import type { Invocation } from "../call.ts";
 import { show } from "../x402/explain-payment.ts";
+import { isSameAddress } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 
@@ -39,13 +40,16 @@ export function explainOffer(
 function explainTerms(payment: Payment, offers: readonly PaymentRequirements[]): string | undefined {
   const { accepted, authorization, scheme, network } = payment;
   const there = offers.filter((one) => one.network === network);
-  const offer = there.find(({ asset }) => asset === accepted?.asset) ?? there[0];
+  const isSame = (one: string, other = ""): boolean => isSameAddress(network, one, other);
+  const offer = there.find(({ asset }) => isSame(asset, accepted?.asset)) ?? there[0];
   if (!offer) return `network ${network} is not offered now`;
   const terms: readonly (readonly [name: string, given: unknown, offered: unknown])[] = [
     ["scheme", scheme, offer.scheme],
-    ...(["amount", "asset", "payTo", "maxTimeoutSeconds"] as const).map(
-      (key) => [key, accepted?.[key], offer[key]] as const,
-    ),
+    ["amount", accepted?.amount, offer.amount],
+    ...(["asset", "payTo"] as const)
+      .filter((key) => !isSame(offer[key], accepted?.[key]))
+      .map((key) => [key, accepted?.[key], offer[key]] as const),
+    ["maxTimeoutSeconds", accepted?.maxTimeoutSeconds, offer.maxTimeoutSeconds],
     ["the signed amount", authorization.amount, BigInt(offer.amount)],
     ["the signed recipient", authorization.payTo, offer.payTo.toLowerCase()],
     ["extra.offerId", accepted?.extra?.offerId, offer.extra.offerId],

@@ -7,7 +7,7 @@ import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
 import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
 import type { Proofs } from "../x402/proofs.ts";
-import type { Rail, RailStatus } from "../x402/rails.ts";
+import { isSameAddress, type Rail, type RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
 import type { OfferHistory } from "./offer-history.ts";
@@ -179,9 +179,8 @@ function fits(offer: PaymentRequirements, { accepted, authorization, scheme, net
   if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
   if (authorization.payTo !== undefined && authorization.payTo !== offer.payTo.toLowerCase()) return false;
   if (!accepted) return true;
-  const same = (["asset", "amount", "payTo", "maxTimeoutSeconds"] as const).every(
-    (key) => offer[key] === accepted[key],
-  );
+  if (offer.amount !== accepted.amount || offer.maxTimeoutSeconds !== accepted.maxTimeoutSeconds) return false;
+  const same = (["asset", "payTo"] as const).every((key) => isSameAddress(network, offer[key], accepted[key]));
   return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
 }
 

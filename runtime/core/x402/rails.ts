@@ -19,6 +19,10 @@ export const railOf = (
   rails.find(({ manifest }) => manifest.network === network && manifest.asset === asset) ??
   rails.find(({ manifest }) => manifest.network === network);
 
+/** Whether two addresses of a network are the same. The capitals of EVM addresses are only a checksum (EIP-55). */
+export const isSameAddress = (network: string, one: string, other: string): boolean =>
+  one === other || (network.startsWith("eip155:") && one.toLowerCase() === other.toLowerCase());
+
 /**
  * Whether the payer that a payment names has signed it, whatever the payer's balance. Does not ask the facilitator.
  * @param payload as in `Payment`

@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { explainOffer } from "../../../runtime/core/payments/explain-offer.ts";
 import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { Manifest } from "../../../runtime/core/set/manifest.ts";
-import type { RailStatus } from "../../../runtime/core/x402/rails.ts";
+import { isSameAddress, type RailStatus } from "../../../runtime/core/x402/rails.ts";
 import type { Payment } from "../../../runtime/core/x402/read-payment.ts";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail, PAY_TO } from "../../support/chains/scripted-rail.ts";
@@ -143,6 +144,16 @@ describe("the offers of a service", () => {
     earlier = [{ ...first(), extra: { ...first().extra, terms: { any: 2 } } }];
     expect(await matched(toPayment({ ...first(), extra: { ...first().extra, terms: {} } }))).to.equal(first());
     expect(readings).to.equal(0);
+  });
+
+  it("are matched by the same addresses in other capitals on EVM, which are only a checksum", async () => {
+    const lower = { ...first(), asset: first().asset.toLowerCase(), payTo: first().payTo.toLowerCase() };
+    expect(lower).not.to.deep.equal(first());
+    expect(await matched(toPayment(lower))).to.equal(first());
+    const held = { offers: offers.of(roll), invocation: { resource: REST }, now: 0 };
+    const refused = explainOffer("no_matching_offer", toPayment({ ...lower, maxTimeoutSeconds: 60 }), held);
+    expect(refused).to.equal("maxTimeoutSeconds is 60, the offer says 300");
+    expect(isSameAddress("solana:1", "AbC", "abc")).to.equal(false);
   });
 
   it("are matched only at a door that takes the network", async () => {
