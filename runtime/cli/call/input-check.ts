@@ -16,6 +16,17 @@ export function checkInput({ method, url, body }: SellerRequest, { json }: Selle
   const { issues } = isQuery
     ? schema.check(schema.coerce(Object.fromEntries(new URL(url).searchParams)), "query")
     : schema.check(body === undefined ? {} : JSON.parse(body), "body");
+  refuse(issues);
+}
+
+/**
+ * Checks a tool's arguments against its input schema, as `checkInput` does. @throws Problem `invalid-input`.
+ */
+export function checkArguments(inputSchema: unknown, given: object): void {
+  refuse(compile(inputSchema)?.check(given, "body").issues ?? []);
+}
+
+function refuse(issues: readonly ValidationIssue[]): void {
   if (issues.length === 0) return;
   const lines = ["the input does not fit the service's schema:", ...toIssueLines(issues)];
   throw new Problem("invalid-input", `${lines.join("\n")}\nNothing was paid.`, {

@@ -4,6 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
+import { field, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { printable } from "../call/text.ts";
 import type { Config } from "../config/config.ts";
@@ -31,8 +32,19 @@ const PATIENCE_MS = 60_000;
 export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
   const rails = await loadRails(options.dir);
   const seller = openSeller(options.url);
+  const schemas = createToolSchemas();
+  const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
+    const page = await seller.request("tools/list", params, cancelled);
+    schemas.learn(page);
+    return page;
+  };
   const call = createPurchases({
     ask: (tool, cancelled) => seller.request("tools/call", tool, cancelled),
+    async schemaOf(tool, cancelled, isFresh) {
+      // Without the list, nothing is checked here: the seller checks anyway.
+      if (isFresh || !schemas.has(tool)) await list({}, cancelled).catch(() => undefined);
+      return schemas.get(tool);
+    },
     openWallet: rememberWallet((cancelled) => openWallet(config, new URL(options.url).origin, cancelled)),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
@@ -44,7 +56,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     const server = new Server(INFO, { capabilities: { tools: {} } });
     // The seller's answers are passed on unchecked: their shape is the seller's business.
     server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
-      const page = await seller.request("tools/list", { ...params, _meta: undefined }, mcpReq.signal);
+      const page = await list({ ...params, _meta: undefined }, mcpReq.signal);
       return page as unknown as ListToolsResult;
     });
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
@@ -59,6 +71,21 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   await ended(signal);
   await handle.close();
   await seller.close();
+}
+
+/** The input schemas of the tools in the lists that were passed on. */
+function createToolSchemas(): Pick<Map<string, unknown>, "has" | "get"> & { learn(page: ToolResult): void } {
+  const known = new Map<string, unknown>();
+  return {
+    has: (name) => known.has(name),
+    get: (name) => known.get(name),
+    learn({ tools }) {
+      for (const tool of Array.isArray(tools) ? tools : []) {
+        const name = textField(tool, "name");
+        if (name !== undefined) known.set(name, field(tool, "inputSchema"));
+      }
+    },
+  };
 }
 
 /** The tool result that tells a model of a failure. @throws errors that are not Problems. */

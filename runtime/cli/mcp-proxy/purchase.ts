@@ -7,6 +7,7 @@ import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { nameIn } from "../call/identifier.ts";
+import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
 import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
@@ -21,6 +22,8 @@ export interface ToolRequest {
 export interface PurchaseDeps {
   /** Sends a call to the seller. @throws when no answer came. */
   readonly ask: (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult>;
+  /** The newest known input schema of a tool; with `isFresh`, asked for again. Undefined when there is none. */
+  readonly schemaOf: (tool: string, signal: AbortSignal, isFresh: boolean) => Promise<unknown>;
   readonly openWallet: (signal: AbortSignal) => Promise<BuyerWallet>;
   readonly rails: readonly RailManifest[];
   readonly budget: DailyBudget;
@@ -58,8 +61,18 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
+    await check(tool, signal);
     return deliver(tool, key, await sign(tool, challenge, signal), signal);
   };
+
+  /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
+  async function check({ name, arguments: given = {} }: ToolRequest, signal: AbortSignal): Promise<void> {
+    try {
+      checkArguments(await deps.schemaOf(name, signal, false), given);
+    } catch {
+      checkArguments(await deps.schemaOf(name, signal, true), given); // The seller may have changed the tool.
+    }
+  }
 
   async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<Signed> {
     const wallet = await deps.openWallet(signal);

@@ -131,9 +131,19 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
 
   it("says what a refusal of the input says, and pays nothing for it", async () => {
     const client = await open(`${sandbox.url}/mcp`);
-    const answer = await call(client, { name: "roll", arguments: { low: "one" } });
+    const answer = await call(client, { name: "roll", arguments: { low: 6, high: 1 } });
     expect(answer.isError).to.equal(true);
-    expect(answer.content[0]?.text).to.include("low");
+    expect(answer.content[0]?.text).to.include("high must be greater than or equal to low");
+    expect((await call(client)).isError).to.not.equal(true);
+  });
+
+  it("signs nothing for an input that the tool's schema refuses, so that the day's budget stays", async () => {
+    const client = await open(`${sandbox.url}/mcp`, "--max-usd-per-day", "0.001");
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await call(client, { name: "roll", arguments: { low: "one" } });
+      expect(answer.isError).to.equal(true);
+      expect(answer.content[0]?.text).to.match(/low: .*valid integer\n.*high: Field required\nNothing was paid\.$/);
+    }
     expect((await call(client)).isError).to.not.equal(true);
   });
 

@@ -54,7 +54,17 @@ describe("a purchase of payphone mcp-proxy", () => {
       },
     };
     const openWallet = async (): Promise<BuyerWallet> => WALLET;
-    const call = createPurchases({ ask, budget, rails, openWallet, say: () => {}, now: () => now, patienceMs });
+    const schemaOf = async (): Promise<unknown> => undefined;
+    const call = createPurchases({
+      ask,
+      schemaOf,
+      budget,
+      rails,
+      openWallet,
+      say: () => {},
+      now: () => now,
+      patienceMs,
+    });
     return () => call(DICE, new AbortController().signal);
   };
 
