@@ -4,12 +4,37 @@ import { parse } from "yaml";
 import { Problem } from "../../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 
-/** Reads the rails in a directory's `manifests/_site.yaml`, without checking the file. @throws Problem `bad-request`. */
+/** payphone's own directory. */
+const OWN = join(import.meta.dirname, "../../..");
+
+/**
+ * Reads the rails in a directory's `manifests/_site.yaml`, without checking the rest of the file.
+ * @throws Problem `bad-request` also when the file describes a token that payphone knows in another way: limits would
+ * then bound nothing.
+ */
 export async function loadRails(dir: string): Promise<readonly RailManifest[]> {
-  const file = join(dir, "manifests/_site.yaml");
+  const rails = await read(dir);
+  const known = new Map((await read(OWN)).map((rail) => [nameOf(rail), rail]));
+  for (const rail of rails) {
+    const own = known.get(nameOf(rail));
+    for (const key of ["decimals", "currency"] as const)
+      if (own && own[key] !== rail[key]) {
+        const fault = `${fileIn(dir)}: ${key} of rail ${rail.id} is ${rail[key]}, and ${own.title} has ${own[key]}`;
+        throw new Problem("bad-request", fault);
+      }
+  }
+  return rails;
+}
+
+async function read(dir: string): Promise<readonly RailManifest[]> {
   try {
-    return (parse(await readFile(file, "utf8")) as SiteManifest).rails;
+    return (parse(await readFile(fileIn(dir), "utf8")) as SiteManifest).rails ?? [];
   } catch (error) {
-    throw new Problem("bad-request", `cannot read the rails in ${file} (${(error as Error).message})`);
+    throw new Problem("bad-request", `cannot read the rails in ${fileIn(dir)} (${(error as Error).message})`);
   }
 }
+
+const fileIn = (dir: string): string => join(dir, "manifests/_site.yaml");
+
+/** Identifies a token. */
+const nameOf = ({ network, asset }: RailManifest): string => `${network} ${String(asset).toLowerCase()}`;

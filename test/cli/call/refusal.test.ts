@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -184,6 +184,19 @@ describe("payphone call refuses", () => {
     expect(await refusal(2, { dir: "/nowhere" })).to.match(
       /^payphone: cannot read the rails in .+_site\.yaml \(ENOENT/,
     );
+  });
+
+  it("to go by rails that call a known token's units something else, for no limit would hold", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "payphone-test-"));
+    const file = join(directory, "manifests/_site.yaml");
+    const own = await readFile(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8");
+    await mkdir(join(directory, "manifests"));
+    await writeFile(file, own.replace("decimals: 6", "decimals: 18"));
+    seller.script.offers = [{ ...USDC_OFFER, amount: "900000000000" }];
+    expect(await refusal(2, { dir: directory })).to.equal(
+      `payphone: ${file}: decimals of rail base is 18, and USDC on Base has 6`,
+    );
+    await rm(directory, { recursive: true });
   });
 
   it("to go on when nothing answers", async () => {
