@@ -61,7 +61,7 @@ export interface TaskCallsOptions {
 /** The payment is in progress, or was sent and its outcome is unknown. */
 const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown", "paid-not-delivered"];
 /** The payment was not sent: the task waits as before. */
-const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
+const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable", "rate-limited"];
 
 export function createTaskCalls({ services, invoke, book, index, endpoint }: TaskCallsOptions): TaskCalls {
   const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
@@ -168,7 +168,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
     }
     const left = UNTOUCHED.includes(code)
-      ? wait(toSentence(message), { status: "payment-required" })
+      ? { ...wait(toSentence(message), { status: "payment-required" }), ...noteWait(problem, context) }
       : code === "payment-conflict"
         ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
         : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
@@ -177,6 +177,11 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
     return { ...(await show(freed, context)), problem };
   }
 }
+
+/** The problem document of a task that may be paid later, with the seconds to wait. */
+const noteWait = (problem: Problem, { requestId }: TaskContext): Pick<TaskChange, "problem"> => ({
+  problem: { ...problem.toJSON(), retry_after: problem.options.retryAfter ?? 1, request_id: requestId },
+});
 
 /** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
 function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {

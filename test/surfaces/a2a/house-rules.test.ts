@@ -47,7 +47,8 @@ describe("a shop's house rules, between agents", () => {
     door.clock.advance(60_000 - (door.clock.now() % 60_000)); // The beginning of a minute.
     for (const _ of [1, 2]) expect((await buy()).status.state).to.equal("completed");
     const task = await buy();
-    expect(problemOf(task)).to.include({ code: "rate-limited" });
+    expect(task.status.state).to.equal("input-required");
+    expect(problemOf(task)).to.include({ code: "rate-limited" }).and.to.have.property("retry_after").that.is.above(0);
     expect(JSON.stringify(task))
       .to.include("2 calls a minute")
       .and.to.match(/nothing was charged/i);
@@ -63,7 +64,10 @@ describe("a shop's house rules, between agents", () => {
       .catch((error: Error) => error);
     expect(rest).to.include({ code: "rate-limited" });
     door.clock.advance(60_000);
-    expect((await buy()).status.state).to.equal("completed");
+    const late = pay(await challenge());
+    const done = await send({ taskId: task.id, metadata: { "x402.payment.payload": late } });
+    expect(done.status.state, "the task takes a payment later").to.equal("completed");
+    expect(done.status.message.parts).to.have.length(1);
   });
 
   async function challenge(): Promise<Loose> {
