@@ -127,6 +127,10 @@ describe("a call over HTTP", () => {
       expect(response.status).to.equal(402);
       expect(decodeHeader(response.headers.get("payment-response"))).to.deep.equal(receipt);
       expect(await response.text()).to.equal(challenge.body.toString());
+      // Both would make a head that nginx refuses.
+      const legacy = await fetch(`${failing.url}/v1/screen`, { headers: { "x-payment": "good" } });
+      expect(decodeHeader(legacy.headers.get("x-payment-response"))).to.deep.equal(receipt);
+      expect(legacy.headers.get("payment-response")).to.equal(null);
       await failing.close({ graceMs: 0 });
     });
 

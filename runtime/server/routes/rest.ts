@@ -11,6 +11,7 @@ import {
   readPaymentHeaders,
   readSignInHeader,
   toReceiptHeaders,
+  toRefusalHeader,
 } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import { type Reply, toFileReply, toJsonReply } from "../reply/reply.ts";
@@ -82,12 +83,13 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
       exchange: toExchangeId(request.headers["x-a2a-exchange"]),
     });
     note(context, outcome);
-    const receipt = outcome.receipt ? Object.entries(toReceiptHeaders(outcome.receipt, legacy)).flat() : [];
     if (outcome.kind === "challenge") {
       const v1 = legacy || isVersion1(request) ? outcome.challenge.v1() : undefined;
       const reply = toChallengeReply(outcome.challenge, v1);
-      return { ...reply, headers: [...reply.headers, ...receipt] };
+      const refused = outcome.receipt ? toRefusalHeader(outcome.receipt, legacy) : [];
+      return { ...reply, headers: [...reply.headers, ...refused] };
     }
+    const receipt = outcome.receipt ? Object.entries(toReceiptHeaders(outcome.receipt, legacy)).flat() : [];
     if (outcome.receipt && !outcome.isRepeat) {
       limits.giveBack(context.client, "paying");
       limits.giveBack(context.client, "bytes", context.bodyBytes);

@@ -21,9 +21,20 @@ export function readPaymentHeaders(headers: RequestHeaders): BroughtPayment | un
 
 /** The headers that carry a receipt: PAYMENT-RESPONSE, and X-PAYMENT-RESPONSE for payers that used X-PAYMENT. */
 export function toReceiptHeaders(receipt: SettleResponse, legacy: boolean): Readonly<Record<string, string>> {
-  const encoded = Buffer.from(JSON.stringify(receipt)).toString("base64");
+  const encoded = encode(receipt);
   return { "payment-response": encoded, ...(legacy && { "x-payment-response": encoded }) };
 }
+
+/**
+ * The header of a refused settlement: one copy, under the name that its payer reads, because the challenge is in the
+ * same head, whose size is limited.
+ */
+export const toRefusalHeader = (receipt: SettleResponse, legacy: boolean): readonly [name: string, value: string] => [
+  legacy ? "x-payment-response" : "payment-response",
+  encode(receipt),
+];
+
+const encode = (receipt: SettleResponse): string => Buffer.from(JSON.stringify(receipt)).toString("base64");
 
 /** The proof in SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). An empty header counts as missing. */
 export const readSignInHeader = (headers: RequestHeaders): string | undefined =>
