@@ -52,6 +52,13 @@ describe("the documents", () => {
       expect((await get(path, {}, "HEAD")).headers.get("content-type"), path).to.equal(type);
   });
 
+  it("name the extensions of x402 by which a lost answer costs nothing and a sale is proved", async () => {
+    for (const path of ["/openapi.json", "/llms.txt", "/.well-known/x402"]) {
+      const text = await (await get(path)).text();
+      for (const name of ["payment-identifier", "offer-receipt"]) expect(text, path).to.include(name);
+    }
+  });
+
   describe("at /", () => {
     it("are a page for browsers and the catalogue for everybody else", async () => {
       for (const accept of [CHROMIUM, "text/html", "text/*"])

@@ -18,8 +18,10 @@ export function toGuidance({ services, site: { title, rails }, baseUrl }: Guidan
     `Sign one of the offers (${ways}) and repeat the identical request with the PAYMENT-SIGNATURE header.`,
     "A stock x402 client does both steps. An input that is refused (422) and a call that fails are never charged.",
     "After a broken connection or a 503 `settlement-unknown`, repeat the same request with the same payment: the answer is kept and you are charged once.",
+    "Give each purchase an id of your own in the 402's `payment-identifier` extension: then a payment that is signed anew for the same call is not charged again.",
     ...(services.some(isJobService) ? [JOBS] : []),
     ...(services.some(({ manifest }) => manifest.sign_in || manifest.free) ? [WALLETS] : []),
+    `Offers and receipts are signed (extension \`offer-receipt\`, JWS), with the keys at ${baseUrl}${PATHS.did}.`,
     `The same services are tools of the MCP endpoint ${baseUrl}${PATHS.mcp} and skills of the A2A agent at ${baseUrl}${PATHS.agentCard}.`,
   ].join("\n");
 }

@@ -13,6 +13,21 @@ function toPart(names: readonly string[]): Json {
   return { type: "object", properties, required: [...names, "state"] };
 }
 
+const toExtension = (description: string): Json => ({ type: "object", description });
+
+/** The extensions of challenges. */
+const EXTENSIONS: Json = {
+  type: "object",
+  properties: {
+    bazaar: toExtension("How the service is called, for directories."),
+    "payment-identifier": toExtension(
+      "Takes an id of your own, in `info.id` of the payment: the same payer, id, service and input are charged once.",
+    ),
+    "sign-in-with-x": toExtension("What a wallet signs to prove itself without paying."),
+    "offer-receipt": toExtension("The offers, signed (JWS). Receipts have it, too."),
+  },
+};
+
 /** Schemas that every site has: errors, the x402 challenge, and the two probes. */
 export const OWN_SCHEMAS: Json = {
   HTTPValidationError: {
@@ -71,7 +86,7 @@ export const OWN_SCHEMAS: Json = {
       error: text,
       resource: { type: "object", properties: { url: text, description: text, mimeType: text }, required: ["url"] },
       accepts: { type: "array", items: { $ref: "#/components/schemas/PaymentRequirements" } },
-      extensions: { type: "object" },
+      extensions: EXTENSIONS,
     },
     required: ["x402Version", "resource", "accepts"],
   },
