@@ -27,13 +27,21 @@ const MCP_SERVER = "@modelcontextprotocol/server";
 const BUILT_IN = [
   { own: "solana-web3", libraries: ["@solana/web3.js"], source: 'export * from "@solana/web3.js";' },
   { own: "openai", libraries: ["openai"], source: 'export { default } from "openai";' },
-  { own: "mcp-client", libraries: [MCP_CLIENT], source: `export * from "${MCP_CLIENT}";` },
+  {
+    own: "mcp-client",
+    libraries: [MCP_CLIENT, `${MCP_CLIENT}/stdio`],
+    source: `export * from "${MCP_CLIENT}";\nexport { StdioClientTransport } from "${MCP_CLIENT}/stdio";`,
+  },
   {
     own: "mcp-server",
     libraries: [MCP_SERVER, `${MCP_SERVER}/stdio`],
     source: `export * from "${MCP_SERVER}";\nexport { serveStdio } from "${MCP_SERVER}/stdio";`,
   },
 ];
+/** An import of a part of these libraries that the package would not have. */
+const IMPORT_OF_BUILT_IN = new RegExp(
+  `(?:from |import\\()"((?:${BUILT_IN.flatMap(({ libraries }) => libraries).join("|")})(?:/[^"]*)?)"`,
+);
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [TSC, "--noCheck", "-p", join(ROOT, "runtime/tsconfig.build.json")], {
@@ -47,8 +55,12 @@ for (const { own, source } of BUILT_IN) {
   writeFileSync(join(DIST, `libraries/${own}.js`), code);
   writeFileSync(join(DIST, `libraries/${own}.LICENSES.txt`), notices);
 }
-for (const file of globSync("runtime/**/*.js", { cwd: DIST }))
-  writeFileSync(join(DIST, file), withBuiltIn(readFileSync(join(DIST, file), "utf8")));
+for (const file of globSync("runtime/**/*.js", { cwd: DIST })) {
+  const code = withBuiltIn(readFileSync(join(DIST, file), "utf8"));
+  const [, missing] = IMPORT_OF_BUILT_IN.exec(code) ?? [];
+  if (missing) throw new Error(`${file} imports ${missing}, which is not among what is built in (BUILT_IN)`);
+  writeFileSync(join(DIST, file), code);
+}
 
 const { name, version, description, type, engines } = packageJson;
 const imports = Object.fromEntries(BUILT_IN.map(({ own }) => [`#${own}`, `./libraries/${own}.js`]));

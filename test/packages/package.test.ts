@@ -187,6 +187,13 @@ describe("the package, installed in an empty folder", () => {
       await client.close();
     });
 
+    it("reads the tools of an MCP program, here of its own proxy", async () => {
+      const program = `node_modules/.bin/payphone mcp-proxy ${server.url}/mcp --spending ${join(shop.dir, "spending")}`;
+      const { code, said } = await shop.type(`npx payphone import mcp -- ${program}`);
+      expect(code, said).to.equal(0);
+      expect(said).to.match(/^count_words\b/m);
+    });
+
     it("shows its explorer with everything that it loads", async () => {
       const page = await (await fetch(`${server.url}/docs`)).text();
       const loaded = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css|png|svg))"/g)].map(([, path]) => path!);
