@@ -13,9 +13,7 @@ import { join, resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
-import type { Config } from "../config/config.ts";
-
-type Place = Pick<Config, "dataDir" | "redisUrl">;
+import { requireStore, type StorePlace } from "../config/server-store.ts";
 
 /** The written backup. */
 export interface BackupReport {
@@ -35,11 +33,11 @@ const REDIS =
  * @throws Problem `bad-request` when there is no state, or the file exists already; `unavailable` when it cannot be
  *   written.
  */
-export function backUp({ dataDir, redisUrl }: Place, to: string): BackupReport {
+export function backUp({ dataDir, redisUrl }: StorePlace, to: string): BackupReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
   const file = resolve(to);
   const store = storeFileOf(dataDir);
-  if (!existsSync(store)) throw new Problem("bad-request", `There is no state in ${dataDir}${WHERE}`);
+  requireStore({ dataDir, redisUrl });
   if (existsSync(file)) throw new Problem("bad-request", `${file} exists already: name a new file`);
   const identity = join(dataDir, IDENTITY);
   const beside = existsSync(identity) ? readFileSync(identity, "utf8") : undefined;
@@ -57,7 +55,7 @@ export function backUp({ dataDir, redisUrl }: Place, to: string): BackupReport {
  * Restores a backup to a place that has no state.
  * @throws Problem `bad-request` when there is a state already, or the file is not a backup; `unavailable` otherwise.
  */
-export function restore({ dataDir, redisUrl }: Place, from: string): BackupReport {
+export function restore({ dataDir, redisUrl }: StorePlace, from: string): BackupReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
   const [file, store] = [resolve(from), storeFileOf(dataDir)];
   const identity = join(dataDir, IDENTITY);
@@ -76,8 +74,6 @@ export function restore({ dataDir, redisUrl }: Place, from: string): BackupRepor
     return { file, entries, bytes: statSync(store).size, hasIdentity: beside !== undefined };
   });
 }
-
-const WHERE = ": change to the shop's folder, or set PAYPHONE_DATA_DIR as the server has it";
 
 /** @throws Problem `bad-request` unless the file is a complete backup. */
 function refuseOthers(file: string): BackupContents {

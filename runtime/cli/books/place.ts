@@ -9,6 +9,7 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
+import { requireStore } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 
 /** Where to find a book. */
@@ -38,10 +39,9 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   const sandboxDir = join(config.dataDir, "sandbox");
   const isSandbox = place.sandbox ?? !hasOwnStore(config);
   const dataDir = isSandbox ? sandboxDir : config.dataDir;
-  const file = storeFileOf(dataDir);
   const isRedis = config.redisUrl !== undefined && !isSandbox;
-  if (!isRedis && !existsSync(file)) throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
   const from = { dataDir, redisUrl: isRedis ? config.redisUrl : undefined };
+  requireStore(from);
   const access = createBookAccess(from, {
     forget: () => toForget(site.books, Date.now()),
     onProgress: (taken) => process.stderr.write(`Reading the book from Redis: ${taken} entries so far\n`),
@@ -56,9 +56,6 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
     await access.close();
   }
 }
-
-const WHERE =
-  "change to the shop's folder, or set PAYPHONE_DATA_DIR or REDIS_URL as the server has it; a sandbox keeps its own in the folder sandbox of the data directory";
 
 /** Whether to use the book of real money: there is one, or there is no sandbox's book either. */
 const hasOwnStore = ({ redisUrl, dataDir }: Config): boolean =>

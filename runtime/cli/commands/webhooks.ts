@@ -28,7 +28,7 @@ export function addWebhookCommands(program: Command): void {
       const { listWebhooks } = await import("../webhooks/webhooks.ts");
       const rows = await listWebhooks(loadConfig(), await loadSite(dir));
       if (json) console.log(JSON.stringify(rows, null, 2));
-      else if (rows.length === 0) console.log("every message was taken");
+      else if (rows.length === 0) console.log("no message waits, and none was given up");
       else
         for (const line of toColumns(
           rows.map((row) => [row.state, row.endpoint, row.id, `${row.failures}`, row.reason ?? "", row.next ?? ""]),

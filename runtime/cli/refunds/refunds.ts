@@ -1,20 +1,15 @@
-import { existsSync } from "node:fs";
 import { Problem } from "../../api/problem.ts";
 import { createRefundRecords, type OpenRefund, type RefundRecords } from "../../core/refunds/records.ts";
-import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
 import { loadRails } from "../call/rails-file.ts";
-import type { Config } from "../config/config.ts";
+import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
 import { type RefundRow, toRow } from "./text.ts";
-
-/** The part of the configuration that locates the store. */
-type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
 /**
  * Lists the refunds that are not paid yet, oldest first.
  * @param dir its `manifests/_site.yaml` names the rails. @throws Problem `bad-request`, `unavailable`.
  */
-export async function listRefunds(config: StoreConfig, dir: string): Promise<readonly RefundRow[]> {
+export async function listRefunds(config: StorePlace, dir: string): Promise<readonly RefundRow[]> {
   const rails = await loadRails(dir);
   const open: OpenRefund[] = [];
   await withRecords(config, async (records) => {
@@ -34,7 +29,7 @@ export interface RefundByHand {
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it, `bad-request`,
  *   `unavailable`.
  */
-export async function closeRefund(config: StoreConfig, { job, transaction }: RefundByHand): Promise<void> {
+export async function closeRefund(config: StorePlace, { job, transaction }: RefundByHand): Promise<void> {
   await withRecords(config, async (records) => {
     const refund = await records.read(job);
     if (!refund) throw await toNothing(records, job);
@@ -54,17 +49,8 @@ export async function closeRefund(config: StoreConfig, { job, transaction }: Ref
 
 const RIGHT = "on an EVM chain it is 0x and 64 hex digits, on Solana a signature of 64 bytes in base58";
 
-/** Opens the server's store. A missing folder is an error: an empty store would falsely show that nothing is open. */
-async function withRecords<T>(
-  { dataDir, redisUrl }: StoreConfig,
-  work: (records: RefundRecords) => Promise<T>,
-): Promise<T> {
-  if (redisUrl === undefined && !existsSync(storeFileOf(dataDir)))
-    throw new Problem(
-      "bad-request",
-      `There is no store in ${dataDir}: set PAYPHONE_DATA_DIR or REDIS_URL as the server has it (a sandbox keeps its own in .payphone/sandbox)`,
-    );
-  const store = await openStore({ dataDir, redisUrl });
+async function withRecords<T>(place: StorePlace, work: (records: RefundRecords) => Promise<T>): Promise<T> {
+  const store = await openServerStore(place);
   try {
     return await work(createRefundRecords(store));
   } finally {

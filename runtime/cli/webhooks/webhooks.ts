@@ -3,11 +3,8 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toBookEvent } from "../../core/webhooks/book-feed.ts";
 import { createDeliveries, type Delivery } from "../../core/webhooks/deliveries.ts";
 import type { WebhookEvent } from "../../core/webhooks/events.ts";
-import { openStore } from "../../drivers/store/open-store.ts";
-import type { Config } from "../config/config.ts";
+import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
-
-type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
 /** A message that its receiver has not accepted. */
 export interface WebhookRow {
@@ -22,14 +19,14 @@ export interface WebhookRow {
 }
 
 /**
- * The messages that wait for delivery, and those that failed finally within the last month. @throws Problem
- * `unavailable`.
+ * The messages that wait for delivery, and those that failed finally within the last month.
+ * @throws Problem `bad-request` when there is no store, `unavailable`.
  */
 export async function listWebhooks(
-  config: StoreConfig,
+  config: StorePlace,
   { webhooks = [] }: SiteManifest,
 ): Promise<readonly WebhookRow[]> {
-  const store = await openStore(config);
+  const store = await openServerStore(config);
   try {
     const deliveries = createDeliveries(store);
     const rows: WebhookRow[] = [];
@@ -65,14 +62,14 @@ const PAGE = 500;
 
 /**
  * Stores messages to be sent again. A running server sends them within seconds, otherwise the next one does.
- * @returns how many. @throws Problem `not-found` for an unknown id; `unavailable`.
+ * @returns how many. @throws Problem `not-found` for an unknown id; `bad-request` when there is no store, `unavailable`.
  */
 export async function resendWebhooks(
-  config: StoreConfig,
+  config: StorePlace,
   { webhooks = [] }: SiteManifest,
   what: Resend,
 ): Promise<number> {
-  const store = await openStore(config);
+  const store = await openServerStore(config);
   const books = createBookAccess(config);
   const deliveries = createDeliveries(store);
   let count = 0;

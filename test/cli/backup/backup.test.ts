@@ -113,7 +113,7 @@ describe("a backup", () => {
     }
     expect(existsSync(join(other, "payphone.sqlite"))).to.equal(false);
     expect(type(other, ["backup", join(files, "x")]).said).to.match(
-      /There is no state in .*: change to the shop's folder/,
+      /There is no store in .*: change to the shop's folder/,
     );
     expect(type(other, ["backup", join(files, "x")], { REDIS_URL: "redis://127.0.0.1:9" }).said).to.include("BGSAVE");
   });

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
@@ -61,6 +63,19 @@ describe("a shop with webhooks", () => {
     await eventually(() => told.length === 2);
     expect(told[1]?.data.id, "the same, so that it counts once").to.equal(told[0]?.data.id);
     expect(await resendWebhooks(config, site, { ids: [], givenUp: false, from: Date.now() - 60_000 })).to.equal(1);
+  });
+
+  it("makes no store where there is none, which would look as if every message was accepted", async () => {
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const config = { dataDir: join(shop.dataDir, "nowhere"), redisUrl: undefined };
+    for (const ask of [
+      () => listWebhooks(config, site),
+      () => resendWebhooks(config, site, { ids: [], givenUp: true }),
+    ])
+      expect(await ask().catch((error: unknown) => error))
+        .to.be.an("error")
+        .with.property("code", "bad-request");
+    expect(existsSync(config.dataDir)).to.equal(false);
   });
 
   it("counts the sale for Prometheus, too", async () => {

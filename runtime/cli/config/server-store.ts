@@ -1,0 +1,26 @@
+import { existsSync } from "node:fs";
+import { Problem } from "../../api/problem.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
+import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
+import type { Config } from "./config.ts";
+
+/** The part of the configuration that locates the store. */
+export type StorePlace = Pick<Config, "dataDir" | "redisUrl">;
+
+/**
+ * Opens the store of a server, which may be running.
+ * @throws Problem `bad-request` when there is none; `unavailable` when it cannot be opened.
+ */
+export async function openServerStore(place: StorePlace): Promise<OpenStore> {
+  requireStore(place);
+  return openStore(place);
+}
+
+/** @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open. */
+export function requireStore({ dataDir, redisUrl }: StorePlace): void {
+  if (redisUrl !== undefined || existsSync(storeFileOf(dataDir))) return;
+  throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
+}
+
+const WHERE =
+  "change to the shop's folder, or set PAYPHONE_DATA_DIR or REDIS_URL as the server has it; a sandbox keeps its own in the folder sandbox of the data directory";
