@@ -36,7 +36,8 @@ export function addInitCommand(program: Command): void {
       const { openDocument, runOpenApiImport } = await import("../import/import-openapi.ts");
       const opened = await openDocument(document); // First, so that an unusable document leaves no folder behind.
       if (opened.chosen.length > 0) console.log(await runInit({ dir, ...own }));
-      const { report } = await runOpenApiImport({ ...document, dir }, opened);
+      const typed = `npx payphone init ${dir} --from ${from}`;
+      const { report } = await runOpenApiImport({ ...document, dir, typed }, opened);
       console.log(report);
     });
 }

@@ -113,7 +113,7 @@ function toTable(tools: readonly NamedTool[], source: string, isProgram: boolean
   const where = isProgram ? `-- ${source}` : source;
   return toOfferTable(offers, source, [
     "Choose:",
-    `  payphone import mcp --tools ${tools[0]?.name} --price 0.005 ${where}`,
-    `  payphone import mcp --all ${where}`,
+    `  npx payphone import mcp --tools ${tools[0]?.name} --price 0.005 ${where}`,
+    `  npx payphone import mcp --all ${where}`,
   ]);
 }

@@ -21,6 +21,8 @@ export interface OpenApiCommand {
   /** When omitted, derived from the document's title. */
   readonly upstream?: string | undefined;
   readonly isDryRun: boolean;
+  /** The command line that the list of operations suggests; default: that of `payphone import openapi`. */
+  readonly typed?: string | undefined;
   /** Set to record the answers of read-only operations, with the credentials of this environment. */
   readonly live?: { readonly env: Env } | undefined;
 }
@@ -66,10 +68,10 @@ export async function openDocument({
  * @throws Problem `bad-request` for an unusable document, selection or shop; nothing is written then.
  */
 export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedDocument): Promise<ImportOutcome> {
-  const { location, dir, selection, price, isDryRun } = command;
+  const { location, dir, selection, price, isDryRun, typed = `npx payphone import openapi ${location}` } = command;
   const document = opened ?? (await openDocument(command));
   const { operations, upstream } = document;
-  if (isEmpty(selection)) return { report: toTable(operations, location), isPartial: false };
+  if (isEmpty(selection)) return { report: toTable(operations, location, typed), isPartial: false };
   const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE });
   const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
   return recordLive({ report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 }, applied, {
@@ -78,7 +80,7 @@ export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedD
   });
 }
 
-function toTable(operations: readonly Operation[], location: string): string {
+function toTable(operations: readonly Operation[], location: string, typed: string): string {
   const offers = operations.map(({ name, method, path, tags, summary, description }) => ({
     name,
     call: `${method} ${path}`,
@@ -89,9 +91,9 @@ function toTable(operations: readonly Operation[], location: string): string {
   const [tag] = operations.flatMap(({ tags }) => tags);
   return toOfferTable(offers, location, [
     "Choose:",
-    `  payphone import openapi ${location} --operations '${first?.name}' --price 0.005`,
-    ...(tag === undefined ? [] : [`  payphone import openapi ${location} --tag '${tag}'`]),
-    `  payphone import openapi ${location} --all`,
+    `  ${typed} --operations '${first?.name}' --price 0.005`,
+    ...(tag === undefined ? [] : [`  ${typed} --tag '${tag}'`]),
+    `  ${typed} --all`,
   ]);
 }
 

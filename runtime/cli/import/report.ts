@@ -33,13 +33,16 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
   const changed = all.filter(({ merged }) => merged.changes.length > 0);
   const derived = services.filter(({ isDerived }) => isDerived).length;
   const isSame = fresh.length + changed.length === 0;
-  const done = isDryRun ? "would be" : "were";
+  const subject = services.length === 1 ? "1 service" : `${services.length} services`;
+  const files = `${fresh.length} ${fresh.length === 1 ? "file" : "files"}`;
   return toText([
     services.length === 0
       ? "nothing was written"
       : isSame
-        ? `${services.length} services: nothing has changed`
-        : `${services.length} services: ${fresh.length} files ${done} written, ${changed.length} changed`,
+        ? `${subject}: nothing has changed`
+        : isDryRun
+          ? `${subject}: ${files} to write, ${changed.length} to change`
+          : `${subject}: ${files} written, ${changed.length} changed`,
     ...listFiles(fresh),
     ...all.flatMap(toDiff),
     ...gone.map(
@@ -99,9 +102,9 @@ function toNext({ services, upstreams }: AppliedImport): string[] {
     "",
     "Next:",
     ...[...variables].map((line) => `  ${line}`),
-    "  payphone check",
-    "  payphone sandbox --online",
-    `  payphone call ${first?.manifest.id} ${input.length <= 120 ? quote(input) : "'{ ... }'"}`,
+    "  npx payphone check",
+    "  npx payphone sandbox --online",
+    `  npx payphone call ${first?.manifest.id} ${input.length <= 120 ? quote(input) : "'{ ... }'"}`,
   ];
 }
 

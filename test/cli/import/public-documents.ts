@@ -56,7 +56,7 @@ async function tryOne(file: string, sha256: string): Promise<Omit<Row, "reposito
   const faults = await faultsOf(dir);
   const reasons = [...report.matchAll(/^ {2}- (.*)$/gm)].map(([, line = ""]) => line);
   return {
-    services: count(/^(\d+) services/),
+    services: count(/^(\d+) services?/),
     left_out: count(/^(\d+) left out/m),
     ...(reasons.length > 0 && { reasons }),
     faults: faults.length,
