@@ -1,7 +1,7 @@
 import type { Call, Run } from "../api/plugin.ts";
 import { Problem, type ValidationIssue } from "../api/problem.ts";
 import type { Invocation } from "./call.ts";
-import { isShown } from "./schema/issues.ts";
+import { isShown, toIssueText } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
 
@@ -79,10 +79,8 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
   if (issues.length === 0) return value;
-  const fault = new Error(
-    `${handlerOf(service.manifest)} broke its output schema: ${JSON.stringify(issues.slice(0, 5))}`,
-  );
-  throw new Problem("internal", undefined, { cause: fault });
+  const cause = new Error(`the output of ${handlerOf(service.manifest)} breaks its schema: ${toIssueText(issues)}`);
+  throw new Problem("internal", undefined, { cause });
 }
 
 /** In a request, a step just runs and progress is not reported. */

@@ -48,7 +48,9 @@ async function complaintAbout(shop: TestShop, example: ContractExample): Promise
   } catch (error) {
     if (!(error instanceof Error)) return String(error);
     const { cause } = error instanceof Problem ? error.options : error;
-    return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
+    if (!(cause instanceof Error)) return error.message;
+    const isInternal = error instanceof Problem && error.code === "internal"; // Its message is for buyers, and tells nothing.
+    return isInternal ? cause.message : `${error.message} (${cause.message})`;
   }
 }
 

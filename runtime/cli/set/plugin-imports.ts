@@ -53,7 +53,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
       : `there is no ${specifier}`;
     throw importError(complaint, specifier, parentURL);
   }
-  const complaint = `the package of "${specifier}" is there for others, and not in the shop's package.json: ${install}`;
+  const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
   throw importError(complaint, specifier, parentURL);
 };
 

@@ -1,6 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../digest.ts";
 import { perform } from "../perform.ts";
+import { toIssueText } from "../schema/issues.ts";
 import type { ScreenManifest } from "../seller-terms.ts";
 import type { Service } from "../service.ts";
 import type { Store } from "../store.ts";
@@ -48,7 +49,7 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
   async function ask(wallet: string, signal: AbortSignal): Promise<boolean> {
     if (!service) throw new TypeError(`${id} is not in this process's set`);
     const { value, issues } = service.input.check({ wallet }, "body", "input");
-    if (issues.length > 0) throw new TypeError(`${id} does not take the wallet: ${JSON.stringify(issues.slice(0, 3))}`);
+    if (issues.length > 0) throw new TypeError(`${id} does not take the wallet: ${toIssueText(issues)}`);
     const call = { id: "screen", signal, payer: undefined, network: undefined };
     const answer = (await perform(service, value, call)) as Readonly<Record<string, unknown>>;
     const found = refuse.map((field) => answer[field]);

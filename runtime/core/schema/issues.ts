@@ -46,6 +46,20 @@ export function toIssues(
   return [...found.values()].sort((one, other) => rankOf(one) - rankOf(other)).slice(0, MOST_ISSUES);
 }
 
+/** The first issues of an answer, for logs and sellers: `rates[0].id: Input should be a valid integer; name: …`. */
+export const toIssueText = (issues: readonly ValidationIssue[]): string =>
+  issues
+    .slice(0, 5)
+    .map(({ loc, msg }) => `${toField(loc) || "the whole"}: ${msg}`)
+    .join("; ");
+
+/** The field of an issue, like `rates[0].id`: its location without the first step. Empty for the whole value. */
+export const toField = ([, ...path]: ValidationIssue["loc"]): string =>
+  path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .replace(/^\./, "");
+
 /** The issue that FastAPI reports for a request without a body. */
 export const missingValue = (from: InputLocation): ValidationIssue => ({
   type: "missing",

@@ -2,6 +2,7 @@ import type { AnyHandler, Call } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { toOutput } from "../../core/proxy/answer.ts";
+import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import type { LiveMcpServer } from "./mcp-server.ts";
@@ -50,7 +51,7 @@ function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds)
   const checked = outputs.map((one) => output.check(one, "body"));
   const found = checked.find(({ issues }) => issues.length === 0);
   if (!found) {
-    const cause = new Error(JSON.stringify(checked[0]?.issues.slice(0, 5)));
+    const cause = new Error(toIssueText(checked[0]?.issues ?? []));
     throw new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });
   }
   if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;

@@ -4,6 +4,7 @@ import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
+import { toIssueText } from "../../core/schema/issues.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
@@ -33,7 +34,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (!media) refuse(status, read);
     const made = media ? { media: toMediaType(type), data: body.toString("base64") } : toOutput(read, proxy.answer);
     const { value, issues } = output.check(withAge(made, age), "body");
-    if (issues.length > 0) throw toMisfit(title, new Error(JSON.stringify(issues.slice(0, 5))));
+    if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;
   };
 }

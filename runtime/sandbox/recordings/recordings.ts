@@ -5,7 +5,7 @@ import schema from "../../../schemas/recording.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
-import { toIssues } from "../../core/schema/issues.ts";
+import { toField, toIssues } from "../../core/schema/issues.ts";
 import { addKeywords, OPTIONS } from "../../core/schema/keywords.ts";
 import { createSchemaNodes } from "../../core/schema/nodes.ts";
 
@@ -127,11 +127,5 @@ function findComplaints(data: unknown): string[] {
   const { validate, nodes } = validator();
   if (validate(data)) return [];
   const issues = toIssues(validate.errors ?? [], { value: data, from: "body", document: schema, nodes });
-  return issues.map(({ loc, msg }) => `${toPlace(loc.slice(1))}: ${msg}`);
+  return issues.map(({ loc, msg }) => `${toField(loc) || "the file"}: ${msg}`);
 }
-
-const toPlace = (path: readonly (string | number)[]): string =>
-  path
-    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
-    .join("")
-    .replace(/^\./, "") || "the file";

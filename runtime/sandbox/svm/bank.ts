@@ -48,7 +48,7 @@ export interface SvmBank {
 export async function openBank(slots: SvmSlots): Promise<SvmBank> {
   const { LiteSVM } = await import("litesvm").catch((cause: unknown) => {
     const how =
-      "The sandbox needs the optional package litesvm, which --omit=optional has left out: install without it";
+      "The sandbox needs the optional package litesvm, which is not installed: install without --omit=optional";
     throw new Problem("unavailable", how, { cause });
   });
   // Blockhashes and duplicates are checked here: litesvm knows only one blockhash, which never expires.

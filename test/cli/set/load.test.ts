@@ -201,7 +201,7 @@ export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose
       `plugins/toss.ts:2:24 the package of "@scure/base" is not installed: ${install}`,
     ]);
     expect(await faultsOf({ ...files, ...hoisted })).to.deep.equal([
-      `plugins/toss.ts:2:24 the package of "@scure/base" is there for others, and not in the shop's package.json: ${install}`,
+      `plugins/toss.ts:2:24 the package of "@scure/base" is installed for other packages only, and not in the shop's package.json: ${install}`,
     ]);
     expect(
       await faultsOf({ ...files, ...hoisted, "package.json": asked, "more/tools/package.json": more }),
