@@ -32,7 +32,7 @@ export interface Audit {
   readonly booked: bigint;
   /** What the chain shows for these sales. */
   readonly received: bigint;
-  /** Sales whose transaction does not show the booked amount. */
+  /** Sales and refunds whose transaction does not show the booked amount. */
   readonly missing: readonly {
     readonly transaction: string;
     readonly booked: bigint;
@@ -66,7 +66,8 @@ const MOST_WAITS = 4;
 /** Compares a book with its chain. @throws Problem `upstream-failed` when the chain cannot be read. */
 export async function audit(deps: AuditDeps): Promise<Audit> {
   const { chain, receivers, span, lines, find } = deps;
-  const booked = sumByTransaction(lines);
+  const inside = [...lines];
+  const booked = sumByTransaction(inside);
   const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
   const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
   const missing: Audit["missing"][number][] = [];
@@ -85,7 +86,28 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const strange = [...shown.values()]
     .flat()
     .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction));
+  missing.push(...(await checkRefunds(inside, deps)));
   return { sales, booked: sum, received, missing, ...(await sortOut(strange, deps)) };
+}
+
+/** The refunds whose transaction does not pay their buyer what the book says. A refund to nobody known is not checked. */
+async function checkRefunds(lines: readonly BookLine[], { chain, find }: AuditDeps): Promise<Audit["missing"]> {
+  const nameOf = ({ transaction, payer }: BookLine): string => `${transaction} ${payer}`;
+  const refunds = Map.groupBy(
+    lines.filter(({ kind, payer }) => kind === "refund" && payer !== null),
+    nameOf,
+  );
+  const wrong: Audit["missing"][number][] = [];
+  for (const [name, inside] of refunds) {
+    const { transaction, payer } = inside[0] as BookLine;
+    // Others of the same transaction may have been entered before or after the span.
+    const all = find(transaction).filter((line) => line.kind === "refund" && nameOf(line) === name);
+    const booked = (all.length > 0 ? all : inside).reduce((total, { amount }) => total + BigInt(amount), 0n);
+    const transfers = await chain.of(transaction, [payer as string]);
+    const shown = transfers.reduce((total, { amount }) => total + amount, 0n);
+    if (shown !== booked) wrong.push({ transaction, booked, shown, ids: inside.map(({ id }) => id) });
+  }
+  return wrong;
 }
 
 /** Sorts the transfers that are in no line of the book. */

@@ -29,6 +29,37 @@ describe("the comparison of the book with the chain", () => {
     expect(await compare({ ago: 500, entered: 2 })).to.deep.equal({ unbooked: 0, waits: 2 });
   });
 
+  it("names refunds that did not pay their buyer what the book says: altered, entered twice, or never made", async () => {
+    const toRefund = (seq: number, transaction: string, amount = "1000"): BookLine => {
+      const sale = toSale({ transaction, amount, payer: `0x${seq}`, job: `job-${seq}` });
+      return { ...sale, times: null, kind: "refund", id: `refund_${seq}`, seq, of: "sale" };
+    };
+    const paid = new Map(["right", "altered", "twice"].map((name) => [name, 1000n]));
+    const twice = toRefund(3, "twice");
+    const lines = [toRefund(1, "right"), toRefund(2, "altered", "999"), twice, { ...twice, id: "refund_4", seq: 4 }];
+    lines.push(toRefund(5, "never"), { ...toRefund(6, "never"), payer: null });
+    const { missing, booked } = await audit({
+      chain: {
+        begin: async () => 0,
+        read: async () => [],
+        of: async (transaction, [to = ""]) =>
+          paid.has(transaction) ? [{ transaction, from: "0xee", to, amount: 1000n, at: 0 }] : [],
+        isPayment: async () => true,
+      },
+      receivers: ["0xee"],
+      span: { from: 0, to: Date.now() },
+      lines,
+      find: (transaction) => lines.filter((line) => line.transaction === transaction),
+      again: async () => {},
+    });
+    expect(booked).to.equal(0n);
+    expect(missing).to.deep.equal([
+      { transaction: "altered", booked: 999n, shown: 1000n, ids: ["refund_2"] },
+      { transaction: "twice", booked: 2000n, shown: 1000n, ids: ["refund_3", "refund_4"] },
+      { transaction: "never", booked: 1000n, shown: 0n, ids: ["refund_5"] },
+    ]);
+  });
+
   it("names a payment that is not entered in the end, and an old one at once", async () => {
     expect(await compare({ ago: 500 })).to.deep.equal({ unbooked: 1, waits: 4 });
     expect(await compare({ ago: HOUR_MS })).to.deep.equal({ unbooked: 1, waits: 0 });
