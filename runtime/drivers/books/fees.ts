@@ -2,8 +2,8 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Books, Span } from "../../core/books/books.ts";
 import { saleId } from "../../core/books/events.ts";
 import type { BookFee, FeeEvent, FeeSum } from "../../core/books/fees.ts";
-import { ATOMIC, packHex, packId, unpackHex } from "./packing.ts";
-import { GIGA, keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
+import { ATOMIC, packHex, packId, SUMMED, toSummed, unpackHex } from "./packing.ts";
+import { keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
 import { cutSpan, selectSpans } from "./spans.ts";
 
 const HOUR_MS = UNITS.hour * MINUTE_MS;
@@ -56,7 +56,7 @@ export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "lone
     feeSums(span) {
       const isWhole = span.from % HOUR_MS === 0 && span.to % HOUR_MS === 0;
       const { sql, values } = isWhole ? summed(span) : { sql: exact, values: [span.from, span.to] };
-      const statement = db.prepare(`SELECT ${NAMES}, sum(count) AS count, sum(giga) AS giga, sum(rest) AS rest
+      const statement = db.prepare(`SELECT ${NAMES}, sum(count) AS count, ${SUMMED}
         FROM (${sql}) GROUP BY ${NAMES} ORDER BY ${NAMES}`);
       statement.setReadBigInts(true);
       return statement.all(...values).map(toSum);
@@ -84,12 +84,12 @@ function toFee(row: object): BookFee {
 }
 
 function toSum(row: object): FeeSum {
-  const { count, giga, rest, decimals, reverted, ...names } = row as Record<string, bigint>;
+  const { count, tera, giga, rest, decimals, reverted, ...names } = row as Record<string, bigint>;
   return {
     ...(names as unknown as Pick<FeeSum, "network" | "symbol" | "purpose">),
     decimals: Number(decimals),
     isReverted: reverted === 1n,
     count: Number(count),
-    amount: (giga as bigint) * GIGA + (rest as bigint),
+    amount: toSummed({ tera, giga, rest }),
   };
 }

@@ -3,8 +3,8 @@ import type { BookGroup, Books, Grouping } from "../../core/books/books.ts";
 import type { FeeGroup } from "../../core/books/fees.ts";
 import { createBearing } from "./fees.ts";
 import { packPayer, toFiltered } from "./filters.ts";
-import { ATOMIC, KINDS, NANO, unpackHex } from "./packing.ts";
-import { GIGA, UNITS } from "./schema.ts";
+import { ATOMIC, KINDS, NANO, SUMMED, SUMMED_AGAIN, toSummed, unpackHex } from "./packing.ts";
+import { UNITS } from "./schema.ts";
 
 /** Lines are grouped by `by`, and each group gets its `name` afterwards. */
 const GROUPS: Readonly<Record<Grouping, { readonly by: string; readonly name: string }>> = {
@@ -22,10 +22,10 @@ export const createGroups =
     const isOwn = own.length === 0 ? "0" : `coalesce(payer IN (${own.map(() => "?").join(", ")}), 0)`;
     const statement = db.prepare(`
       SELECT ${GROUPS[by].name} AS "group", rail, network, asset, decimals, kind, is_own, sum(count) AS count,
-        sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
+        ${SUMMED_AGAIN}, sum(nano) AS nano
       FROM (
         SELECT ${GROUPS[by].by} AS grouped, terms, kind, ${isOwn} AS is_own, count(*) AS count,
-          sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
+          ${SUMMED}, sum(nano) AS nano
         FROM (
           SELECT l.at AS at, l.payer AS payer, terms, kind, ${ATOMIC}, ${NANO} FROM ${from}
           ${wheres.length > 0 ? `WHERE ${wheres.join(" AND ")}` : ""}
@@ -44,9 +44,9 @@ export function createFeeGroups(db: DatabaseSync): Books["feeGroups"] {
       (SELECT network FROM book_fee_sums WHERE unit = ${UNITS.day})`;
     const where = [bearing, `l.terms IN (${paid})`, ...wheres].join(" AND ");
     const statement = db.prepare(`
-      SELECT ${GROUPS[by].name} AS "group", fees.network, symbol, fees.decimals, sum(giga) AS giga, sum(rest) AS rest
+      SELECT ${GROUPS[by].name} AS "group", fees.network, symbol, fees.decimals, ${SUMMED_AGAIN}
       FROM (
-        SELECT ${GROUPS[by].by} AS grouped, terms, network, symbol, decimals, sum(giga) AS giga, sum(rest) AS rest
+        SELECT ${GROUPS[by].by} AS grouped, terms, network, symbol, decimals, ${SUMMED}
         FROM (
           SELECT l.at AS at, l.payer AS payer, l.terms AS terms, f.network AS network, symbol, f.decimals AS decimals, giga, rest
           FROM ${from} JOIN book_terms b ON b.id = l.terms
@@ -60,23 +60,23 @@ export function createFeeGroups(db: DatabaseSync): Books["feeGroups"] {
 }
 
 function toFeeGroup(row: object): FeeGroup {
-  const { giga, rest, decimals, ...names } = row as Record<string, bigint>;
+  const { tera, giga, rest, decimals, ...names } = row as Record<string, bigint>;
   return {
     ...(names as unknown as Pick<FeeGroup, "group" | "network" | "symbol">),
     decimals: Number(decimals),
-    amount: (giga as bigint) * GIGA + (rest as bigint),
+    amount: toSummed({ tera, giga, rest }),
   };
 }
 
 function toGroup(row: object): BookGroup {
-  const { count, giga, rest, nano, decimals, is_own, kind, ...names } = row as Record<string, bigint>;
+  const { count, tera, giga, rest, nano, decimals, is_own, kind, ...names } = row as Record<string, bigint>;
   return {
     ...(names as unknown as Pick<BookGroup, "group" | "rail" | "network" | "asset">),
     kind: KINDS[Number(kind)] as BookGroup["kind"],
     decimals: decimals === null ? null : Number(decimals),
     isOwn: is_own === 1n,
     count: Number(count),
-    amount: (giga as bigint) * GIGA + (rest as bigint),
+    amount: toSummed({ tera, giga, rest }),
     nanoUsd: nano as bigint,
   };
 }

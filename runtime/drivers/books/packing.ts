@@ -1,7 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { BookEvent } from "../../core/books/events.ts";
 import { toAtomic } from "../../core/set/price.ts";
-import { NANO_DECIMALS } from "./schema.ts";
+import { GIGA, NANO_DECIMALS } from "./schema.ts";
 
 /** How values are stored in the tables: values of the usual form are packed, others are stored as they are. */
 
@@ -82,5 +82,13 @@ export const ATOMIC = `CASE WHEN typeof(amount) = 'integer' THEN amount / 100000
     CASE WHEN typeof(amount) = 'integer' THEN amount % 1000000000
       WHEN length(amount) > 27 THEN 0
       ELSE CAST(substr(amount, max(length(amount) - 8, 1)) AS INTEGER) END AS rest`;
+/** SQL that sums `giga` and `rest`; `giga` in two parts, since the sums of long spans exceed 64 bits. */
+export const SUMMED = `sum(giga / 1000000000) AS tera, sum(giga % 1000000000) AS giga, sum(rest) AS rest`;
+/** The same for rows that are sums already. */
+export const SUMMED_AGAIN = "sum(tera) AS tera, sum(giga) AS giga, sum(rest) AS rest";
+/** The amount of a summed row. */
+export const toSummed = ({ tera = 0n, giga = 0n, rest = 0n }: Readonly<Record<string, bigint | undefined>>): bigint =>
+  (tera * GIGA + giga) * GIGA + rest;
+
 /** SQL of the dollars; unknown dollars count as 0. */
 export const NANO = "CAST(coalesce(nano, 0) AS INTEGER) AS nano";

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookSum, Books, Span, Split } from "../../core/books/books.ts";
 import { packPayer } from "./filters.ts";
-import { ATOMIC, KINDS, NANO } from "./packing.ts";
-import { GIGA, MINUTE_MS, UNITS } from "./schema.ts";
+import { ATOMIC, KINDS, NANO, SUMMED, SUMMED_AGAIN, toSummed } from "./packing.ts";
+import { MINUTE_MS, UNITS } from "./schema.ts";
 import { cutSpan, type SelectedSpans, selectSpans, unitsOf } from "./spans.ts";
 
 const SPLITS: readonly Split[] = ["service", "door", "rail"];
@@ -26,8 +26,8 @@ export function createSums(db: DatabaseSync): Books["sums"] {
     const columns = SPLITS.map((split) => `${by.includes(split) ? `coalesce(${split}, '')` : "''"} AS ${split}`);
     const statement = db.prepare(`
       SELECT ${bucket} AS at, ${columns.join(", ")}, network, asset, decimals, kind,
-        sum(count) AS count, sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
-      FROM (SELECT ${bucket} AS at, terms, kind, sum(count) AS count, sum(giga) AS giga, sum(rest) AS rest,
+        sum(count) AS count, ${SUMMED_AGAIN}, sum(nano) AS nano
+      FROM (SELECT ${bucket} AS at, terms, kind, sum(count) AS count, ${SUMMED},
         sum(nano) AS nano FROM (${sql}) GROUP BY 1, 2, 3) AS lines JOIN book_terms ON book_terms.id = lines.terms
       GROUP BY 1, 2, 3, 4, network, asset, decimals, kind ORDER BY 1`);
     statement.setReadBigInts(true);
@@ -49,7 +49,7 @@ const toOwn = ({ from, to }: Span, own: readonly string[]): SelectedSpans => ({
 });
 
 function toSum(row: object): BookSum {
-  const { at, count, giga, rest, nano, decimals, kind, ...names } = row as Record<string, bigint>;
+  const { at, count, tera, giga, rest, nano, decimals, kind, ...names } = row as Record<string, bigint>;
   return {
     ...(names as unknown as Pick<BookSum, "service" | "door" | "rail" | "network" | "asset">),
     kind: KINDS[Number(kind)] as BookSum["kind"],
@@ -57,7 +57,7 @@ function toSum(row: object): BookSum {
     decimals: decimals === null ? null : Number(decimals),
     isOwn: false,
     count: Number(count),
-    amount: (giga as bigint) * GIGA + (rest as bigint),
+    amount: toSummed({ tera, giga, rest }),
     nanoUsd: nano as bigint,
   };
 }
