@@ -23,6 +23,8 @@ export interface SandboxOptions {
 /** The answer of `GET /sandbox`: everything a buyer needs, private keys included. `rpc` and `tokens` are by rail id. */
 export interface SandboxDescription {
   readonly mode: "sandbox";
+  /** When the chains began: ISO 8601. */
+  readonly started_at: string;
   readonly buyer: {
     readonly evm: { readonly address: Hex; readonly private_key: Hex };
     /** base58 of 64 bytes. */
@@ -81,6 +83,7 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
     env: toEnv(rails, { wallets, rpc, facilitator: facilitator.url }),
     description: {
       mode: "sandbox",
+      started_at: new Date().toISOString(),
       buyer: toBuyer(wallets),
       rpc,
       facilitator: facilitator.url,

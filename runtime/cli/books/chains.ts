@@ -37,13 +37,16 @@ export async function openChains(place: ChainPlace): Promise<(rail: RailManifest
       const { rpc, payTo } = railVariables(config, rail);
       return { chain: openReader(rail, rpc), receivers: payTo === "" ? [] : [payTo] };
     };
-  const { rpc } = await describeSandbox(place.url);
+  const { rpc, started_at } = await describeSandbox(place.url);
   const { loadWallets } = await import("../../sandbox/wallet.ts");
   const { evm, solana } = loadWallets(sandboxDir).treasury;
-  return (rail) => ({
-    chain: openReader(rail, rpc[rail.id] ?? ""),
-    receivers: [isEvm(rail) ? evm.address : solana.address],
-  });
+  return (rail) => {
+    const chain = openReader(rail, rpc[rail.id] ?? "");
+    return {
+      chain: chain && { ...chain, begin: async () => Date.parse(started_at) },
+      receivers: [isEvm(rail) ? evm.address : solana.address],
+    };
+  };
 }
 
 function openReader({ network, asset }: RailManifest, url: string): TransferReader | undefined {

@@ -102,6 +102,7 @@ function toIdleChains(rails: SiteManifest["rails"], dataDir: string): Chains {
     },
     description: {
       mode: "sandbox",
+      started_at: new Date().toISOString(),
       buyer: {
         evm: { address: evm.address, private_key: evm.privateKey },
         solana: { address: solana.address, secret_key: solana.secretKey },

@@ -15,6 +15,7 @@ export interface EvmTransfersOptions {
 
 const SMALLEST_CHUNK = 100n;
 const HASH = /^0x[0-9a-f]{64}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTransfersOptions): TransferReader {
@@ -42,7 +43,8 @@ export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTr
       return found;
     },
     async of(hash, receivers) {
-      if (!HASH.test(hash)) return []; // A facilitator may have reported anything.
+      // A facilitator may have reported anything.
+      if (!HASH.test(hash) || !receivers.every((address) => ADDRESS.test(address))) return [];
       return client.ask(async (chain) => {
         const receipt = await chain.getTransactionReceipt({ hash: hash as Hex }).catch(absent);
         if (receipt?.status !== "success") return [];

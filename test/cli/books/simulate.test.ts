@@ -1,6 +1,10 @@
+import { join } from "node:path";
 import { expect } from "chai";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { toSale } from "../../support/books/sales.ts";
+import { site } from "../../support/chains/chains.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -49,6 +53,17 @@ describe("payphone simulate", () => {
     );
     const verified = await run("books", "verify");
     expect(verified.code, verified.out + verified.err).to.equal(0);
+  });
+
+  it("leaves sales of an earlier sandbox to its chains, which ended with it", async () => {
+    const store = await openStore({ dataDir: join(data.path, "sandbox") });
+    for (const { id: rail, network, asset, decimals } of site.rails) {
+      const sale = toSale({ rail, network, asset, decimals, at: Date.now() - 3_600_000 });
+      await store.enter(sale, { key: sale.id, value: 1 });
+    }
+    await store.close();
+    const { out, err, code } = await run("books", "verify");
+    expect(code, out + err).to.equal(0);
   });
 
   it("does not take a seller for a sandbox that is none", async () => {

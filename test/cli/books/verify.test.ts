@@ -139,6 +139,9 @@ describe("payphone sales and books verify, with a server on chains", () => {
     const tx = packHex(base.transaction);
     const setTransaction = (of: string, transaction: typeof tx): void =>
       change((db) => db.prepare("UPDATE book_lines SET tx = ? WHERE id = ?").run(transaction, packId(of)));
+    const toRubbish = (from: string, to: string): void =>
+      change((db) => db.prepare("UPDATE book_terms SET receiver = ? WHERE receiver = ?").run(to, from));
+    toRubbish(sandbox.env.BASE_PAYMENT_ADDRESS as string, "rubbish");
     setTransaction(base.id, null);
     setTransaction(solana.id, "nothing");
     const { out, code } = await verify();
@@ -152,6 +155,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
       ["solana", 1, 1],
       ["polygon", 0, 0],
     ]);
+    toRubbish("rubbish", sandbox.env.BASE_PAYMENT_ADDRESS as string);
     setTransaction(base.id, tx);
     setTransaction(solana.id, solana.transaction);
     expect((await verify()).code).to.equal(0);
