@@ -16,13 +16,21 @@ export interface Payer {
   sign(challenge: PaymentRequired): Promise<string>;
 }
 
+/** The longest life of a payment that is signed: whoever holds it can take the money until then. */
+const LONGEST_SECONDS = 24 * 60 * 60;
+
 /** Opens the wallet's key for the offer's chain; only that chain's SDK is loaded. @throws Problem `payment-required`. */
 export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Offer): Promise<Payer> {
   const key = wallet.key(rail);
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
+  const { network, asset, amount, maxTimeoutSeconds } = requirements;
+  if (!(maxTimeoutSeconds <= LONGEST_SECONDS))
+    throw new Problem(
+      "payment-required",
+      `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is longer than a day. Nothing was paid.`,
+    );
   const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
-  const { network, asset, amount } = requirements;
   const client = new x402Client()
     .register(network as Network, scheme)
     .setSpendControls({ allowedAssets: [{ network: network as Network, asset, maxAmountPerPayment: amount }] });

@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
 import { createPurchases, type ToolRequest } from "./purchase.ts";
-import { type ToolResult, toFailure } from "./results.ts";
+import { type ToolResult, toErrorResult, toFailure } from "./results.ts";
 
 /** The command line of `payphone mcp-proxy`. */
 export interface McpProxyOptions {
@@ -125,6 +125,8 @@ function openSeller(url: string): {
       } catch (error) {
         // The session may have ended: the next request opens a new one.
         if (!(error instanceof ProtocolError)) opened = undefined;
+        const challenge = toErrorResult(error);
+        if (challenge) return challenge;
         throw error;
       }
     },

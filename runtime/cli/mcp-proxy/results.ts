@@ -29,6 +29,12 @@ export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   return undefined;
 }
 
+/** A JSON-RPC error as a result, for sellers whose challenge is the data of an error 402. */
+export const toErrorResult = (error: unknown): ToolResult | undefined =>
+  field(error, "code") === 402 && Array.isArray(field(field(error, "data"), "accepts"))
+    ? { isError: true, content: [], structuredContent: field(error, "data") }
+    : undefined;
+
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;

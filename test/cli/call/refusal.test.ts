@@ -126,6 +126,13 @@ describe("payphone call refuses", () => {
       );
     });
 
+  it("to sign what could be taken for longer than a day", async () => {
+    seller.script.offers = [{ ...USDC_OFFER, maxTimeoutSeconds: 86_401 }];
+    expect(await refusal(3, {})).to.equal(
+      "payphone: the seller could use the payment for 86401 seconds, which is longer than a day. Nothing was paid.",
+    );
+  });
+
   it("a challenge that is not x402 version 2", async () => {
     seller.script.unpaid = { status: 402, body: { x402Version: 1, accepts: [] } };
     expect(await refusal(1, {})).to.equal(

@@ -62,6 +62,10 @@ async function startForgettingSessions(): Promise<{ url: string; forget: () => v
     if (method === "server/discover") return reply(400, { jsonrpc: "2.0", id, error: { code: -32601, message: "?" } });
     if (!sessions.has(String(incoming.headers["mcp-session-id"]))) return reply(404, {});
     if (id === undefined) return void outgoing.writeHead(202).end();
+    if (params?.name === "dear") {
+      const data = { x402Version: 1, error: "pay", accepts: [{ scheme: "exact", network: "base" }] };
+      return reply(200, { jsonrpc: "2.0", id, error: { code: 402, message: "Payment required", data } });
+    }
     return answer({ content: [{ type: "text", text: "here" }] });
   });
   server.listen(0, "127.0.0.1");
@@ -153,6 +157,17 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const answer = await call(client);
     expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
     expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
+  });
+
+  it("takes a challenge in a JSON-RPC error for what it is", async () => {
+    const seller = await startForgettingSessions();
+    const client = await open(seller.url);
+    const answer = await call(client, { name: "dear", arguments: {} });
+    expect(answer.isError).to.equal(true);
+    expect(answer.content[0]?.text).to.match(
+      /asks for payment, but it speaks only x402 version 1\. Nothing was paid\.$/,
+    );
+    seller.server.close();
   });
 
   it("opens another session with a seller that has forgotten the first one", async () => {
