@@ -10,6 +10,7 @@ import { printable } from "../call/text.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
+import { createLostPayments } from "./lost.ts";
 import { createPurchases, type ToolRequest } from "./purchase.ts";
 import { type ToolResult, toErrorResult, toFailure } from "./results.ts";
 
@@ -48,6 +49,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     openWallet: rememberWallet((cancelled) => openWallet(config, new URL(options.url).origin, cancelled)),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
+    lost: createLostPayments(options.spendingDir, options.url, Date.now),
     say: (text) => err(printable(text)),
     now: Date.now,
     patienceMs: PATIENCE_MS,

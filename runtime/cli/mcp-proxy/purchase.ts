@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
+import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
-import { digestOf } from "../../core/digest.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
@@ -10,6 +9,7 @@ import { nameIn } from "../call/identifier.ts";
 import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
+import type { LostPayments, SignedPayment } from "./lost.ts";
 import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
 
 /** The parameters of `tools/call`. */
@@ -27,6 +27,7 @@ export interface PurchaseDeps {
   readonly openWallet: (signal: AbortSignal) => Promise<BuyerWallet>;
   readonly rails: readonly RailManifest[];
   readonly budget: DailyBudget;
+  readonly lost: LostPayments;
   /** Prints one line for the person who runs the proxy. */
   readonly say: (text: string) => void;
   readonly now: () => number;
@@ -38,31 +39,21 @@ const PAYMENT_KEY = "x402/payment";
 /** The shortest time for which a payment without an answer is remembered. */
 const KEPT_MS = 15 * 60_000;
 
-interface Signed {
-  readonly payment: PaymentPayload;
-  /** Until when it is remembered: no earlier than the end of its authorization. */
-  readonly until: number;
-}
-
 /**
  * Calls tools, and pays for those that require payment. A payment whose answer was lost is sent again unchanged when
  * the same tool is called with the same arguments, so the call is charged once.
  */
 export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult> {
-  const { ask, budget, rails, say, now, patienceMs } = deps;
-  const lost = new Map<string, Signed>();
+  const { ask, budget, lost, rails, say, now, patienceMs } = deps;
 
   return async function call(tool, signal) {
-    const key = digestOf([tool.name, tool.arguments ?? {}]);
-    for (const [old, { until }] of lost) if (now() > until) lost.delete(old);
-    const left = lost.get(key);
-    lost.delete(key);
-    if (left) return deliver(tool, key, left, signal);
+    const left = lost.take(tool);
+    if (left) return deliver(tool, left, signal);
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
-    return deliver(tool, key, await sign(tool, challenge, signal), signal);
+    return deliver(tool, await sign(tool, challenge, signal), signal);
   };
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
@@ -74,7 +65,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     }
   }
 
-  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<Signed> {
+  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<SignedPayment> {
     const wallet = await deps.openWallet(signal);
     const { offers } = toOffers(challenge, rails);
     // Only dollar prices can be compared with the limits.
@@ -91,17 +82,17 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
-  async function deliver(tool: ToolRequest, key: string, signed: Signed, signal: AbortSignal): Promise<ToolResult> {
+  async function deliver(tool: ToolRequest, signed: SignedPayment, signal: AbortSignal): Promise<ToolResult> {
     try {
       return finish(tool, await send(tool, signed, signal));
     } catch (error) {
-      lost.set(key, signed);
+      lost.keep(tool, signed);
       throw error;
     }
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
-  async function send(tool: ToolRequest, { payment }: Signed, signal: AbortSignal): Promise<ToolResult> {
+  async function send(tool: ToolRequest, { payment }: SignedPayment, signal: AbortSignal): Promise<ToolResult> {
     const until = now() + patienceMs;
     const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {

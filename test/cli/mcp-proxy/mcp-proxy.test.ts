@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
+import { eventually } from "../../support/eventually.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -23,8 +24,10 @@ interface Answer {
 }
 
 /** Hands requests on to a server, and loses as many answers to paid ones as it is told to. */
-async function startForgetful(target: string): Promise<{ url: string; lose: (count: number) => void; server: Server }> {
-  let left = 0;
+async function startForgetful(
+  target: string,
+): Promise<{ url: string; lose: (count: number) => void; lost: () => number; server: Server }> {
+  let [left, lost] = [0, 0];
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
     const { host: _, ...headers } = incoming.headers;
@@ -34,6 +37,7 @@ async function startForgetful(target: string): Promise<{ url: string; lose: (cou
     const bytes = await buffer(answer);
     if (left > 0 && body.includes("x402/payment")) {
       left -= 1;
+      lost += 1;
       return void outgoing.destroy();
     }
     outgoing.writeHead(answer.statusCode, { "content-type": answer.headers["content-type"] }).end(bytes);
@@ -41,7 +45,7 @@ async function startForgetful(target: string): Promise<{ url: string; lose: (cou
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, lose: (count) => (left = count), server };
+  return { url: `http://127.0.0.1:${port}`, lose: (count) => ([left, lost] = [count, 0]), lost: () => lost, server };
 }
 
 /** A server of the handshake era with sessions, and one free tool. It can forget all of its sessions, as a restart does. */
@@ -155,6 +159,20 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const client = await open(`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001");
     forgetful.lose(2);
     const answer = await call(client);
+    expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
+    expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
+  });
+
+  it("sends the same payment again after a restart, when its answer was lost", async () => {
+    const terms = [`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001"] as const;
+    const first = await open(...terms);
+    forgetful.lose(1000);
+    const left = call(first).catch(() => {});
+    await eventually(() => forgetful.lost() > 0);
+    await first.close();
+    await left;
+    forgetful.lose(0);
+    const answer = await call(await open(...terms));
     expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
     expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
   });

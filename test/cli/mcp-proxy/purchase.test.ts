@@ -2,9 +2,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
 import { loadRails } from "../../../runtime/cli/call/rails-file.ts";
+import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
 import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-proxy/purchase.ts";
 import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const DICE = { name: "roll", arguments: { low: 1, high: 6 } };
@@ -17,6 +19,7 @@ const toProblem = (problem: object): ToolResult => ({
 });
 
 describe("a purchase of payphone mcp-proxy", () => {
+  let spending: ReturnType<typeof createDataDir>;
   let rails: readonly RailManifest[];
   let now: number;
   let spent: number;
@@ -28,8 +31,11 @@ describe("a purchase of payphone mcp-proxy", () => {
     rails = await loadRails(ROOT);
   });
   beforeEach(() => {
+    spending = createDataDir();
     [now, spent, paid, answers, maxTimeoutSeconds] = [Date.now(), 0, [], [], 300];
   });
+
+  afterEach(() => spending.remove());
 
   const challenge = (): ToolResult => {
     const rail = rails.find(({ id }) => id === "base") as RailManifest;
@@ -54,9 +60,11 @@ describe("a purchase of payphone mcp-proxy", () => {
       },
     };
     const openWallet = async (): Promise<BuyerWallet> => WALLET;
+    const lost = createLostPayments(spending.path, "https://seller.example/mcp", () => now);
     const schemaOf = async (): Promise<unknown> => undefined;
     const call = createPurchases({
       ask,
+      lost,
       schemaOf,
       budget,
       rails,
