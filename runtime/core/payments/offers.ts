@@ -66,6 +66,8 @@ export type ExtensionsOf = (
 export function createOffers(deps: OffersDeps): Offers {
   const { site, services, rails, history, extensionsOf, declareSignIn, proofs } = deps;
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
+  /** By service and door. The same list each time, so that its signatures are reused. */
+  let listed = new Map<string, readonly PaymentRequirements[]>();
   let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
   const offered = services.filter(({ isRetired }) => !isRetired);
   const of = (service: Service): readonly PaymentRequirements[] =>
@@ -114,7 +116,8 @@ export function createOffers(deps: OffersDeps): Offers {
         return known.challenge;
       const { price, free, sign_in: needsSignIn } = service.manifest;
       const fresh = (free || needsSignIn) && declareSignIn ? { "sign-in-with-x": declareSignIn() } : undefined;
-      const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
+      const accepts = listed.get(key) ?? of(service).filter(({ network }) => networks?.includes(network) ?? true);
+      listed.set(key, accepts);
       if (accepts.length === 0 && price !== undefined)
         throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
       const { resource: sold, extensions } = describe(service, resource);
@@ -148,6 +151,7 @@ export function createOffers(deps: OffersDeps): Offers {
       const next = new Map(offered.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
       await history.publish(next);
       current = next;
+      listed = new Map();
       cached = new Map();
     },
   };

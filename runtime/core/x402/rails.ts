@@ -16,7 +16,7 @@ export const railOf = (
   rails: readonly Rail[],
   { network, asset }: Pick<PaymentRequirements, "network" | "asset">,
 ): Rail | undefined =>
-  rails.find(({ manifest }) => manifest.network === network && manifest.asset === asset) ??
+  rails.find(({ manifest }) => manifest.network === network && isSameAddress(network, manifest.asset, asset)) ??
   rails.find(({ manifest }) => manifest.network === network);
 
 /** Whether two addresses of a network are the same. The capitals of EVM addresses are only a checksum (EIP-55). */

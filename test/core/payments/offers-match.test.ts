@@ -80,6 +80,31 @@ describe("the offers of a service", () => {
     expect(offers.of(roll).map(({ network }) => network)).to.deep.equal([POLYGON]);
   });
 
+  it("are signed as one list for each door, also where every challenge has a nonce of its own", async () => {
+    const signed: unknown[] = [];
+    const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
+    const gift = { ...roll, manifest: { ...roll.manifest, free: { calls: 1, per: "day" } } } as Service;
+    const own = createOffers({
+      ...{ site: toSite(rails), services: [gift], rails, history },
+      declareSignIn: () => ({ nonce: signed.length }),
+      proofs: {
+        offers: (_resource, accepts) => {
+          signed.push(accepts);
+          return { "offer-receipt": { info: {} } };
+        },
+      },
+    });
+    await own.update(both);
+    const [one, two] = [own.challenge(gift, REST), own.challenge(gift, REST, { error: "free_calls_used" })];
+    expect(one.required.extensions?.["sign-in-with-x"]).not.to.deep.equal(two.required.extensions?.["sign-in-with-x"]);
+    expect(signed[1]).to.equal(signed[0]);
+    own.challenge(gift, MCP, { networks: [BASE] });
+    expect(signed[2]).to.deep.equal([own.of(gift)[0]]);
+    await own.update(new Map([["base", UP]]));
+    own.challenge(gift, REST);
+    expect(signed[3]).to.deep.equal(own.of(gift)).and.to.have.length(1);
+  });
+
   it("are in a challenge that is made once for each door, and anew with its reason for each refusal", async () => {
     const challenge = offers.challenge(roll, REST);
     expect(offers.challenge(roll, REST)).to.equal(challenge);
