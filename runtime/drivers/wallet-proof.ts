@@ -1,9 +1,12 @@
 import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import type { EvmClient } from "./evm/client.ts";
 import { isContractSignature } from "./evm/contract-signature.ts";
+import { createMemoryLimiter } from "./memory-limiter.ts";
 
 /** A contract's signature may consist of the signatures of many owners. */
 const LONGEST_SIGNATURE = 8192;
@@ -11,10 +14,28 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 
 /**
+ * How many signatures of contracts are checked in a minute. Anybody can send one for nothing, and each check asks the
+ * node that payments need, too.
+ */
+const CONTRACTS = { budget: "contract-proofs", points: 240, seconds: 60 } as const;
+
+/**
  * Verifies wallets' proofs: EIP-191 signatures of keys, ERC-1271 of deployed contracts, and Ed25519 on Solana.
  * @param chains the EVM chains by CAIP-2 name
  */
-export function createWalletProof(chains: ReadonlyMap<string, EvmClient>): ProveWallet {
+export function createWalletProof(
+  chains: ReadonlyMap<string, EvmClient>,
+  createLimiter: CreateLimiter = createMemoryLimiter,
+): ProveWallet {
+  const contracts = createLimiter(CONTRACTS);
+
+  async function count(): Promise<void> {
+    await contracts.consume("all").catch((refusal: unknown) => {
+      const retryAfter = secondsUntil(refusal);
+      throw new Problem("rate-limited", `Too many contracts sign in; try again in ${retryAfter} s`, { retryAfter });
+    });
+  }
+
   return async ({ network, address, message, signature }) => {
     if (signature.length > LONGEST_SIGNATURE) return undefined;
     if (!network.startsWith("eip155:")) return isSolana(address, message, signature) ? "key" : undefined;
@@ -22,7 +43,9 @@ export function createWalletProof(chains: ReadonlyMap<string, EvmClient>): Prove
     const claim = { address: address.toLowerCase() as Hex, message, signature: signature as Hex };
     if (await isKey(claim)) return "key";
     const chain = chains.get(network);
-    return chain && (await isContract(chain, claim)) ? "contract" : undefined;
+    if (!chain) return undefined;
+    await count();
+    return (await isContract(chain, claim)) ? "contract" : undefined;
   };
 }
 

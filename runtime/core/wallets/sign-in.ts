@@ -19,14 +19,14 @@ export interface SignIns {
   /**
    * Verifies a proof, which can be used once. Returns the wallet, or a sentence that says why it is refused.
    * @param raw the value of the header SIGN-IN-WITH-X (base64 of JSON), or the object itself
-   * @throws Problem `unavailable`, `upstream-failed` when the verification failed.
+   * @throws Problem `unavailable`, `upstream-failed` when the verification failed; `rate-limited`.
    */
   verify(raw: string | object): Promise<SignedInWallet | string>;
 }
 
 /**
  * Whether a wallet has signed a text: `key` when its own key did, `contract` when the contract at the address accepts
- * the signature (ERC-1271). @throws Problem `upstream-failed` when the chain cannot be asked.
+ * the signature (ERC-1271). @throws Problem `upstream-failed` when the chain cannot be asked; `rate-limited`.
  */
 export type ProveWallet = (claim: {
   readonly network: string;
