@@ -1,3 +1,4 @@
+import { unescape as decode } from "node:querystring";
 import { Webhook } from "standardwebhooks";
 import type { Clock } from "../../api/capabilities.ts";
 import { toWebhookBody } from "../../core/webhooks/events.ts";
@@ -25,15 +26,16 @@ export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: Po
   return async (endpoint, event, signal) => {
     const target = targets.get(endpoint);
     if (!target) return "Its URL or its secret is not configured in this process";
-    const { url, secrets } = target;
+    const { url, authorization } = toAddress(target.url);
     const body = toWebhookBody(event);
     const at = new Date(clock.now());
     const headers = {
       "content-type": "application/json",
       "user-agent": "payphone-webhooks",
+      ...authorization,
       "webhook-id": event.id,
       "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-      "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(" "),
+      "webhook-signature": target.secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(" "),
     };
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
@@ -46,6 +48,16 @@ export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: Po
       return `It could not be reached${cause?.code ? ` (${cause.code})` : ""}`;
     }
   };
+}
+
+/** `fetch` takes no user and password in a URL: they are sent as Basic authentication (RFC 7617). */
+function toAddress(text: string): { readonly url: URL; readonly authorization: { readonly authorization?: string } } {
+  const url = new URL(text);
+  const [user, password] = [url.username, url.password].map((part) => decode(part));
+  url.username = "";
+  url.password = "";
+  const basic = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  return { url, authorization: user || password ? { authorization: basic } : {} };
 }
 
 /** Whether a secret is valid: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */

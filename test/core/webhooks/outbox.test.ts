@@ -52,8 +52,16 @@ describe("webhooks", () => {
   });
 
   /** A process that tells one receiver; `sweepMs` is short, and waits are those of the shifted clock. */
-  function start({ secrets = [SECRET], events }: { secrets?: string[]; events?: ["sale"] } = {}): Outbox {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+  function start({
+    secrets = [SECRET],
+    events,
+    user = "",
+  }: {
+    secrets?: string[];
+    events?: ["sale"];
+    user?: string;
+  } = {}): Outbox {
+    const url = `http://${user}127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
     const post = createPostWebhook({ targets: new Map([["books", { url, secrets }]]), clock });
     const outbox = createOutbox({
       endpoints: [{ id: "books", events }],
@@ -99,6 +107,12 @@ describe("webhooks", () => {
     expect(headers["webhook-id"]).to.equal("sale_1");
     expect(() => new Webhook(OTHER).verify(body, headers)).to.throw(WebhookVerificationError);
     expect(() => new Webhook(SECRET).verify(body.replace("0.001", "1000"), headers)).to.throw(WebhookVerificationError);
+  });
+
+  it("reach a receiver behind a password, which their URL has", async () => {
+    await start({ user: "shop:s%40lt%@" }).publish(toSale("sale_1"));
+    const [{ headers }] = (await received(1)) as [Message];
+    expect(headers.authorization).to.equal(`Basic ${Buffer.from("shop:s@lt%").toString("base64")}`);
   });
 
   it("are signed with both secrets while one replaces the other", async () => {
