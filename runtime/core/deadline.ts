@@ -8,7 +8,7 @@ const LONGEST_BEAT_MS = 500;
  * A signal that is aborted after `ms` of awake time: the time in which the event loop was blocked is added. Data that
  * arrived during the block is read first, since it may contain the awaited answer.
  */
-export function awakeTimeout(ms: number): AbortSignal {
+function awakeTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
   const beatMs = Math.min(Math.ceil(ms / STEPS), LONGEST_BEAT_MS);
   let beaten = performance.now();

@@ -94,7 +94,7 @@ describe("a facilitator that lies, beside one that does not", () => {
     ).to.deep.equal(["first"]);
   });
 
-  it("is believed again once the operator says so, and passed over again when it lies again", async () => {
+  it("is trusted again once the operator says so, and passed over again when it lies again", async () => {
     await open();
     await shop.buy("/v1/roll", ROLL);
     await found();

@@ -28,7 +28,7 @@ describe("a facilitator", () => {
       expect(await codeOf(down)).to.equal("unavailable");
     });
 
-    it("is not believed after a restart, nor for challenges that were made before", async () => {
+    it("is not trusted after a restart, nor for challenges that were made before", async () => {
       shop = await openShop({ patience });
       lie();
       const waiting = await shop.pay("/v1/roll");

@@ -143,7 +143,7 @@ function readLogin({ fault, isSet, value }: Reader): Config["admin"]["login"] {
   const from = value("ADMIN_LOGIN_FROM", shapes.ADDRESSES);
   if (isSet("ADMIN_LOGIN_HEADER") !== isSet("ADMIN_LOGIN_FROM"))
     fault(
-      "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: a header is believed from the proxies that are named",
+      "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: the header is trusted from the proxies that are named",
     );
   return name && from ? { name, from } : undefined;
 }

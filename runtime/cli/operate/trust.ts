@@ -19,5 +19,5 @@ export async function trustAgain({ dataDir }: Pick<Config, "dataDir">, facilitat
 /** What `payphone trust` prints. */
 export const toTrustText = (facilitator: string, networks: number): string =>
   networks === 0
-    ? `nothing to do: ${facilitator} is believed`
-    : `${facilitator} is believed again on ${networks} ${networks === 1 ? "network" : "networks"}`;
+    ? `nothing to do: ${facilitator} is trusted`
+    : `${facilitator} is trusted again on ${networks} ${networks === 1 ? "network" : "networks"}`;

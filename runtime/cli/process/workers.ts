@@ -8,7 +8,7 @@ import { examineConfig, loadEnv } from "../config/config.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
 
 /** As many workers as there are processors. */
-export const AUTO = "auto";
+const AUTO = "auto";
 
 /** A worker that ran for longer is replaced at once. Others are replaced after a wait, which grows each time. */
 const SETTLED_MS = 10_000;

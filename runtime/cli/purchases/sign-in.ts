@@ -14,7 +14,7 @@ export interface TextSigner {
 }
 
 /** Opens the key of a rail's chain. */
-export async function openSigner(rail: RailManifest, key: string): Promise<TextSigner> {
+async function openSigner(rail: RailManifest, key: string): Promise<TextSigner> {
   if (!isEvm(rail)) return openSolana(key);
   const { privateKeyToAccount } = await import("viem/accounts");
   const account = privateKeyToAccount(key as Hex);

@@ -5,7 +5,7 @@ import { packPayer } from "./filters.ts";
  * Packs the payers of one hour: their numbers in ascending order, each as the difference to the one before (LEB128).
  * The distinct buyers of a year are then counted by reading one row per hour.
  */
-export function packPayers(payers: Iterable<number>): Uint8Array {
+function packPayers(payers: Iterable<number>): Uint8Array {
   const bytes: number[] = [];
   let last = 0;
   for (const payer of [...payers].sort((one, other) => one - other)) {
@@ -18,7 +18,7 @@ export function packPayers(payers: Iterable<number>): Uint8Array {
 }
 
 /** Calls `see` with each payer. */
-export function unpackPayers(packed: Uint8Array, see: (payer: number) => void): void {
+function unpackPayers(packed: Uint8Array, see: (payer: number) => void): void {
   let [last, rest, scale] = [0, 0, 1];
   for (const byte of packed) {
     rest += (byte & 127) * scale;

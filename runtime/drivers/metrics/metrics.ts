@@ -150,7 +150,7 @@ function createGauges(registry: Registry): (state: ShopState) => void {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
     new Gauge({ name: `payphone_${name}`, help, labelNames, registers });
   const rails = gauge("rail_up", "Whether a rail can be paid on now.", ["rail"]);
-  const distrusted = gauge("facilitator_distrusted", "Facilitators that are not believed and passed over.", [
+  const distrusted = gauge("facilitator_distrusted", "Facilitators that are distrusted and skipped.", [
     "facilitator",
     "network",
   ]);

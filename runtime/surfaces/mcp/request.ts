@@ -20,7 +20,7 @@ export interface McpRefusal {
 }
 
 /** The codes that MCP 2026-07-28 defines. */
-export const MCP_CODES = { headerMismatch: -32020, unsupportedVersion: -32022 } as const;
+const MCP_CODES = { headerMismatch: -32020, unsupportedVersion: -32022 } as const;
 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";

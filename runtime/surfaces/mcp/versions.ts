@@ -13,7 +13,7 @@ export const VERSIONS: readonly McpVersion[] = [MODERN, ...HANDSHAKE];
 export const UNNAMED: McpVersion = "2025-03-26";
 
 /** The first version that has each feature. */
-export const SINCE = {
+const SINCE = {
   /** `title`, `outputSchema`, `structuredContent`, and `_meta` of a tool. */
   structure: "2025-06-18",
   /** `icons`, `description` and `websiteUrl` of the server. */

@@ -190,7 +190,7 @@ describe("a shop that is changed under fire", function () {
   });
 
   it("is told to believe a facilitator again, by a name that it knows", async () => {
-    expect(await type("trust", "remote")).to.deep.equal({ code: 0, said: "nothing to do: remote is believed\n" });
+    expect(await type("trust", "remote")).to.deep.equal({ code: 0, said: "nothing to do: remote is trusted\n" });
     const unknown = await type("trust", "nobody");
     expect(unknown.code).to.equal(2);
     expect(unknown.said).to.match(/^payphone: No rail is settled by a facilitator nobody; there are: .*remote/);

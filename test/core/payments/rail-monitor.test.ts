@@ -63,7 +63,7 @@ describe("a rail", () => {
     }
   });
 
-  it("is down while its facilitator is not believed, and is not even asked about", async () => {
+  it("is down while its facilitator is distrusted, and is not even asked about", async () => {
     const doubted = create({ trust: { reasonAgainstAll: () => "It lied", watch: () => {}, refresh: async () => {} } });
     const before = rail.asked.supported;
     await doubted.start();

@@ -46,7 +46,7 @@ describe("the trust in a facilitator", () => {
     expect(changes).to.equal(1);
   });
 
-  it("takes a rail down once none of its facilitators is believed", () => {
+  it("takes a rail down once none of its facilitators is trusted", () => {
     lie("first", "0x1");
     expect(trust.reasonAgainstAll(base)).to.equal(undefined);
     lie("second", "0x2");

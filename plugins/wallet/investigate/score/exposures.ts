@@ -36,7 +36,7 @@ export interface Exposure {
 /** Round prices in dollars, used only to weigh amounts, since a report must not depend on the current price. */
 export const PRICES: Readonly<Record<Flow["asset"], number>> = { USDC: 1, ETH: 2500, SOL: 150 };
 /** An address with this many contacts, in the few pages that were read, deals with anybody. */
-export const HUB_CONTACTS = 40;
+const HUB_CONTACTS = 40;
 /** The limits of dust from a sanctioned address. They are higher for a mixer, which pays out fixed sums. */
 const UNSOLICITED = {
   sanctioned: { dollars: 100, each: 1, share: 1 },

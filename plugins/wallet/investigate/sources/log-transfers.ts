@@ -44,7 +44,7 @@ export async function findLogTransfers(
 }
 
 /** The largest number of blocks that a refusal names: `limited to a 10,000 range`. Counts of results are ignored. */
-export function toNamedLimit(message: string, asked: bigint): bigint | undefined {
+function toNamedLimit(message: string, asked: bigint): bigint | undefined {
   if (!/range|block/i.test(message) || /results/i.test(message)) return undefined;
   const numbers = message.replaceAll(/(?<=\d)[,_'](?=\d{3})/g, "").match(/\b\d{2,7}\b/g) ?? [];
   const limits = numbers.map(BigInt).filter((limit) => limit < asked);

@@ -146,7 +146,7 @@ function isTaken({ id, url }: UpstreamEntry, { url: known }: JsonObject): Proble
 }
 
 /** The entries under `upstreams`. */
-export function listUpstreams(siteText: string): readonly JsonObject[] {
+function listUpstreams(siteText: string): readonly JsonObject[] {
   const { upstreams } = readMapping(SITE_FILE, siteText);
   return Array.isArray(upstreams) ? upstreams.filter(isObject) : [];
 }
