@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { tryParseJson } from "../../core/json.ts";
 
 /** A request to a seller. */
 export interface SellerRequest {
@@ -41,7 +42,7 @@ export async function ask(
     const media = toFileType(response);
     if (media !== undefined) return toFileResponse(response, media);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: toJson(text) };
+    return { status: response.status, headers: response.headers, text, json: tryParseJson(text) };
   } catch (error) {
     signal.throwIfAborted();
     throw new Problem("upstream-failed", `${new URL(url).origin} does not answer (${reasonOf(error)})`, {
@@ -60,15 +61,6 @@ function toFileType({ ok, headers }: Response): string | undefined {
 async function toFileResponse(response: Response, media: string): Promise<SellerResponse> {
   const json = { media, data: Buffer.from(await response.arrayBuffer()).toString("base64") };
   return { status: response.status, headers: response.headers, text: JSON.stringify(json), json };
-}
-
-/** JSON, or undefined. */
-export function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A short reason for a network error, like ECONNREFUSED. */

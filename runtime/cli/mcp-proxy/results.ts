@@ -1,8 +1,8 @@
 import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
-import { field, textField, toJson } from "../call/http.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
+import { field, textField } from "../call/http.ts";
 import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
@@ -18,7 +18,7 @@ const RECEIPT_KEY = "x402/payment-response";
  */
 export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   if (result.isError !== true) return undefined;
-  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(toJson)];
+  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(tryParseJson)];
   for (const form of forms) {
     if (!isObject(form) || !Array.isArray(form.accepts)) continue;
     const parsed = parsePaymentRequired(form);
@@ -38,7 +38,7 @@ export const toErrorResult = (error: unknown): ToolResult | undefined =>
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;
-  const problem = [result.structuredContent, ...texts(result).map(toJson)].find(isObject);
+  const problem = [result.structuredContent, ...texts(result).map(tryParseJson)].find(isObject);
   if (typeof problem?.status !== "number" || isFinal({ status: problem.status, json: problem })) return undefined;
   return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;
 }

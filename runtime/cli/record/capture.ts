@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { sha256 } from "../../core/digest.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { readBounded } from "../../drivers/http/bounded-body.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
@@ -85,7 +85,7 @@ const isSame = (one: Noted, other: Noted): boolean =>
  * call.
  */
 function toRpcExchange(body: unknown, bytes: Buffer): RecordedExchange | undefined {
-  const answer = parse(bytes.toString());
+  const answer = tryParseJson(bytes.toString());
   if (!isRpcCall(body) || typeof body.method !== "string" || !isObject(answer) || !("result" in answer))
     return undefined;
   const params = Array.isArray(body.params) ? (body.params as readonly unknown[]) : [];
@@ -114,18 +114,10 @@ function toExchange(request: RecordedRequest, { status, headers, bytes }: Told):
   const type = headers.get("content-type") ?? "";
   const own = { ...(status !== 200 && { status }) };
   const text = bytes.toString();
-  const json = parse(text);
+  const json = tryParseJson(text);
   if (json !== undefined) return { case: "success", request, response: { ...own, json } };
   const typed: RecordedResponse = { ...own, ...(type && { headers: { "content-type": type } }) };
   if (Buffer.from(text).equals(bytes)) return { case: "success", request, response: { ...typed, text } };
   const name = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
   return { case: "success", request, response: { ...typed, file: name }, content: bytes };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { tryParseJson } from "../../core/json.ts";
 import type { PlainRequest } from "../../drivers/upstream/question.ts";
 import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
@@ -111,17 +112,9 @@ function renew(exchange: RecordedExchange, { headers, text, bytes }: LiveAnswer)
   const renewed = { ...response, ...(response.headers && { headers: Object.fromEntries(kept) }) };
   if (response.file !== undefined) return { ...exchange, response: renewed, content: bytes ?? Buffer.from(text) };
   if (response.text !== undefined) return { ...exchange, response: { ...renewed, text } };
-  const json = parse(text);
+  const json = tryParseJson(text);
   if (json === undefined) return undefined;
   if (!request.rpc) return { ...exchange, response: { ...renewed, json } };
   const body = json as Pick<RecordedResponse, "result" | "rpc_error">;
   return "result" in body === "result" in response ? { ...exchange, response: { ...renewed, ...body } } : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

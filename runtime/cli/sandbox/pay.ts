@@ -1,6 +1,7 @@
 import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
+import { tryParseJson } from "../../core/json.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
@@ -44,17 +45,9 @@ function toWallet({ buyer, rpc }: SandboxDescription): BuyerWallet {
 }
 
 function readChallenge(body: string): PaymentRequired {
-  const parsed = parsePaymentRequired(parseJson(body));
+  const parsed = parsePaymentRequired(tryParseJson(body));
   if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
   throw new Problem("bad-request", "The body must be the challenge of a 402 (x402 version 2)");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const toReply = (status: number, value: object): DoorReply => ({

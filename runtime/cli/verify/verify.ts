@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { printable, toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
@@ -40,13 +40,7 @@ async function read(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Problem("bad-request", `cannot read ${file} (${error.code})`);
   });
-  for (const form of [text, Buffer.from(text.trim(), "base64").toString()])
-    try {
-      return JSON.parse(form);
-    } catch {
-      // Not this form: try the next one.
-    }
-  return undefined;
+  return tryParseJson(text) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
 }
 
 /** A JWS, and the offer or receipt beside which it stands: what is read there must be what was signed. */

@@ -1,4 +1,5 @@
 import { canonicalOf } from "../digest.ts";
+import { tryParseJson } from "../json.ts";
 import { explainPointer, valueAt } from "./pointer.ts";
 
 /** A condition of an answer: `/status == "done"`, `/state in ["ok"]`, `/result`, `status == 200`. */
@@ -29,7 +30,7 @@ export function readCondition(text: string): Condition | string {
   if (fault) return fault;
   if (operator === undefined)
     return pointer === undefined ? "write which status: status == 200" : { pointer, values: undefined, isNot: false };
-  const value = parse(literal ?? "");
+  const value = tryParseJson(literal ?? "");
   if (value === undefined && pointer === undefined) return OF_HTTP;
   if (value === undefined) return `${literal} is no JSON value; a text stands in double quotes: "${literal}"`;
   if (operator === "in" && !Array.isArray(value)) return 'after "in" stands a list, such as ["ok", "ready"]';
@@ -44,12 +45,4 @@ export function holds({ pointer, values, isNot }: Condition, { status, body }: C
   if (!values) return found !== undefined && found !== null && found !== false;
   const text = canonicalOf(found);
   return values.some((value) => canonicalOf(value) === text) !== isNot;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

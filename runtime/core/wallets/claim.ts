@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject, tryParseJson } from "../json.ts";
 
 /** A wallet's sign-in proof, as in the header SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). */
 export interface Claim {
@@ -78,9 +78,5 @@ const isLine = (text: unknown): text is string =>
 
 function decode(text: string): unknown {
   if (text.length > MOST_CHARACTERS || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;
-  try {
-    return JSON.parse(Buffer.from(text, "base64").toString("utf8"));
-  } catch {
-    return undefined; // The caller reports the fault.
-  }
+  return tryParseJson(Buffer.from(text, "base64").toString("utf8"));
 }

@@ -1,5 +1,5 @@
 import { sha256 } from "../digest.ts";
-import { isObject } from "../json.ts";
+import { isObject, tryParseJson } from "../json.ts";
 import { readEip3009 } from "./eip3009.ts";
 import { parseSolanaTransaction } from "./solana-transaction.ts";
 import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
@@ -124,12 +124,7 @@ export function toRefusal(reason: string | undefined): Refusal {
 /** The JSON of a payment, unchecked; undefined when it is not JSON. */
 export function parsePayment(raw: string | object): unknown {
   if (typeof raw !== "string") return raw;
-  if (!BASE64.test(raw)) return undefined;
-  try {
-    return JSON.parse(Buffer.from(raw, "base64").toString("utf8"));
-  } catch {
-    return undefined; // The caller reports `invalid_payload`.
-  }
+  return BASE64.test(raw) ? tryParseJson(Buffer.from(raw, "base64").toString("utf8")) : undefined;
 }
 
 /** Numbers are decimal text on the wire. */

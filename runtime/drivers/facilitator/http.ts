@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -73,7 +73,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
       const { status, text } = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
-      return { status, body: parse(text) };
+      return { status, body: tryParseJson(text) };
     } catch (cause) {
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }
@@ -101,14 +101,6 @@ async function openPool(origin: string): Promise<Dispatcher> {
 }
 
 const tooLarge = (): Problem => outage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The caller checks the shape.
-  }
-}
 
 const outage = (detail: string, cause?: unknown): Problem =>
   new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });

@@ -1,3 +1,5 @@
+import { tryParseJson } from "../../core/json.ts";
+
 /** How many opening braces are tried: the search is quadratic. */
 const MOST_STARTS = 10;
 /** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
@@ -23,7 +25,7 @@ function find(text: string): object[] {
   let start = text.indexOf("{");
   for (let tried = 0; start >= 0 && tried < MOST_STARTS; tried++) {
     const end = endOf(text, start);
-    const found = end === undefined ? undefined : parse(text.slice(start, end));
+    const found = end === undefined ? undefined : tryParseJson(text.slice(start, end));
     if (found) objects.push(found);
     start = text.indexOf("{", found && end !== undefined ? end : start + 1);
   }
@@ -42,12 +44,4 @@ function endOf(text: string, start: number): number | undefined {
     else if (!isInString && character === "}" && --depth === 0) return at + 1;
   }
   return undefined;
-}
-
-function parse(text: string): object | undefined {
-  try {
-    return JSON.parse(text) as object; // The text begins with a brace.
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { sha256 } from "../../core/digest.ts";
+import { tryParseJson } from "../../core/json.ts";
 import type { WireRequest } from "../../drivers/upstream/transport.ts";
 
 /** A request body as recordings describe it. */
@@ -15,7 +16,7 @@ export async function describeBody({ body, headers }: Pick<WireRequest, "body" |
   const media = type.split(";")[0]?.trim().toLowerCase() ?? "";
   if (media === "multipart/form-data") return { body: await toParts(body, type), type: media };
   if (typeof body !== "string") return { body: toDigest(body), type: media };
-  const json = parse(body);
+  const json = tryParseJson(body);
   return json === undefined ? { body, type: media } : { body: json };
 }
 
@@ -36,11 +37,3 @@ const toDigest = (bytes: Uint8Array): { readonly bytes: number; readonly sha256:
   bytes: bytes.byteLength,
   sha256: sha256(bytes),
 });
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

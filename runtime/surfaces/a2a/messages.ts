@@ -1,7 +1,7 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
-import { parseJsonText, type RpcParams } from "../rpc/json-rpc.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
 import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
 
@@ -94,10 +94,10 @@ export function readRequestedCall(
 
 /** `{"skill": …, "input": …}`, or `skill {…}`. */
 function readText(text: string): { readonly skill?: unknown; readonly input?: unknown } {
-  const whole = parseJsonText(text);
+  const whole = tryParseJson(text);
   if (isObject(whole)) return whole;
   const [, skill, rest] = FIRST_WORD.exec(text) ?? [];
-  const input = rest === undefined ? undefined : parseJsonText(rest);
+  const input = rest === undefined ? undefined : tryParseJson(rest);
   return { ...(skill !== undefined && { skill }), ...(isObject(input) && { input }) };
 }
 

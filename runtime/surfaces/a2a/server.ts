@@ -1,11 +1,11 @@
 import { PROBLEMS, Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { readHeader } from "../http/headers.ts";
 import { readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
-import { parseJsonText, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
+import { type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
 import {
   A2A_CODES,
   type A2aRefusal,
@@ -111,7 +111,7 @@ async function checkMediaType({ headers, admit }: DoorRequest): Promise<void> {
 }
 
 function receive(text: string): Received {
-  const value = parseJsonText(text);
+  const value = tryParseJson(text);
   if (value === undefined)
     return { kind: "refused", refusal: { ...refuse(A2A_CODES.parseError, "The body is not JSON"), status: 400 } };
   const message = readMessage(value);

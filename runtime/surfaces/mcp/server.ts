@@ -1,9 +1,9 @@
 import { Problem } from "../../api/problem.ts";
+import { tryParseJson } from "../../core/json.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import { type BroughtPayment, readPaymentHeaders, readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import {
-  parseJsonText,
   RPC_CODES,
   type RpcError,
   type RpcId,
@@ -52,7 +52,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
       return refuse(http, failWith(new Problem("unsupported-media-type")));
     const { text, bytes } = await http.read();
-    const value = parseJsonText(text);
+    const value = tryParseJson(text);
     if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, "The body is not JSON"));
     const payment = readPaymentHeaders(headers);
     if (Array.isArray(value)) return answerBatch(value.map(readMessage), { ...http, bytes }, payment);

@@ -34,15 +34,6 @@ export type RpcMessage =
   | { readonly kind: "response" }
   | { readonly kind: "invalid"; readonly id: RpcId | undefined; readonly error: RpcError };
 
-/** Parses JSON; undefined when the text is not JSON. */
-export function parseJsonText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The caller answers with parseError.
-  }
-}
-
 /**
  * Reads one JSON-RPC 2.0 message as MCP narrows it: params are an object, and the id is a string or an integer, which
  * is echoed unchanged.

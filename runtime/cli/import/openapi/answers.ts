@@ -51,7 +51,7 @@ function readContent({ content }: JsonObject, pointers: Pointers): Pick<Operatio
   if (!isObject(content) || types.length === 0) return { body: { kind: "nothing" } };
   const type = types.find((one) => /^application\/json\b/i.test(one)) ?? types.find(isJsonType) ?? types[0] ?? "";
   const media = pointers.object(content[type]);
-  const schema = trySchema(media.schema, pointers);
+  const schema = pointers.tryObject(media.schema);
   const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
   if (isBinary(type, schema)) {
@@ -68,12 +68,4 @@ function readContent({ content }: JsonObject, pointers: Pointers): Pick<Operatio
 function isBinary(type: string, schema: JsonObject): boolean {
   if (/^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|octet-stream|gzip)/i.test(type)) return true;
   return schema.type === "string" && schema.format === "binary" && !/^text\//i.test(type);
-}
-
-function trySchema(schema: unknown, pointers: Pointers): JsonObject {
-  try {
-    return pointers.object(schema);
-  } catch {
-    return {};
-  }
 }

@@ -27,7 +27,7 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 export function listOperations(document: JsonObject, pointers: Pointers): readonly Operation[] {
   const paths = isObject(document.paths) ? document.paths : {};
   return Object.entries(paths).flatMap(([path, value]) => {
-    const item = tryObject(value, pointers);
+    const item = pointers.tryObject(value);
     return METHODS.flatMap((method) => {
       const own = item[method];
       return isObject(own) ? [toOperation(method.toUpperCase(), path, own, { item, pointers })] : [];
@@ -64,16 +64,8 @@ function toOperation(
  */
 function mergeParameters(shared: unknown, own: unknown, pointers: Pointers): readonly JsonObject[] {
   const all = [shared, own].flatMap((list) => (Array.isArray(list) ? list : []));
-  const read = all.map((parameter) => tryObject(parameter, pointers));
+  const read = all.map((parameter) => pointers.tryObject(parameter));
   return [...new Map(read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()];
-}
-
-function tryObject(value: unknown, pointers: Pointers): JsonObject {
-  try {
-    return pointers.object(value);
-  } catch {
-    return {};
-  }
 }
 
 /** The selected operations. An empty selection selects nothing. */

@@ -12,6 +12,8 @@ export interface Pointers {
   follow(value: unknown): unknown;
   /** Like `follow`, for a value that must be an object; any other value becomes an empty object. */
   object(value: unknown): JsonObject;
+  /** Like `object`; a value that cannot be followed becomes an empty object, too. */
+  tryObject(value: unknown): JsonObject;
 }
 
 const MOST_STEPS = 32;
@@ -43,7 +45,14 @@ export function createPointers(document: JsonObject): Pointers {
     const found = follow(value);
     return isObject(found) ? found : {};
   };
-  return { at, follow, object };
+  const tryObject = (value: unknown): JsonObject => {
+    try {
+      return object(value);
+    } catch {
+      return {};
+    }
+  };
+  return { at, follow, object, tryObject };
 }
 
 function decode(step: string): string {

@@ -56,7 +56,7 @@ export function readRequestBody(
   const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
   const type = types.find(isIt) ?? "";
   const media = pointers.object(content[type]);
-  const schema = trySchema(media.schema, pointers);
+  const schema = pointers.tryObject(media.schema);
   const shared = {
     isRequired: body.required === true || hasNeededFields(schema),
     encoding,
@@ -103,18 +103,18 @@ function readForm(media: JsonObject, pointers: Pointers, taken: readonly string[
   const { properties, required } = toFlat(media.schema, pointers, 0);
   const encodings = isObject(media.encoding) ? media.encoding : {};
   const claim = createNames(taken);
-  const parts = Object.entries(properties).filter(([, part]) => trySchema(part, pointers).readOnly !== true);
+  const parts = Object.entries(properties).filter(([, part]) => pointers.tryObject(part).readOnly !== true);
   const files = parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers }));
   const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
   const named = parts.map(([wireName, part]) => {
     const isOwnFile = files.some(([name]) => name === wireName);
     const field: Field = {
       name: claim(toFieldName(wireName), "_"),
-      schema: isOwnFile ? toFileSchema(trySchema(part, pointers), most) : part,
+      schema: isOwnFile ? toFileSchema(pointers.tryObject(part), most) : part,
       isRequired: required.includes(wireName),
       examples: isOwnFile
-        ? [trySchema(part, pointers).type === "array" ? [HELLO_FILE] : HELLO_FILE]
-        : examplesOf({}, trySchema(part, pointers), pointers),
+        ? [pointers.tryObject(part).type === "array" ? [HELLO_FILE] : HELLO_FILE]
+        : examplesOf({}, pointers.tryObject(part), pointers),
     };
     return { wireName, field };
   });
@@ -134,7 +134,7 @@ interface Flat {
 const DEEPEST = 8;
 
 function toFlat(schema: unknown, pointers: Pointers, depth: number): Flat {
-  const { properties, required, allOf } = trySchema(schema, pointers);
+  const { properties, required, allOf } = pointers.tryObject(schema);
   const parts = Array.isArray(allOf) && depth < DEEPEST ? allOf.map((part) => toFlat(part, pointers, depth + 1)) : [];
   return {
     properties: Object.assign({}, ...parts.map((part) => part.properties), isObject(properties) ? properties : {}),
@@ -149,7 +149,7 @@ interface FileTerms {
 }
 
 function isFile(part: unknown, { encoding, pointers }: FileTerms): boolean {
-  const schema = trySchema(part, pointers);
+  const schema = pointers.tryObject(part);
   if (schema.type === "array") return isFile(schema.items, { encoding, pointers });
   const { type, format, contentMediaType, contentEncoding } = schema;
   if (type !== undefined && type !== "string" && type !== "file") return false;
@@ -172,12 +172,4 @@ function toFileSchema({ type, description, maxItems, minItems }: JsonObject, mos
     examples: [HELLO_FILE],
   };
   return type === "array" ? { type, items: file, minItems, maxItems, description: said } : file;
-}
-
-function trySchema(schema: unknown, pointers: Pointers): JsonObject {
-  try {
-    return pointers.object(schema);
-  } catch {
-    return {};
-  }
 }

@@ -35,13 +35,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   const names = nameAll(document, upstream);
   const files = new Map<string, string>();
 
-  const look: SchemaTerms["look"] = (schema) => {
-    try {
-      return pointers.object(schema);
-    } catch {
-      return {};
-    }
-  };
+  const look: SchemaTerms["look"] = pointers.tryObject;
   const toKey = (reference: string, side: WireSide): string => `${side} ${reference}`;
 
   /** Converts a schema for one side, with everything that it references. */

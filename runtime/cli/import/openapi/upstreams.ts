@@ -103,7 +103,7 @@ function readKeys(document: JsonObject, { id, pointers, notes }: KeyTerms): read
     const claim = createNames();
     const found = names.flatMap((name) => {
       const what = names.length === 1 ? "KEY" : toVariable(toWord(name), "KEY").replace(/_KEY_KEY$/, "_KEY");
-      return toKey(tryObject(schemes[name], pointers), claim(toVariable(id, what), "_")) ?? [];
+      return toKey(pointers.tryObject(schemes[name]), claim(toVariable(id, what), "_")) ?? [];
     });
     const isFirst = ({ place, name }: Key, at: number): boolean =>
       found.findIndex((other) => other.place === place && other.name.toLowerCase() === name.toLowerCase()) === at;
@@ -116,14 +116,6 @@ function readKeys(document: JsonObject, { id, pointers, notes }: KeyTerms): read
   const unsent = first.filter((name) => name !== any);
   if (unsent.length > 0) notes.push(`the API asks for credentials that cannot be sent: ${unsent.join(", ")}`);
   return any === undefined ? [] : keysOf([any]);
-}
-
-function tryObject(value: unknown, pointers: Pointers): JsonObject {
-  try {
-    return pointers.object(value);
-  } catch {
-    return {};
-  }
 }
 
 function toKey({ type, in: place, name, scheme }: JsonObject, variable: string): Key | undefined {

@@ -1,6 +1,6 @@
 import packageJson from "../../../../package.json" with { type: "json" };
 import { Problem } from "../../../api/problem.ts";
-import { isObject } from "../../../core/json.ts";
+import { isObject, tryParseJson } from "../../../core/json.ts";
 import type { AdminRequest, AdminRoute } from "../../../server/admin/routes.ts";
 import { type Reply, toJsonReply } from "../../../server/reply/reply.ts";
 import type { ReadyReport } from "../../../server/routes/status.ts";
@@ -79,7 +79,7 @@ interface Order {
 }
 
 async function readOrder(request: AdminRequest): Promise<Order> {
-  const order = parse(await request.body());
+  const order = tryParseJson(await request.body());
   if (!isObject(order) || typeof order.by !== "string") throw new Problem("bad-request", "The order names nobody");
   const { by, steps = 1, to, facilitator } = order;
   if (!Number.isInteger(steps) || (steps as number) < 1) throw new Problem("bad-request", "steps is a whole number");
@@ -87,14 +87,6 @@ async function readOrder(request: AdminRequest): Promise<Order> {
   if (facilitator !== undefined && typeof facilitator !== "string")
     throw new Problem("bad-request", "facilitator is a name");
   return { by: by.slice(0, 80), steps: steps as number, to, facilitator };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function toStatus(
