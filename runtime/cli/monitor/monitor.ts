@@ -1,5 +1,6 @@
 import type { BookTally } from "../../core/books/events.ts";
 import type { Tallies } from "../../core/books/tallies.ts";
+import type { JobEnd } from "../../core/jobs/records.ts";
 import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { Transport } from "../../drivers/upstream/transport.ts";
@@ -13,6 +14,8 @@ export interface Monitor {
   /** Wraps the tallies, so that their times are counted here as well, and all of them before metrics are read. */
   watchTallies(tallies: Tallies): Tallies;
   watchTransport(transport: Transport): Transport;
+  /** Counts a job whose end this process has recorded. */
+  jobEnded(service: string, state: JobEnd["state"]): void;
   readonly routes: readonly AdminRoute[];
 }
 
@@ -20,6 +23,7 @@ const BLIND: Monitor = {
   watchStore: (store) => store,
   watchTallies: (tallies) => tallies,
   watchTransport: (transport) => transport,
+  jobEnded: () => {},
   routes: [],
 };
 
@@ -36,6 +40,7 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
       return watchTallies(tallies, count);
     },
     watchTransport: (transport) => watchTransport(transport, count),
+    jobEnded: (service, state) => count.jobEnded(service, state === "DELIVERED" ? "delivered" : "failed"),
     routes: [
       {
         method: "GET",

@@ -122,7 +122,10 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
   const watched = { railStatuses, distrusted: trust.distrusted };
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
-  const onEnded = (job: JobRecord, state: JobEnd["state"]): void => payments.trials.ended(job, state);
+  const onEnded = (job: JobRecord, state: JobEnd["state"]): void => {
+    payments.trials.ended(job, state);
+    options.monitor?.jobEnded(job.service, state);
+  };
   const told = { onFailed: webhooks.jobFailed, onEnded };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
   const { statusOf } = engine;

@@ -1,16 +1,31 @@
 import { expect } from "chai";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
+/** With a job that fails when it is asked for a hundred coins. */
+const FILES = edit(
+  {
+    ...TOSS,
+    "manifests/dig.yaml": (TOSS["manifests/toss.yaml"] ?? "")
+      .replace("id: toss", "id: dig")
+      .replace("/v1/toss", "/v1/dig")
+      .concat("job: { status_route: 'GET /v1/dig/{job_id}', eta_seconds: 5, deadline_seconds: 5, attempts: 1, ")
+      .concat("concurrency: 2, queue_limit: 9, refund: true }\n"),
+  },
+  "plugins/toss.ts",
+  "toss({ coins }) {",
+  'toss({ coins }) {\n    if (coins === 100) throw new Error("too many");',
+);
 const TREASURY = /^payphone_treasury_native_balance\{network="eip155:137"\} [\d.]+$/m;
 
 describe("/metrics", () => {
   let shop: OperatedShop;
   before(async () => {
-    shop = await openOperatedShop();
+    shop = await openOperatedShop(FILES);
   });
   after(async () => {
     await shop.close();
@@ -31,6 +46,14 @@ describe("/metrics", () => {
     expect(text).to.match(/^nodejs_eventloop_lag_p99_seconds [\d.]+$/m);
     expect((await fetch(`${shop.running.admin.url}/metrics`)).status).to.equal(401);
     expect((await fetch(`${shop.running.url}/metrics`)).status, "where buyers are").to.equal(404);
+  });
+
+  it("counts the jobs that are over, by how they ended", async () => {
+    const pay = await stockFetch(shop.sandbox, "base");
+    for (const coins of [2, 100])
+      expect((await pay(`${shop.running.url}/v1/dig`, json({ coins }))).status).to.equal(200);
+    await eventually(scrape, (text) => /_ended_total\{service="dig",state="delivered"\} 1$/m.test(text));
+    await eventually(scrape, (text) => /_ended_total\{service="dig",state="failed"\} 1$/m.test(text));
   });
 
   it("does not wait for a chain that keeps silent, nor does the page: both show its balance when it has answered", async () => {
