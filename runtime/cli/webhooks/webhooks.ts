@@ -49,7 +49,7 @@ function toRow({ endpoint, event, failures, reason, notBefore }: Delivery, state
 
 /** The messages to send again. */
 export interface Resend {
-  /** Ids of messages, sales or refunds; also transactions, job ids and request ids in the book. */
+  /** Ids of messages, also of waiting ones, sales or refunds; also transactions, job ids and request ids in the book. */
   readonly ids: readonly string[];
   /** All messages that failed finally. */
   readonly givenUp: boolean;
@@ -94,8 +94,17 @@ export async function resendWebhooks(
     const book = await books.open();
     await book.refresh();
     const lines = book.find(id);
-    if (lines.length === 0) throw new Problem("not-found", `Neither the book nor what was given up knows ${id}`);
     for (const line of lines) await tell(toBookEvent(line));
+    if (lines.length === 0 && !(await hurry(id)))
+      throw new Problem("not-found", `Neither the book nor the messages that wait or were given up know ${id}`);
+  }
+
+  /** Sends a message that waits for its next attempt; returns whether there is one. */
+  async function hurry(id: string): Promise<boolean> {
+    const waiting = await Promise.all(webhooks.map((webhook) => deliveries.read(`${webhook.id}:${id}`)));
+    const found = waiting.filter((delivery) => delivery !== undefined);
+    for (const { endpoint, event } of found) await put(endpoint, event);
+    return found.length > 0;
   }
 
   async function resendSpan(from: number, to: number | undefined): Promise<void> {

@@ -118,6 +118,7 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
     const waitMs = Math.min(WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number, GIVE_UP_MS - ageMs);
     log.warn("webhook.failed", { ...about, failures, retryMs: waitMs });
     await deliveries.update(key, { ...delivery, failures, reason, notBefore: clock.now() + waitMs });
-    return { retryInMs: waitMs };
+    // A long wait is left to the sweeps, which notice when the message is to be sent again at once.
+    return waitMs <= sweepMs ? { retryInMs: waitMs } : "done";
   }
 }

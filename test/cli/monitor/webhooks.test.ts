@@ -7,6 +7,8 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webhooks.ts";
+import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -63,6 +65,24 @@ describe("a shop with webhooks", () => {
     await eventually(() => told.length === 2);
     expect(told[1]?.data.id, "the same, so that it counts once").to.equal(told[0]?.data.id);
     expect(await resendWebhooks(config, site, { ids: [], givenUp: false, from: Date.now() - 60_000 })).to.equal(1);
+  });
+
+  it("sends a waiting message at once, whether the book has it or not", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const event = { id: "job.failed_7", type: "job.failed", at: Date.now(), data: { job_id: "7" } } as const;
+    const later = Date.now() + 4 * 3_600_000;
+    await createDeliveries(store).add({ endpoint: "accounts", event, since: later, failures: 7, notBefore: later });
+    await store.close();
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const config = { dataDir: shop.dataDir, redisUrl: undefined };
+    expect(await resendWebhooks(config, site, { ids: [event.id], givenUp: false })).to.equal(1);
+    await eventually(
+      () => told.some(({ data }) => data.job_id === "7"),
+      (found) => found,
+      200,
+    );
+    const unknown = await resendWebhooks(config, site, { ids: ["nothing"], givenUp: false }).catch((error) => error);
+    expect(unknown).to.have.property("code", "not-found");
   });
 
   it("makes no store where there is none, which would look as if every message was accepted", async () => {

@@ -159,6 +159,21 @@ describe("webhooks", () => {
     expect(messages.map(({ headers }) => headers["webhook-id"])).to.deep.equal(["sale_1", "sale_2", "sale_1"]);
   });
 
+  it("go out at once when somebody asks for it, however long they should have waited", async () => {
+    status = 500;
+    const deliveries = createDeliveries(store);
+    const now = clock.now();
+    const delivery = { endpoint: "books", event: toSale("sale_1"), since: now, failures: 6, notBefore: now };
+    const key = await deliveries.add(delivery);
+    start();
+    const { notBefore } = await failures(7);
+    expect(notBefore).to.be.greaterThan(now + HOUR_MS);
+    status = 200;
+    await deliveries.update(key, { ...delivery, failures: 0, notBefore: clock.now() });
+    await received(2);
+    await eventually(async () => (await waiting()) === 0);
+  });
+
   it("are put on record once, however often they are published", async () => {
     const outbox = start();
     status = 500;
