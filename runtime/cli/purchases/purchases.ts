@@ -60,6 +60,7 @@ function showOne(answer: SellerResponse, { out }: Terminal): number {
 }
 
 function listOf(answer: SellerResponse): readonly unknown[] {
+  if (answer.status === 404) throw new Problem("not-found", "this seller has no list of purchases (GET /v1/purchases)");
   const purchases = field(answer.json, "purchases");
   if (answer.status !== 200 || !Array.isArray(purchases))
     throw new Problem("upstream-failed", toFailureText(answer, undefined));

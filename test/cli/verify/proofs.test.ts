@@ -174,4 +174,14 @@ describe("what a sandbox signs", () => {
     expect(await runPurchases(readConfig({}), { ...options, json: false }, terminal)).to.equal(0);
     expect(out[2]).to.match(new RegExp(`^${newest!.id} +roll .* delivered +0\\.001 USDC +0x`, "m"));
   });
+
+  it("says that a seller has no list of purchases, for payphone purchases", async () => {
+    const options = { id: undefined, url: `${sandbox.url}/elsewhere`, rail: undefined, json: true, dir: ROOT };
+    const terminal = { out: () => {}, err: () => {}, signal: new AbortController().signal };
+    const asked = runPurchases(readConfig({ BUYER_EVM_KEY: `0x${"11".repeat(32)}` }), options, terminal);
+    expect(await asked.catch((error: unknown) => error)).to.include({
+      code: "not-found",
+      message: "this seller has no list of purchases (GET /v1/purchases)",
+    });
+  });
 });
