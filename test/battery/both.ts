@@ -5,9 +5,10 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import packageJson from "../../package.json" with { type: "json" };
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSandbox, type Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
+import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
 import { createChainMoney } from "./chain-money.ts";
 import { startScriptedFacilitator } from "./facilitator.ts";
-import { type BatterySeller, RAIL, startPayphone, startStock } from "./sellers.ts";
+import { type BatterySeller, startPayphone, startStock } from "./sellers.ts";
 import { type Column, runBattery } from "./table.ts";
 
 /** The sellers that the battery starts by itself. */
@@ -19,7 +20,7 @@ export async function runOwn(
   onFinding?: (line: string) => void,
 ): Promise<readonly Column[]> {
   const dataDir = await mkdtemp(join(tmpdir(), "battery-"));
-  const sandbox = await openSandbox({ rails: [RAIL], dataDir, log: silentLog });
+  const sandbox = await openSandbox({ rails: [BASE_RAIL], dataDir, log: silentLog });
   try {
     return await Promise.all(sellers.map((seller) => runOne(seller, sandbox, onFinding)));
   } finally {
@@ -36,7 +37,7 @@ async function runOne(
   const accounts = new Map<string, PrivateKeyAccount>();
   const money = createChainMoney({
     facilitator: sandbox.description.facilitator,
-    rpcUrl: sandbox.description.rpc[RAIL.id] as string,
+    rpcUrl: sandbox.description.rpc[BASE_RAIL.id] as string,
     accountOf: (payer) => accounts.get(payer),
   });
   const facilitator = await startScriptedFacilitator(money);
@@ -66,13 +67,13 @@ async function runOne(
 const startByName = (name: (typeof OWN)[number], sandbox: Sandbox, facilitatorUrl: string): Promise<BatterySeller> =>
   name === "payphone"
     ? startPayphone(sandbox, facilitatorUrl)
-    : startStock(facilitatorUrl, sandbox.env[RAIL.pay_to] as string);
+    : startStock(facilitatorUrl, sandbox.env[BASE_RAIL.pay_to] as string);
 
 /** A new account with a dollar and gas. */
 async function openAccount({ chains }: Sandbox, accounts: Map<string, PrivateKeyAccount>): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey());
   accounts.set(account.address, account);
-  await chains.evm.get(RAIL.network)?.setBalance(account.address, 10n ** 18n);
-  await chains.tokens.get(RAIL.id)?.mint(account.address, 1_000_000n);
+  await chains.evm.get(BASE_RAIL.network)?.setBalance(account.address, 10n ** 18n);
+  await chains.tokens.get(BASE_RAIL.id)?.mint(account.address, 1_000_000n);
   return account;
 }

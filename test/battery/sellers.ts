@@ -10,6 +10,7 @@ import express from "express";
 import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import type { Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { type Files, makeDirectory } from "../core/set/served-directory.ts";
+import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
 import { createDataDir, startSeller } from "../support/sellers/seller.ts";
 
 /** A seller of two routes, `/v1/coin` and `/v1/dice`, at one price, whose work takes 300 ms and differs each time. */
@@ -23,20 +24,6 @@ export interface BatterySeller {
 const PRICE = "0.01";
 const WORK_MS = 300;
 const ROUTES = ["coin", "dice"];
-export const RAIL: SiteManifest["rails"][number] = {
-  id: "base",
-  title: "USDC on Base",
-  network: "eip155:8453",
-  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  symbol: "USDC",
-  decimals: 6,
-  pay_to: "BASE_PAYMENT_ADDRESS",
-  rpc: "BASE_RPC_URL",
-  facilitator: "remote",
-  domain: { name: "USD Coin", version: "2" },
-  currency: "usd",
-  explorer: "https://basescan.org/tx/{tx}",
-};
 
 /** The real `payphone serve` in a process of its own, on the sandbox's chain, with another facilitator. */
 export async function startPayphone(sandbox: Sandbox, facilitatorUrl: string): Promise<BatterySeller> {
@@ -58,10 +45,10 @@ export async function startPayphone(sandbox: Sandbox, facilitatorUrl: string): P
 /** The stock x402 middleware on Express, wired as its documentation says. */
 export async function startStock(facilitatorUrl: string, payTo: string, port = 0): Promise<BatterySeller> {
   let runs = 0;
-  const accepts = [{ scheme: "exact", network: RAIL.network as "eip155:8453", payTo, price: `$${PRICE}` }];
+  const accepts = [{ scheme: "exact", network: BASE_RAIL.network as "eip155:8453", payTo, price: `$${PRICE}` }];
   const routes = Object.fromEntries(ROUTES.map((name) => [`POST /v1/${name}`, { accepts, description: `A ${name}.` }]));
   const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl }));
-  resources.register(RAIL.network as "eip155:8453", new ExactEvmScheme());
+  resources.register(BASE_RAIL.network as "eip155:8453", new ExactEvmScheme());
   const app = express();
   app.use(paymentMiddleware(routes, resources));
   app.use(express.json());
@@ -106,7 +93,7 @@ const SET: Files = {
     version: "1.0.0",
     catalog_version: "1.0",
     contact: { name: "The tests", url: "https://example.com" },
-    rails: [RAIL],
+    rails: [BASE_RAIL],
     yen_tiers: {},
     limits: {
       offer_seconds: 300,

@@ -1,4 +1,5 @@
 import type { Manifest, SiteManifest } from "../../runtime/core/set/manifest.ts";
+import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
 
 /** What every contestant sells: 18 routes at one price, on Base and Solana. */
 export const PRICE = "0.001";
@@ -41,20 +42,7 @@ export const SITE: SiteManifest = {
   catalog_version: "2.0",
   contact: { name: "bench", url: "https://example.com" },
   rails: [
-    {
-      id: "base",
-      title: "USDC on Base",
-      network: "eip155:8453",
-      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-      symbol: "USDC",
-      decimals: 6,
-      pay_to: "BASE_PAYMENT_ADDRESS",
-      rpc: "BASE_RPC_URL",
-      facilitator: "remote",
-      domain: { name: "USD Coin", version: "2" },
-      currency: "usd",
-      explorer: "https://basescan.org/tx/{tx}",
-    },
+    BASE_RAIL,
     {
       id: "solana",
       title: "USDC on Solana",

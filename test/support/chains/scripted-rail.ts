@@ -1,3 +1,4 @@
+import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
 import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type {
   PaymentPayload,
@@ -29,6 +30,21 @@ export interface ScriptedRail extends Rail {
 
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
+/** USDC on Base, as in `_site.yaml`. */
+export const BASE_RAIL: RailManifest = {
+  id: "base",
+  title: "USDC on Base",
+  network: "eip155:8453",
+  asset: BASE_USDC,
+  symbol: "USDC",
+  decimals: 6,
+  pay_to: "BASE_PAYMENT_ADDRESS",
+  rpc: "BASE_RPC_URL",
+  facilitator: "remote",
+  domain: { name: "USD Coin", version: "2" },
+  currency: "usd",
+  explorer: "https://basescan.org/tx/{tx}",
+};
 
 /** The balance of every payer, unless a test sets another one. */
 const RICH = 10n ** 30n;
@@ -61,21 +77,7 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
     script: {},
     payTo: PAY_TO,
     provePayer: async (payload) => (await rail.script.provePayer?.(payload)) ?? false,
-    manifest: {
-      id: "base",
-      title: "USDC on Base",
-      network: "eip155:8453",
-      asset: BASE_USDC,
-      symbol: "USDC",
-      decimals: 6,
-      pay_to: "BASE_PAYMENT_ADDRESS",
-      rpc: "BASE_RPC_URL",
-      facilitator: "remote",
-      domain: { name: "USD Coin", version: "2" },
-      currency: "usd",
-      explorer: "https://basescan.org/tx/{tx}",
-      ...manifest,
-    },
+    manifest: { ...BASE_RAIL, ...manifest },
     facilitator: {
       async supported() {
         asked.supported += 1;
