@@ -5,8 +5,8 @@ import type { PaymentPayload } from "@x402/core/types";
 import { digestOf } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
 
-/** A payment that was signed for one call and whose answer may be lost. */
-export interface LostPayment {
+/** A payment that was signed for one call of a tool. */
+export interface ToolPayment {
   readonly payment: PaymentPayload;
   /** Until when it is remembered: no earlier than the end of its authorization. Unix milliseconds. */
   readonly until: number;
@@ -24,8 +24,8 @@ export interface LostCall {
  */
 export interface LostPayments {
   /** Takes the payment that was signed for this call; no other proxy gets it then. */
-  take(call: LostCall): LostPayment | undefined;
-  keep(call: LostCall, signed: LostPayment): void;
+  take(call: LostCall): ToolPayment | undefined;
+  keep(call: LostCall, signed: ToolPayment): void;
 }
 
 /** @param seller the URL of the MCP server that is paid */
@@ -53,10 +53,10 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
 }
 
 /** Undefined when the file was not written to its end. */
-function read(file: string): LostPayment | undefined {
+function read(file: string): ToolPayment | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isObject(value) && isObject(value.payment) ? (value as unknown as LostPayment) : undefined;
+    return isObject(value) && isObject(value.payment) ? (value as unknown as ToolPayment) : undefined;
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ import { nameIn } from "../call/identifier.ts";
 import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
-import type { LostPayment, LostPayments } from "./lost.ts";
+import type { LostPayments, ToolPayment } from "./lost.ts";
 import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
 
 /** The parameters of `tools/call`. */
@@ -65,7 +65,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     }
   }
 
-  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<LostPayment> {
+  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<ToolPayment> {
     const wallet = await deps.openWallet(signal);
     const { offers } = toOffers(challenge, rails);
     // Only dollar prices can be compared with the limits.
@@ -82,7 +82,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
-  async function deliver(tool: ToolRequest, signed: LostPayment, signal: AbortSignal): Promise<ToolResult> {
+  async function deliver(tool: ToolRequest, signed: ToolPayment, signal: AbortSignal): Promise<ToolResult> {
     try {
       return finish(tool, await send(tool, signed, signal));
     } catch (error) {
@@ -92,7 +92,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
-  async function send(tool: ToolRequest, { payment }: LostPayment, signal: AbortSignal): Promise<ToolResult> {
+  async function send(tool: ToolRequest, { payment }: ToolPayment, signal: AbortSignal): Promise<ToolResult> {
     const until = now() + patienceMs;
     const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
