@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import { forgetBefore } from "../../core/books/keeping.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { printable } from "../call/text.ts";
@@ -31,11 +32,13 @@ const AGAIN_MS = 500;
  * Transfers that are not x402 payments are printed, but are no difference. @throws Problem `bad-request`, `unavailable`.
  */
 export function verifyBooks(config: Config, command: VerifyCommand, { out, err }: Terminal): Promise<boolean> {
-  const { from = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
-  if (from >= to) throw new Problem("bad-request", "--from is not before --to");
+  const { from: asked = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
+  if (asked >= to) throw new Problem("bad-request", "--from is not before --to");
   return withBooks(config, command, async ({ books, site, sandboxDir }) => {
     const rails = site.rails.filter(({ id }) => command.rail === undefined || id === command.rail);
     if (rails.length === 0) throw new Problem("bad-request", `The site has no rail ${command.rail}`);
+    const from = Math.max(asked, forgetBefore(site.books, Date.now()));
+    if (from > asked) err(`books.keep_days is ${site.books?.keep_days}: earlier sales are not compared`);
     const chainOf = await openChains({ config, sandboxDir, url });
     let isClean = true;
     for (const rail of rails) {

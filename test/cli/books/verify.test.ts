@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { saleId } from "../../../runtime/core/books/events.ts";
@@ -5,7 +7,7 @@ import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
@@ -159,6 +161,13 @@ describe("payphone sales and books verify, with a server on chains", () => {
     setTransaction(base.id, tx);
     setTransaction(solana.id, solana.transaction);
     expect((await verify()).code).to.equal(0);
+  });
+
+  it("compare no more days than the book keeps", async () => {
+    const site = await readFile(join(ROOT, "manifests/_site.yaml"), "utf8");
+    const dir = await makeDirectory({ "manifests/_site.yaml": `${site}\nbooks: { keep_days: 1 }\n` });
+    const { out, err, code } = await run("books", "verify", "--dir", dir, "--from", "2025-01-01", "--rail", "polygon");
+    expect([code, err], out).to.deep.equal([0, "books.keep_days is 1: earlier sales are not compared\n"]);
   });
 
   it("answer the same on the data directory of a server that has stopped", async () => {
