@@ -97,7 +97,7 @@ function countEvent(event: Parameters<OpenStore["enter"]>[0], count: MetricCount
 function countTally({ service, door, rail, what, count: by }: BookTally, count: MetricCounts): void {
   if (what === "challenge") count.challenges(service, door, by);
   else if (what.startsWith("cache:")) count.cacheReads(service, what.slice("cache:".length), by);
-  else if (!/^(attempt$|gone$|ms:)/.test(what)) count.payments({ service, door, rail, outcome: what }, by);
+  else if (!/^(attempt$|gone$|ms:|job:)/.test(what)) count.payments({ service, door, rail, outcome: what }, by);
 }
 
 function watchTallies(tallies: Tallies, count: MetricCounts): Tallies {

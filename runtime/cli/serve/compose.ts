@@ -125,6 +125,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const onEnded = (job: JobRecord, state: JobEnd["state"]): void => {
     payments.trials.ended(job, state);
     options.monitor?.jobEnded(job.service, state);
+    const what = state === "DELIVERED" ? "job:delivered" : "job:failed";
+    bookkeeping.counters.tallies.count({ service: job.service, door: "rest", rail: "", what });
   };
   const told = { onFailed: webhooks.jobFailed, onEnded };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });

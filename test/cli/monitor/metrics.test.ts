@@ -53,7 +53,10 @@ describe("/metrics", () => {
     for (const coins of [2, 100])
       expect((await pay(`${shop.running.url}/v1/dig`, json({ coins }))).status).to.equal(200);
     await eventually(scrape, (text) => /_ended_total\{service="dig",state="delivered"\} 1$/m.test(text));
-    await eventually(scrape, (text) => /_ended_total\{service="dig",state="failed"\} 1$/m.test(text));
+    const text = await eventually(scrape, (all) => /_ended_total\{service="dig",state="failed"\} 1$/m.test(all));
+    expect(text, "no outcome of a payment").not.to.include('outcome="job:');
+    const page = async (): Promise<string> => (await shop.admin("/")).text();
+    await eventually(page, (today) => today.includes("<dt>Failed jobs</dt><dd>1"));
   });
 
   it("does not wait for a chain that keeps silent, nor does the page: both show its balance when it has answered", async () => {

@@ -154,6 +154,8 @@ describe("the seller's pages", () => {
     ]);
     expect(toProblems(counts)).to.deep.equal({ failed: 2, turnedAway: 10 });
     expect(toFailed(counts)).to.deep.equal([2, 8]);
+    expect(toFailed(counts.set("job:failed", 3)), "of the jobs that were accepted").to.deep.equal([5, 8]);
+    expect(toCalls(counts), "a job is a call already").to.equal(18);
   });
 
   it("are small", async () => {

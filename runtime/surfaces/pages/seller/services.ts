@@ -8,7 +8,7 @@ export const toServicesView = (view: ShopView): Html => html`<h1>Services</h1>
 <p class="lead">What each service did ${view.look.words}.</p>
 ${toLooks("/services", view.look, view.now)}
 ${toServiceTable(view)}
-<p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on.
+<p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on, jobs included.
 From cache: of what was read through a cache.</p>`;
 
 /**
@@ -60,10 +60,10 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
 const PARTS = [0.5, 0.95, 0.99];
 const SPEED = ["p50", "p95", "p99"];
 
-/** The number of calls that failed on the shop's side, and of all calls that ran the service. */
+/** The number of calls and jobs that failed on the shop's side, and of all calls that ran the service. */
 export function toFailed(counts: ReadonlyMap<string, number>): [number, number] {
   const { failed } = toProblems(counts);
-  return [failed, failed + (counts.get("result") ?? 0) + (counts.get("free") ?? 0)];
+  return [failed + (counts.get("job:failed") ?? 0), failed + (counts.get("result") ?? 0) + (counts.get("free") ?? 0)];
 }
 
 /** The number of reads answered by a cache, and of all reads through a cache. */

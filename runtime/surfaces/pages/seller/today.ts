@@ -19,6 +19,7 @@ const ALL = 10_000;
 /** The revenue compared with the previous span, and what needs attention. */
 export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
   const { look } = view;
+  const hasJobs = view.services.some(({ job }) => job !== undefined);
   const now = figuresOf(view, "now");
   const then = figuresOf(view, "before");
   const isNew =
@@ -37,6 +38,7 @@ ${tile("Calls", toCount(now.calls), toCount(then.calls))}
 ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
+${(hasJobs || now.failedJobs + then.failedJobs > 0) && tile("Failed jobs", toCount(now.failedJobs), toCount(then.failedJobs))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
 ${tile("Owed back", toCount(owed))}
 </dl>
@@ -61,5 +63,12 @@ function figuresOf({ books, own, look, tallies, buyers }: ShopView, when: "now" 
   const span = when === "now" ? look.span : look.before;
   const counts = countsOf(tallies[when]);
   const failures = toProblems(counts).failed;
-  return { ...toEarned(books.sums(span, { own, by: [] })), buyers: buyers[when], calls: toCalls(counts), failures };
+  const failedJobs = counts.get("job:failed") ?? 0;
+  return {
+    ...toEarned(books.sums(span, { own, by: [] })),
+    buyers: buyers[when],
+    calls: toCalls(counts),
+    failures,
+    failedJobs,
+  };
 }
