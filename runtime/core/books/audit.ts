@@ -72,8 +72,9 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
   const missing: Audit["missing"][number][] = [];
   let [sales, sum, received] = [0, 0n, 0n];
-  for (const [transaction, { count, amount, ids }] of booked) {
-    const transfers = shown.get(transaction) ?? (count === 0 ? [] : await chain.of(transaction, receivers));
+  const transfersOf = createPatientReading(deps);
+  for (const [transaction, { count, amount, ids, at }] of booked) {
+    const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, at));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
     // One transaction may carry payments that were entered before or after the span.
     const entered = paid === amount ? [] : find(transaction);
@@ -89,6 +90,21 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   missing.push(...(await checkRefunds(inside, deps)));
   return { sales, booked: sum, received, missing, ...(await sortOut(strange, deps)) };
 }
+
+/** Reads the transfers of a sale's transaction, and those of a recent sale again: the node may be a block behind. */
+function createPatientReading({ chain, receivers, again }: AuditDeps) {
+  let waits = 0;
+  return async (transaction: string, soldAt: number): Promise<readonly Transfer[]> => {
+    for (;;) {
+      const found = await chain.of(transaction, receivers);
+      if (found.length > 0 || waits >= MOST_WAITS || !isRecent({ at: soldAt })) return found;
+      waits += 1;
+      await again();
+    }
+  };
+}
+
+const isRecent = ({ at }: Pick<Transfer, "at">): boolean => at > Date.now() - ENTERED_MS;
 
 /** The refunds whose transaction does not pay their buyer what the book says. A refund to nobody known is not checked. */
 async function checkRefunds(lines: readonly BookLine[], { chain, find }: AuditDeps): Promise<Audit["missing"]> {
@@ -116,7 +132,6 @@ async function sortOut(
   { chain, find, again }: AuditDeps,
 ): Promise<Pick<Audit, "unbooked" | "others">> {
   const isStrange = ({ transaction }: Transfer): boolean => sumOf(find(transaction)) === 0n;
-  const isRecent = ({ at }: Transfer): boolean => at > Date.now() - ENTERED_MS;
   let unbooked: Transfer[] = [];
   const others: Transfer[] = [];
   for (const transfer of strange.filter(isStrange))
@@ -132,6 +147,8 @@ interface Booked {
   count: number;
   amount: bigint;
   readonly ids: string[];
+  /** When the last of its lines was entered: Unix milliseconds. */
+  at: number;
 }
 
 /** Refunds are not sent from the receiving addresses. */
@@ -141,7 +158,8 @@ function sumByTransaction(lines: Iterable<BookLine>): Map<string, Booked> {
   const sums = new Map<string, Booked>();
   for (const line of lines) {
     if (!isIncoming(line)) continue;
-    const known = sums.get(line.transaction) ?? { count: 0, amount: 0n, ids: [] };
+    const known = sums.get(line.transaction) ?? { count: 0, amount: 0n, ids: [], at: 0 };
+    known.at = Math.max(known.at, line.at);
     known.count += SIGNS[line.kind];
     known.amount += BigInt(line.amount) * BigInt(SIGNS[line.kind]);
     if (line.kind === "sale") known.ids.push(line.id);

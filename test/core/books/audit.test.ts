@@ -60,6 +60,32 @@ describe("the comparison of the book with the chain", () => {
     ]);
   });
 
+  it("waits for a node that is behind the book, and names a sale that it never shows", async () => {
+    for (const [ago, reads, missed] of [
+      [500, 3, 0],
+      [500, 99, 1],
+      [HOUR_MS, 2, 1],
+    ] as const) {
+      const line: BookLine = { ...toSale({ at: Date.now() - ago }), seq: 1, of: null };
+      const { transaction, at } = line;
+      let read = 0;
+      const { missing } = await audit({
+        chain: {
+          begin: async () => 0,
+          read: async () => [],
+          of: async () => (++read < reads ? [] : [{ transaction, from: null, to: "0xee", amount: 1000n, at }]),
+          isPayment: async () => true,
+        },
+        receivers: ["0xee"],
+        span: { from: 0, to: Date.now() },
+        lines: [line],
+        find: () => [line],
+        again: async () => {},
+      });
+      expect(missing.length, `${ago} ms ago, shown at the reading ${reads}`).to.equal(missed);
+    }
+  });
+
   it("names a payment that is not entered in the end, and an old one at once", async () => {
     expect(await compare({ ago: 500 })).to.deep.equal({ unbooked: 1, waits: 4 });
     expect(await compare({ ago: HOUR_MS })).to.deep.equal({ unbooked: 1, waits: 0 });
