@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import type { BookTally } from "../../core/books/events.ts";
 import type { Tallies } from "../../core/books/tallies.ts";
 import type { JobEnd } from "../../core/jobs/records.ts";
@@ -31,7 +32,9 @@ const BLIND: Monitor = {
 export async function openMonitor(deps: StateDeps): Promise<Monitor> {
   if (deps.config.admin.port === undefined) return BLIND;
   const { createMetrics } = await import("../../drivers/metrics/metrics.ts");
-  const { count, scrape, contentType } = createMetrics(createStateReader(deps));
+  // Workers share ADMIN_PORT: without a label, each scrape would show the counters of another one.
+  const labels = cluster.worker ? { worker: `${cluster.worker.id}` } : {};
+  const { count, scrape, contentType } = createMetrics(createStateReader(deps), labels);
   let flush: Tallies["flush"] = async () => {};
   return {
     watchStore: (store) => watchStore(store, count),

@@ -53,9 +53,13 @@ const WAITS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 40];
  */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** @param readState called at each scrape */
-export function createMetrics(readState: () => Promise<ShopState>): Metrics {
+/** @param readState called at each scrape @param labels of all metrics */
+export function createMetrics(
+  readState: () => Promise<ShopState>,
+  labels: Readonly<Record<string, string>> = {},
+): Metrics {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const count = createCounts(registry);

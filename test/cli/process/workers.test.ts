@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { json as readJson } from "node:stream/consumers";
+import { json as readJson, text } from "node:stream/consumers";
 import { expect } from "chai";
 import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import { apply, readHistory, rollBack } from "../../../runtime/cli/operate/changes.ts";
@@ -14,6 +14,7 @@ import { toShop } from "../../rails/shop.ts";
 import { untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { findFreePort } from "../../support/free-port.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -50,7 +51,8 @@ describe("serve --workers", () => {
     await removeDirectories();
   });
   const start = async (): Promise<void> => {
-    seller = await startSeller({ sandbox, dataDir: data.path, dir, args: ["--workers", "2"] });
+    const env = { ADMIN_PORT: `${await findFreePort()}` };
+    seller = await startSeller({ sandbox, dataDir: data.path, dir, args: ["--workers", "2"], env });
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
 
@@ -75,6 +77,11 @@ describe("serve --workers", () => {
     expect(output).to.match(/USDC on Base +0x\w{40} +settled by remote +up/);
     expect(output.match(/^2 workers$/gm), output).to.have.length(1);
     expect(output.match(/^listening on /gm), output).to.have.length(1);
+    const metrics = await Promise.all(
+      (await findProcesses(data.path)).map((socket) => ask(socket, "/metrics").then(text)),
+    );
+    const named = metrics.map((each) => /^payphone_rail_up\{rail="base",worker="(\d+)"\} 1$/m.exec(each)?.[1]);
+    expect(named, "who scrapes one of them knows which").to.have.members(["1", "2"]);
   });
 
   it("goes on selling when a worker dies, and replaces it by one that sells the same, whatever is in the folder", async () => {
@@ -186,10 +193,11 @@ describe("serve --workers", () => {
   });
 });
 
-async function statusAt(socketPath: string): Promise<StatusReport> {
-  const { promise, resolve, reject } = Promise.withResolvers<StatusReport>();
-  request({ socketPath, path: "/status" }, (response) => void readJson(response).then(resolve as never, reject))
-    .once("error", reject)
-    .end();
+const statusAt = async (socketPath: string): Promise<StatusReport> =>
+  (await readJson(await ask(socketPath, "/status"))) as StatusReport;
+
+function ask(socketPath: string, path: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request({ socketPath, path }, resolve).once("error", reject).end();
   return promise;
 }
