@@ -53,4 +53,14 @@ describe("an import of hostile tools", () => {
     ).to.equal(true);
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
+
+  it("leaves out a tool that can only be called as a task", async () => {
+    const site = await openToolSite("sessions");
+    const dir = await openShop();
+    site.offer(toTool("now"), toTool("later", {}, { execution: { taskSupport: "required" } }));
+    const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
+    const { report } = await runMcpImport({ ...terms, upstream: "tasks" }).finally(site.close);
+    expect(report).to.include("later: it runs as a task only");
+    expect(await namesIn(dir)).to.deep.equal(["tasks_now"]);
+  });
 });

@@ -146,7 +146,7 @@ examples:
     "rates.yaml": ["rates_create_alert", "rates_get_rates", "rates_list_currencies"],
     "secured.yaml": ["secured_me", "secured_other"],
     "split/api.yaml": ["split_pets"],
-    "trees.yaml": ["trees_leaf", "trees_plant"],
+    "trees.yaml": ["trees_leaf", "trees_pair", "trees_plant"],
   };
   for (const [name, ids] of Object.entries(TAKEN))
     it(`takes from ${name} what can be sold, and passes the check`, async () => {
@@ -155,6 +155,19 @@ examples:
       expect((await namesIn(dir)).sort()).to.deep.equal([...ids].sort());
       expect(await faultsOf(dir)).to.deep.equal([]);
     });
+
+  it("takes a schema that refers to its own parts, and a tuple of any items", async () => {
+    const dir = await openShop();
+    const { report } = await importAll(dir, fixture("trees.yaml"));
+    expect(await schemaOf(dir, "TreesPair")).to.deep.equal({ $ref: "TreesDefsInner.json" });
+    expect(await schemaOf(dir, "TreesDefsInner")).to.have.deep.nested.property("properties.both", {
+      type: "array",
+      items: {},
+    });
+    expect(leftOut(report)).to.deep.equal([
+      "circle: its reference #/components/schemas/Circle/properties/round leads nowhere",
+    ]);
+  });
 
   it("says of everything that it leaves out why", async () => {
     const said = await Promise.all(

@@ -78,6 +78,7 @@ interface ToolTerms {
 
 function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   const { name, description = "", inputSchema, outputSchema } = tool;
+  if (tool.execution?.taskSupport === "required") throw new Refused("it runs as a task only, which cannot be sold");
   if (isDeep([inputSchema, outputSchema])) throw new Refused("its schema is nested too deeply");
   const input = toBook(inputSchema, upstream, `${name} input`);
   const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);

@@ -77,7 +77,9 @@ function convertPatternFields({ patternProperties }: JsonObject, terms: SchemaTe
 }
 
 function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
-  const { items, not, contains, propertyNames } = schema;
+  const { items, prefixItems, not, contains, propertyNames } = schema;
+  // Of a tuple, only the length is checked: `items` is about what follows it.
+  const isTuple = Array.isArray(items) || prefixItems !== undefined;
   const listOf = (key: string): (JsonObject | boolean)[] => {
     const list = schema[key];
     return Array.isArray(list) ? list.map((part) => convertSchema(part, terms)) : [];
@@ -87,7 +89,7 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   const looser = (key: "anyOf" | "oneOf") => (terms.side === "output" ? "anyOf" : key);
   const all = [...listOf("allOf"), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
   return {
-    ...(items !== undefined && { items: Array.isArray(items) ? {} : convertSchema(items, terms) }),
+    ...(items !== undefined && { items: isTuple ? {} : convertSchema(items, terms) }),
     ...(all.length > 0 && { allOf: all }),
     ...(first && { [looser(first[0])]: first[1] }),
     ...(terms.side === "input" && isObject(not) && { not: convertSchema(not, terms) }),

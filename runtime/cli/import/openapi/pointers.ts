@@ -20,27 +20,28 @@ const MOST_STEPS = 32;
 
 /** @param document with references into itself only (RFC 6901, section 6). */
 export function createPointers(document: JsonObject): Pointers {
-  const at = (reference: string): unknown => {
+  /** @param left how many references may still be followed */
+  const find = (reference: string, left: number): unknown => {
     if (reference === "#") return document;
     if (!reference.startsWith("#/")) return undefined;
     let value: unknown = document;
     for (const step of reference.slice(2).split("/")) {
       const key = decode(step).replaceAll("~1", "/").replaceAll("~0", "~");
-      const parent: unknown = isObject(value) && typeof value.$ref === "string" ? follow(value) : value;
-      const isInside = typeof parent === "object" && parent !== null && Object.hasOwn(parent, key);
-      value = isInside ? (parent as Record<string, unknown>)[key] : undefined;
+      // A reference's own siblings come first: schemas of OpenAPI 3.1 may have `$defs` beside a `$ref` into them.
+      value = isInside(value, key) ? value[key] : childOf(followWithin(value, left), key);
     }
     return value;
   };
-  const follow = (value: unknown): unknown => {
+  const followWithin = (value: unknown, most: number): unknown => {
     let found = value;
-    for (let steps = 0; isObject(found) && typeof found.$ref === "string"; steps++) {
+    for (let left = most; isObject(found) && typeof found.$ref === "string"; left--) {
       const reference = found.$ref;
-      found = steps < MOST_STEPS ? at(reference) : undefined;
+      found = left > 0 ? find(reference, left - 1) : undefined;
       if (found === undefined) throw new Refused(`its reference ${reference} leads nowhere`);
     }
     return found;
   };
+  const follow = (value: unknown): unknown => followWithin(value, MOST_STEPS);
   const object = (value: unknown): JsonObject => {
     const found = follow(value);
     return isObject(found) ? found : {};
@@ -52,8 +53,13 @@ export function createPointers(document: JsonObject): Pointers {
       return {};
     }
   };
-  return { at, follow, object, tryObject };
+  return { at: (reference) => find(reference, MOST_STEPS), follow, object, tryObject };
 }
+
+const isInside = (value: unknown, key: string): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key);
+
+const childOf = (value: unknown, key: string): unknown => (isInside(value, key) ? value[key] : undefined);
 
 function decode(step: string): string {
   try {
