@@ -37,6 +37,8 @@ function toPairs(fields: JsonObject, place: Placeholder, encode: Encode): string
 function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   const isText = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   if (!isText) throw toBadValue(place, value, "this is sent as text, and must be a text, a number, true or false");
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw toBadValue(place, value, "an integer beyond 9007199254740991 is not exact, and might name something else");
   const text = String(value);
   const { text: encoded, fault } = text.isWellFormed()
     ? (encode(text, place) as { text?: string; fault?: string }) // One of the two is set.

@@ -4,7 +4,7 @@ import type { Address } from "./question.ts";
 const SHORTEST = 6;
 const ESCAPED = /\\u[0-9a-f]{4}|\\\//i;
 
-/** Whether an answer contains a credential of its upstream, plain or escaped. */
+/** Whether an answer contains a credential of its upstream, plain, escaped, or in UTF-16. */
 export type RepeatsCredential = (answer: Uint8Array) => boolean;
 
 /** @param others credentials besides those in headers */
@@ -17,6 +17,7 @@ export function createLeakCheck({ headers }: Pick<Address, "headers">, others: r
   return (answer) => {
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
     if (isFound(bytes)) return true;
+    if (bytes.includes(0) && isFound(Buffer.from(bytes.filter((byte) => byte !== 0)))) return true;
     if (!bytes.includes("\\")) return false;
     const text = bytes.toString();
     return ESCAPED.test(text) && isFound(Buffer.from(unescapeJson(text)));

@@ -1,0 +1,19 @@
+import { expect } from "chai";
+import { createLeakCheck } from "../../../runtime/drivers/upstream/leaks.ts";
+
+describe("an answer that repeats a credential", () => {
+  const repeats = createLeakCheck({ headers: { "x-api-key": "secret/key-42" } }, []);
+  const texts: Readonly<Record<string, Buffer>> = {
+    "as it is": Buffer.from('{"seen":"secret/key-42"}'),
+    "with escapes": Buffer.from('{"seen":"\\u0073ecret\\/key-42"}'),
+    "in UTF-16": Buffer.from('{"seen":"secret/key-42"}', "utf16le"),
+  };
+  for (const [how, answer] of Object.entries(texts))
+    it(`is recognized: ${how}`, () => {
+      expect(repeats(answer)).to.equal(true);
+    });
+
+  it("is not taken for one that has other bytes", () => {
+    expect(repeats(Buffer.from('{"seen":"secret/key-43"}', "utf16le"))).to.equal(false);
+  });
+});
