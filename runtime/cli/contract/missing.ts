@@ -3,6 +3,7 @@ import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createNoting } from "../record/capture.ts";
+import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
 import { recordNew } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toSecrets } from "../record/record.ts";
@@ -71,7 +72,7 @@ async function recordService(
   const lines: string[] = [];
   for (const { name, input } of inputs) {
     noting.forget();
-    const complaint = await complaintOf(callService(world, manifest.id, input));
+    const complaint = await complaintOf(() => callService(world, manifest.id, input));
     if (complaint === undefined) noting.keep();
     else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
   }
@@ -83,14 +84,3 @@ async function recordService(
 }
 
 const BASE_URL = "http://127.0.0.1:4021";
-
-/** Why the promise rejected; undefined when it resolved. */
-async function complaintOf(work: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (error) {
-    const { message, options } = Problem.from(error);
-    return options.cause instanceof Error ? `${message} (${options.cause.message})` : message;
-  }
-}

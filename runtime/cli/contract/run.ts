@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { Problem } from "../../api/problem.ts";
-import { type ContractExample, openShop, type TestShop, type TestShopOptions } from "./contract.ts";
+import { complaintOf } from "../record/complaint.ts";
+import { type ContractExample, openShop, type TestShopOptions } from "./contract.ts";
 
 /** The command line of `payphone test`. */
 export interface TestCommand extends TestShopOptions {
@@ -19,7 +20,7 @@ export async function runTest({ services, print, ...options }: TestCommand): Pro
     const examples = choose(shop.examples, services);
     const failed: string[] = [];
     for (const example of examples) {
-      const complaint = await complaintAbout(shop, example);
+      const complaint = await complaintOf(() => shop.run(example));
       print(toLine(example, complaint));
       if (complaint !== undefined) failed.push(example.title);
     }
@@ -38,20 +39,6 @@ function choose(examples: readonly ContractExample[], services: readonly string[
     throw new Problem("bad-request", `No manifest has an example of "${unknown}": ${right}`);
   }
   return services.length === 0 ? examples : examples.filter(({ service }) => services.includes(service));
-}
-
-/** Why an example failed; undefined when it passed. */
-async function complaintAbout(shop: TestShop, example: ContractExample): Promise<string | undefined> {
-  try {
-    await shop.run(example);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Error)) return String(error);
-    const { cause } = error instanceof Problem ? error.options : error;
-    if (!(cause instanceof Error)) return error.message;
-    const isInternal = error instanceof Problem && error.code === "internal"; // Its message is for buyers, and tells nothing.
-    return isInternal ? cause.message : `${error.message} (${cause.message})`;
-  }
 }
 
 const toLine = ({ title }: ContractExample, complaint: string | undefined): string =>

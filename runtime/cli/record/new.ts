@@ -1,5 +1,4 @@
 import type { Cache, Call, HandlerParts } from "../../api/plugin.ts";
-import { Problem } from "../../api/problem.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
@@ -12,6 +11,7 @@ import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
+import { complaintOf } from "./complaint.ts";
 import { keepNew } from "./keep.ts";
 import { type RecordOptions, type RecordRun, toSecrets } from "./record.ts";
 import { openNotingServers } from "./tools.ts";
@@ -90,7 +90,7 @@ const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));
 
 /** Why an example failed; undefined when it succeeded. */
-async function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
+function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
     id: "record",
@@ -100,13 +100,7 @@ async function tryExample(run: HandlerParts<never, unknown>["run"], input: unkno
     step: (_, work) => work(),
     report() {},
   };
-  try {
-    await run(input as never, call); // The service's input schema has checked this.
-    return undefined;
-  } catch (error) {
-    const { message, options } = Problem.from(error);
-    return options.cause instanceof Error ? `${message} (${options.cause.message})` : message;
-  }
+  return complaintOf(() => run(input as never, call)); // The service's input schema has checked the input.
 }
 
 /** A cache that keeps nothing, so that each example sends its requests. */
