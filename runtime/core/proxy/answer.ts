@@ -63,7 +63,8 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
   }
 }
 
-function readText(text: string): unknown {
+/** The value of a JSON text; any other text is a value itself. */
+export function readText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

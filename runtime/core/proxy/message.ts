@@ -1,4 +1,5 @@
 import { isObject } from "../json.ts";
+import { readText } from "./answer.ts";
 
 const LONGEST = 300;
 /** The fields in which APIs put error messages, the most specific first. */
@@ -8,22 +9,13 @@ const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 /** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
 export function messageOf(type: string | null, text: string): string | undefined {
   if (/html|xml/i.test(type ?? "") || MARKUP.test(text)) return undefined;
-  const found = find(parse(text), 0);
+  const found = find(readText(text), 0);
   const line = found
     ?.replaceAll(/<[^<>]*>/g, "")
     .replaceAll(/[\p{C}\p{Z}\s]+/gu, " ")
     .trim();
   if (!line) return undefined;
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
-}
-
-/** JSON, or the text itself. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function find(value: unknown, depth: number): string | undefined {
