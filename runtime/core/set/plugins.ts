@@ -28,7 +28,8 @@ export function checkHandler(
 ): { readonly handler?: AnyHandler; readonly faults: readonly Fault[] } {
   const { key } = splitHandler(draft.data.handler ?? "");
   if (!Object.hasOwn(handlers, key)) {
-    const complaint = `the plugin has no handler "${key}"${didYouMean(key, Object.keys(handlers))}`;
+    const known = Object.keys(handlers);
+    const complaint = `the plugin has no handler "${key}"${didYouMean(key, known) || `; it has ${known.join(", ")}`}`;
     return { faults: [faultAt(draft, ["handler"], "unknown-handler", complaint)] };
   }
   const handler = handlers[key];

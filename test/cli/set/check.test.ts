@@ -24,7 +24,7 @@ describe("the check of a directory", () => {
 manifests/toss.yaml:1:1 missing-key title: is missing
 manifests/toss.yaml:2:1 unknown-key titel: no such key; did you mean "title"?
 manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you mean "POST"?
-manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no handler "flip"
+manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no handler "flip"; it has toss
 schemas/Side.json:1:30 syntax-error Unexpected token 'h'
 6 faults in 3 files; nothing starts until they are mended`,
     );
