@@ -43,7 +43,7 @@ const HEX_RANGE = "an EVM private key: This EVM private key is outside the range
 const BYTES_KEY = "a Solana key pair:";
 const LEVEL = "one of trace, debug, info, warn, error, fatal, silent";
 const LOGIN =
-  "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: a header is trusted from the proxies that are named";
+  "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: the header is trusted from the proxies that are named";
 const PROXIES =
   "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal";
 const HEADERS = 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …';
