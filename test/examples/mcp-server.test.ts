@@ -31,7 +31,7 @@ describe("an MCP server over standard input and output", () => {
   });
 
   it("is imported with all its tools, which pass the check", async () => {
-    expect(report).to.include("7 services: 9 files were written").and.include("paid first: tools_crash, tools_hoard");
+    expect(report).to.include("7 services: 9 files written").and.include("paid first: tools_crash, tools_hoard");
     expect(await faultsOf(dir)).to.deep.equal([]);
     const { proxy, hints, examples } = await manifestOf(dir, "tools_add");
     expect(proxy).to.deep.equal({ mcp: "tools", tool: "add" });
