@@ -61,22 +61,25 @@ export function readUpstreams(document: JsonObject, { id, url, pointers }: Upstr
   };
 }
 
-/** The first server with an absolute address, with the default values of its variables. */
+/** The first server with an absolute address; by https if a later one differs in nothing else. */
 function toServer(servers: unknown, base: string | undefined): string | undefined {
-  for (const server of Array.isArray(servers) ? servers : []) {
-    if (!isObject(server) || typeof server.url !== "string") continue;
-    const variables = isObject(server.variables) ? server.variables : {};
-    const text = server.url.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
-      const variable = variables[name];
-      return isObject(variable) ? String(variable.default ?? "") : "";
-    });
-    const found = URL.parse(text, base);
-    if (found && /^https?:$/.test(found.protocol) && found.hostname !== "") {
-      const { origin, pathname } = found;
-      return `${origin}${pathname}`.replace(/\/+$/, "");
-    }
-  }
-  return undefined;
+  const found = (Array.isArray(servers) ? servers : []).flatMap((server) => toAddress(server, base) ?? []);
+  const [first] = found;
+  const safe = first?.replace(/^http:/, "https:");
+  return found.find((address) => address === safe) ?? first;
+}
+
+/** The address of a server, with the default values of its variables. */
+function toAddress(server: unknown, base: string | undefined): string | undefined {
+  if (!isObject(server) || typeof server.url !== "string") return undefined;
+  const variables = isObject(server.variables) ? server.variables : {};
+  const text = server.url.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
+    const variable = variables[name];
+    return isObject(variable) ? String(variable.default ?? "") : "";
+  });
+  const url = URL.parse(text, base);
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return undefined;
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
 interface Key {
