@@ -6,6 +6,7 @@ import { createSteps } from "../jobs/steps.ts";
 import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
+import { runsOnce } from "../set/manifest.ts";
 import { payerOf } from "./purchase.ts";
 import type { Owed, PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment } from "./reservations.ts";
@@ -18,7 +19,8 @@ import type { Trials } from "./trials.ts";
 export interface Credits {
   /**
    * Runs the work once, or opens the refund when it is too late. Call it under the payment's lease, with a settled
-   * record. Returns the updated record. @throws Problem `unavailable` when the store cannot be reached.
+   * record. Work that must not be repeated is refunded as soon as it may have been done without a result. Returns the
+   * updated record. @throws Problem `unavailable` when the store cannot be reached.
    */
   deliver(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord>;
   /** The Problem `paid-not-delivered` for the payer while nothing is delivered, with the receipt. */
@@ -45,6 +47,7 @@ const MOST_RUNS = 25;
 /** How long a step that has begun may go on after its run has ended. */
 const STEP_GRACE_MS = 5000;
 const RETRY_SECONDS = 5;
+const INTERRUPTED = "The work was interrupted, and repeating it could do it twice";
 
 const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer && payerOf(payer, payment.accepted);
 
@@ -63,6 +66,9 @@ export function createCredits(deps: CreditsDeps): Credits {
       if (end || isOver) return payBack(key, record, owed);
       const service = byId.get(record.service);
       if (!service) return record; // Another process of this shop may still offer it.
+      const isOnce = runsOnce(service.manifest);
+      if (isOnce && owed.isBegun) return payBack(key, record, { ...owed, reason: owed.reason ?? INTERRUPTED });
+      if (isOnce) await write(key, { ...record, owed: { ...owed, isBegun: true } });
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
         trials.delivered(record.service, buyerOf(record));
@@ -74,7 +80,8 @@ export function createCredits(deps: CreditsDeps): Credits {
       const { code, message, options } = outcome.problem;
       log.warn("credit.run-failed", { service: record.service, code, error: options.cause ?? outcome.problem });
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };
-      if (!MAY_PASS.includes(code)) return payBack(key, record, next);
+      const mayPass = isOnce ? code === "unavailable" : MAY_PASS.includes(code); // `unavailable`: nothing was done.
+      if (!mayPass) return payBack(key, record, next);
       return write(key, { ...record, owed: next });
     },
 

@@ -64,6 +64,8 @@ export interface Owed {
   readonly input: unknown;
   /** The number of failed runs. */
   readonly failures: number;
+  /** A run that must not be repeated has begun, and may have taken effect. */
+  readonly isBegun?: true;
   /** Why the newest run failed: a sentence. */
   readonly reason?: string;
   /** The refund was opened, and nothing will be delivered. */

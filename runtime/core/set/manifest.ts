@@ -230,3 +230,13 @@ export interface SiteManifest {
 
 /** Whether a rail is on an EVM chain; all others are on Solana. */
 export const isEvm = ({ network }: Pick<RailManifest, "network">): boolean => network.startsWith("eip155:");
+
+/**
+ * Whether repeating a failed run could repeat its effect: requests other than GET, and tools, that do not say that they
+ * are idempotent or only read. Plugins guard their effects by steps.
+ */
+export const runsOnce = ({ proxy, hints }: Manifest): boolean =>
+  proxy !== undefined &&
+  proxy.request?.startsWith("GET ") !== true &&
+  hints?.idempotent !== true &&
+  hints?.readOnly !== true;

@@ -47,11 +47,17 @@ describe("a credit", () => {
     };
     const object = { type: "object" } as const;
     const about = { title: "anchor", description: "It anchors.", route: "POST /v1/anchor", tags: [], examples: [] };
+    const sold = { ...about, price: "0.001", input: object, output: object };
+    const send = { ...sold, id: "send", route: "POST /v1/send", proxy: { upstream: "post", request: "POST /letters" } };
     const services = bindServices(
-      [{ id: "anchor", ...about, price: "0.001", handler: "work.anchor", input: object, output: object }],
+      [
+        { id: "anchor", ...sold, handler: "work.anchor" },
+        send,
+        { ...send, id: "put", route: "POST /v1/put", hints: { idempotent: true } },
+      ],
       {
         ...{ site: toSite([createScriptedRail()]), compile: createCompiler(new Map()) },
-        handlers: new Map([["work.anchor", handler]]),
+        handlers: new Map(["work.anchor", "proxy:send", "proxy:put"].map((name) => [name, handler])),
       },
     );
     reservations = createReservations({ store, clock, onError: (error) => expect.fail(String(error)) });
@@ -166,6 +172,38 @@ describe("a credit", () => {
     expect(await deliver(record)).to.equal(record);
     expect((await deliver()).owed, "also where its record was lost").to.include({ isPaidBack: true });
     expect(runs).to.equal(1);
+  });
+
+  for (const code of ["upstream-failed", "deadline-exceeded", "internal"] as const)
+    it(`is paid back where an upstream may have done what nobody may do twice: ${code}`, async () => {
+      fail(code);
+      const record = await deliver(toRecord({ service: "send" }));
+      expect(record.owed).to.include({ isPaidBack: true, reason: "It fell off the table." });
+      expect(await deliver(record)).to.equal(record);
+      expect([runs, refunds.length]).to.deep.equal([1, 1]);
+    });
+
+  it("is tried again where an upstream has done nothing, or may do it twice", async () => {
+    fail("unavailable");
+    const refused = await deliver(toRecord({ service: "send" }));
+    expect(refused.owed).to.include({ failures: 1 }).and.not.to.have.property("isBegun");
+    fail("upstream-failed");
+    expect((await credits.deliver("put", toRecord({ service: "put" }), never)).owed).not.to.have.property("isPaidBack");
+    work = () => ({ done: true });
+    expect(await deliver(refused)).to.deep.include({ output: { done: true } });
+    expect([runs, refunds.length]).to.deep.equal([3, 0]);
+  });
+
+  it("is paid back where a process ended while an upstream was asked", async () => {
+    const stopping = new AbortController();
+    work = () => {
+      stopping.abort();
+      throw new Problem("unavailable");
+    };
+    await deliver(toRecord({ service: "send" }), stopping.signal);
+    const left = await reservations.read("k");
+    expect((await deliver(left)).owed).to.include({ isPaidBack: true });
+    expect([runs, refunds.length]).to.deep.equal([1, 1]);
   });
 
   it("is paid back after ten minutes or 25 failures, without another run", async () => {
