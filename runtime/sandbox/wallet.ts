@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { base58 } from "@scure/base";
 import { Keypair } from "@solana/web3.js";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { makeFolder } from "../drivers/folder.ts";
 
 /** One party's keys and addresses. */
 export interface Wallet {
@@ -58,7 +59,7 @@ function readKept(path: string): KeptKeys | undefined {
 /** Writes the keys to a file that only the user can read. */
 function keep(path: string, keys: KeptKeys): KeptKeys {
   try {
-    mkdirSync(join(path, ".."), { recursive: true });
+    makeFolder(join(path, ".."));
     writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw unusable(path, error);

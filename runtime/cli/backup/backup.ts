@@ -2,7 +2,6 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,6 +10,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
+import { makeFolder } from "../../drivers/folder.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
 import { requireStore, type StorePlace } from "../config/server-store.ts";
@@ -65,7 +65,7 @@ export function restore({ dataDir, redisUrl }: StorePlace, from: string): Backup
   refuseOthers(file);
   const draft = `${store}.part`;
   return attempt("Nothing was restored", draft, () => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
     copyFileSync(file, draft);
     chmodSync(draft, 0o600);
     const { entries, beside } = unpackSqlite(draft);

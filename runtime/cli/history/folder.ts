@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
+import { makeFolder } from "../../drivers/folder.ts";
 import { importedBy } from "../set/plugin-versions.ts";
 import { isIgnored } from "../set/read-set.ts";
 
@@ -62,9 +63,9 @@ const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
   if (existsSync(target)) return;
   const draft = `${target}.${randomUUID()}`;
-  await mkdir(draft, { recursive: true, mode: 0o700 });
+  makeFolder(draft, 0o700);
   for (const [name, content] of files) {
-    await mkdir(dirname(join(draft, name)), { recursive: true });
+    makeFolder(dirname(join(draft, name)));
     await writeFile(join(draft, name), content);
   }
   await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {

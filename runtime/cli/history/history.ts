@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../drivers/folder.ts";
 import type { Change } from "./change.ts";
 import { type SetFolder, writeFolder } from "./folder.ts";
 import type { RetiredEntry } from "./retired.ts";
@@ -60,7 +61,7 @@ export function createHistory(dataDir: string): History {
     list,
     retired,
     async setRetired(entries) {
-      await mkdir(root, { recursive: true, mode: 0o700 });
+      makeFolder(root, 0o700);
       const draft = `${retiredFile}.${randomUUID()}`;
       await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
       await rename(draft, retiredFile);
@@ -72,7 +73,7 @@ export function createHistory(dataDir: string): History {
       return /^[0-9a-f]{16}$/.test(digest) && (await isFolder(path)) ? path : undefined;
     },
     async add(entry) {
-      await mkdir(root, { recursive: true, mode: 0o700 });
+      makeFolder(root, 0o700);
       const isCutOff = /[^\n]$/.test(await readText(file)); // A crash has cut off the last line: start a new one.
       await appendFile(file, `${isCutOff ? "\n" : ""}${JSON.stringify(entry)}\n`, { mode: 0o600 });
       const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);

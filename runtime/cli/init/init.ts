@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
 import { Problem } from "../../api/problem.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
+import { makeFolder } from "../../drivers/folder.ts";
 import { writeTypes } from "../set/types.ts";
 import { toSource } from "./source.ts";
 import { fillTemplate } from "./template.ts";
@@ -85,7 +86,7 @@ async function findOwner(): Promise<string> {
 async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const [file, text] of files) {
     const path = join(shop, file);
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     await writeFile(path, text);
   }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
+import { makeFolder } from "../../drivers/folder.ts";
 import type { Env } from "../config/reader.ts";
 
 /** The spending limits, in decimal dollars. */
@@ -39,7 +40,7 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const cost = toDecimal(usd, SCALE);
       if (usd > toAtomic(perCall, SCALE))
         refuse(`this call costs ${cost} USD, more than the ${perCall} that --max-usd-per-call allows`);
-      await mkdir(dir, { recursive: true, mode: 0o700 });
+      makeFolder(dir, 0o700);
       const at = new Date(now()).toISOString();
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaymentPayload } from "@x402/core/types";
 import { digestOf } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
+import { makeFolder } from "../../drivers/folder.ts";
 
 /** A payment that was signed for one call of a tool. */
 export interface ToolPayment {
@@ -46,7 +47,7 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
       return signed && signed.until >= now() ? signed : undefined;
     },
     keep(call, signed) {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeFolder(dir, 0o700);
       writeFileSync(fileOf(call), JSON.stringify(signed), { mode: 0o600 });
     },
   };

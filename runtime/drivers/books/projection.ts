@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -7,6 +7,7 @@ import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
+import { makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
@@ -154,7 +155,7 @@ const TABLES = [
 /** Needs no sync: what a crash undoes is read again from the streams. */
 function openTables(file: string): DatabaseSync {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     closeSync(openSync(file, "a", 0o600));
     const db = new DatabaseSync(file, { timeout: BUSY_MS });
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { link, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Problem } from "../../api/problem.ts";
+import { makeFolder } from "../folder.ts";
 
 /** The record of an identity that payphone has created. */
 export interface IdentityRecord {
@@ -56,7 +57,7 @@ async function read(file: string): Promise<unknown> {
 }
 
 async function withDraft<T>(file: string, record: IdentityRecord, use: (draft: string) => Promise<T>): Promise<T> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   const draft = `${file}.${randomUUID()}`;
   try {
     await using handle = await open(draft, "wx", 0o600);

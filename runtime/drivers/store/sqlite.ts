@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
@@ -6,6 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
+import { makeFolder } from "../folder.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
@@ -160,7 +161,7 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
   for (;;) {
     let db: DatabaseSync | undefined;
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(file), 0o700);
       closeSync(openSync(file, "a", 0o600));
       db = new DatabaseSync(file, { timeout: BUSY_MS });
       db.exec(PREPARE);

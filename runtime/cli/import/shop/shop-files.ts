@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../../api/problem.ts";
 import type { Fault } from "../../../core/set/faults.ts";
+import { makeFolder } from "../../../drivers/folder.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
 
 /** The manifests and schemas of a shop, by file: `manifests/_site.yaml`. */
@@ -59,7 +60,7 @@ export async function writeAll(dir: string, files: readonly (readonly [file: str
   try {
     for (const [file, text] of files) {
       const path = join(dir, file);
-      await mkdir(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       if (!earlier.has(path)) await removeDrafts(dirname(path));
       if (!earlier.has(path)) earlier.set(path, await readFile(path, "utf8").catch(() => undefined));
       const draft = join(dirname(path), `.${process.pid}.${staged.length}.import`);
