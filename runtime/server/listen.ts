@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** The names of the variables that hold the host and the port, for errors. HOST and PORT by default. */
+  readonly variables?: { readonly host: string; readonly port: string };
   readonly timeouts?: Partial<Timeouts>;
 }
 
@@ -35,10 +37,11 @@ export interface OpenServer {
   close(options: { readonly graceMs: number }): Promise<void>;
 }
 
+const OWN = { host: "HOST", port: "PORT" };
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, silenceMs: 600_000 };
 
 /** Binds a port. @throws Problem `unavailable`, with the reason. */
-export async function openServer({ host, port, timeouts }: ListenOptions): Promise<OpenServer> {
+export async function openServer({ host, port, variables = OWN, timeouts }: ListenOptions): Promise<OpenServer> {
   const { headersMs, requestMs, keepAliveMs, silenceMs } = { ...TIMEOUTS, ...timeouts };
   const inFlight = new Set<ServerResponse>();
   let listener: RequestListener = answerNotYet;
@@ -65,7 +68,7 @@ export async function openServer({ host, port, timeouts }: ListenOptions): Promi
   server.timeout = silenceMs;
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuseConnection(code, socket));
   server.on("connect", (_request, socket) => refuseConnection("CONNECT", socket));
-  await bind(server, host, port);
+  await bind(server, { host, port, variables });
 
   const finish = (): void => {
     if (inFlight.size === 0) server.closeAllConnections();
@@ -101,10 +104,13 @@ export const answerNotYet: RequestListener = (request, response) => {
   response.writeHead(status, [...headers]).end(body);
 };
 
-function bind(server: Server, host: string, port: number): Promise<void> {
+type Place = Required<Pick<ListenOptions, "host" | "port" | "variables">>;
+
+function bind(server: Server, place: Place): Promise<void> {
+  const { host, port } = place;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (error: NodeJS.ErrnoException): void =>
-    reject(new Problem("unavailable", explain(error, host, port), { cause: error }));
+    reject(new Problem("unavailable", explain(error, place), { cause: error }));
   server.once("error", onError).listen({ host, port }, () => {
     server.off("error", onError);
     resolve();
@@ -112,11 +118,13 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   return promise;
 }
 
-function explain({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+function explain({ code, message }: NodeJS.ErrnoException, { host, port, variables }: Place): string {
   if (code === "EADDRINUSE")
-    return `Port ${port} on ${host} is in use: stop what uses it, or set PORT (0 = any free port)`;
-  if (code === "EACCES") return `Port ${port} on ${host} may not be used by this user: set PORT to one above 1023`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST ${host} is no address of this machine`;
+    return `Port ${port} on ${host} is in use: stop what uses it, or set ${variables.port} (0 = any free port)`;
+  if (code === "EACCES")
+    return `Port ${port} on ${host} may not be used by this user: set ${variables.port} to one above 1023`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `${variables.host} ${host} is no address of this machine`;
   return `Cannot listen on ${host}, port ${port}: ${message}`;
 }
 

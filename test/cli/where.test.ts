@@ -65,4 +65,27 @@ describe("a command", () => {
     expect(existsSync(join(elsewhere.path, ".payphone"))).to.equal(false);
     elsewhere.remove();
   });
+
+  it("says so when the data directory cannot be read, instead of seeing no state in it", async () => {
+    const shop = await makeDirectory({ ...TOSS, state: "" });
+    for (const name of ["history", "sales", "serve"]) {
+      const { status, said } = type(shop, [name], { PAYPHONE_DATA_DIR: join(shop, "state") });
+      expect(status, said).to.equal(1);
+      expect(said)
+        .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\)/)
+        .and.not.to.include("    at ");
+    }
+  });
+
+  it("keeps it in one place, wherever it is started, also when the shop's .env names a relative folder", async () => {
+    const shop = await makeDirectory(TOSS);
+    await writeFile(join(shop, ".env"), "PAYPHONE_DATA_DIR=state\n");
+    for (const own of [undefined, "", " "])
+      for (const folder of [shop, join(shop, "manifests")]) {
+        const { said } = type(folder, ["refunds"], own === undefined ? {} : { PAYPHONE_DATA_DIR: own });
+        expect(said).to.include(`There is no store in ${join(shop, "state")}:`);
+      }
+    const { said } = type(join(shop, "manifests"), ["refunds"], { PAYPHONE_DATA_DIR: "mine" });
+    expect(said).to.include(`There is no store in ${join(shop, "manifests/mine")}:`);
+  });
 });

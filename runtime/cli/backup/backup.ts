@@ -59,7 +59,8 @@ export function restore({ dataDir, redisUrl }: StorePlace, from: string): Backup
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
   const [file, store] = [resolve(from), storeFileOf(dataDir)];
   const identity = join(dataDir, IDENTITY);
-  for (const taken of [store, identity])
+  // SQLite would apply the log of a lost store to the restored one, and damage it.
+  for (const taken of [store, `${store}-wal`, `${store}-journal`, identity])
     if (existsSync(taken))
       throw new Problem("bad-request", `${taken} exists already: stop the server and move ${dataDir} away first`);
   refuseOthers(file);

@@ -47,6 +47,8 @@ export interface Config {
   };
   /** When undefined, services that use a language model answer 503. */
   readonly llm: LlmEndpoint | undefined;
+  /** The OpenTelemetry collector that calls are traced to; when undefined, calls are not traced. */
+  readonly collector: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> } | undefined;
   /**
    * Ed25519 keys of the agent's identity, the signing key first; when undefined, payphone generates and keeps its own.
    */
@@ -85,7 +87,7 @@ export function examineConfig(
     port: value("PORT", shapes.PORT) ?? 4021,
     host: value("HOST", shapes.HOST) ?? "127.0.0.1",
     publicBaseUrl: value("PUBLIC_BASE_URL", shapes.BASE_URL),
-    dataDir: resolve(text("PAYPHONE_DATA_DIR") ?? ".payphone"),
+    dataDir: resolve(value("PAYPHONE_DATA_DIR", shapes.FOLDER) ?? ".payphone"),
     redisUrl: secret("REDIS_URL", shapes.REDIS_URL),
     logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
     logFormat: value("LOG_FORMAT", shapes.LOG_FORMAT),
@@ -100,6 +102,7 @@ export function examineConfig(
     treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),
     llm: readLlm(reader),
+    collector: readCollector(reader),
     identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.BASE_URL) ?? "http://127.0.0.1:4021",
@@ -120,13 +123,19 @@ export const loadEnv = (): Env => process.env;
  */
 export function enterShop(dir: string | undefined, envFile: string | undefined): void {
   const file = envFile ?? (dir && join(dir, ".env"));
+  const own = process.env.PAYPHONE_DATA_DIR?.trim();
+  if (!own) delete process.env.PAYPHONE_DATA_DIR; // Empty text would win over the file.
   try {
     if (file !== undefined && (envFile !== undefined || existsSync(file))) process.loadEnvFile(file);
   } catch (error) {
     throw new Problem("bad-request", `The variables cannot be read: ${(error as Error).message}`);
   }
-  if (dir !== undefined) process.env.PAYPHONE_DATA_DIR ||= join(dir, ".payphone");
+  if (dir !== undefined) process.env.PAYPHONE_DATA_DIR = own || toDataDir(dir, process.env);
 }
+
+/** The data directory that a shop's own file of variables names: a relative one is in the shop's folder. */
+export const toDataDir = (dir: string, { PAYPHONE_DATA_DIR: named }: Env): string =>
+  resolve(dir, named?.trim() || ".payphone");
 
 /** The configuration of this process. */
 export const loadConfig = (): Config => readConfig(loadEnv());
@@ -161,6 +170,12 @@ function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facil
     headers: secret("FACILITATOR_HEADERS", shapes.HEADERS) ?? {},
     cdp: keyId && keySecret ? { keyId, keySecret } : undefined,
   };
+}
+
+function readCollector({ value }: Reader): Config["collector"] {
+  const endpoint = value("OTEL_EXPORTER_OTLP_ENDPOINT", shapes.WEB_URL);
+  const headers = value("OTEL_EXPORTER_OTLP_HEADERS", shapes.OTLP_HEADERS) ?? {};
+  return endpoint === undefined ? undefined : { endpoint, headers };
 }
 
 function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefined {

@@ -9,7 +9,7 @@ import { webhookVariables } from "./webhooks.ts";
 
 /** Every secret in the configuration: texts that must not appear in the log. */
 export function secretsOf(
-  { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
+  { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, collector, env }: Config,
   { rails, upstreams = [], facilitators = [], webhooks = [] }: SiteManifest,
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
@@ -33,6 +33,7 @@ export function secretsOf(
     redisUrl,
     admin.token,
     env.OTEL_EXPORTER_OTLP_HEADERS,
+    ...Object.values(collector?.headers ?? {}),
     ...webhooks.flatMap(({ secret, variable }) => [env[secret], variable && env[variable]]),
     ...webhooks.flatMap((webhook) => webhookVariables({ env }, webhook).target?.secrets),
     llm?.apiKey,

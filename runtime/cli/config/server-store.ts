@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync } from "node:fs";
 import { Problem } from "../../api/problem.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
@@ -16,10 +16,27 @@ export async function openServerStore(place: StorePlace): Promise<OpenStore> {
   return openStore(place);
 }
 
-/** @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open. */
+/**
+ * @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open;
+ *   `unavailable` when this user cannot know.
+ */
 export function requireStore({ dataDir, redisUrl }: StorePlace): void {
-  if (redisUrl !== undefined || existsSync(storeFileOf(dataDir))) return;
+  if (redisUrl !== undefined || isThere(storeFileOf(dataDir))) return;
   throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
+}
+
+function isThere(file: string): boolean {
+  try {
+    accessSync(file);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return false;
+    throw new Problem(
+      "unavailable",
+      `${file} cannot be reached (${code}): is PAYPHONE_DATA_DIR right, and is this the server's user?`,
+    );
+  }
 }
 
 const WHERE =

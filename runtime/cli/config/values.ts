@@ -68,7 +68,16 @@ export const WEB_URL: ValueFormat<string> = {
 /** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. */
 export const REDIS_URL: ValueFormat<string> = {
   right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
-  parse: (text) => toUrl(text, ["redis:", "rediss:"]) && text,
+  parse: (text) => {
+    const url = toUrl(text, ["redis:", "rediss:"]);
+    return url && /^\/?\d{0,9}$/.test(url.pathname) ? text : undefined;
+  },
+};
+
+/** A folder. Quotes are part of a value where no shell removes them, as in the files of `docker --env-file`. */
+export const FOLDER: ValueFormat<string> = {
+  right: "a folder, without quotes around it",
+  parse: (text) => (/^["']|["']$/.test(text) ? undefined : text),
 };
 
 /** A TCP port. */
@@ -155,6 +164,31 @@ function jsonLines(text: string): string[] | undefined {
     return entries.map(([name, value]) => (typeof value === "string" ? `${name}: ${value}` : ""));
   } catch {
     return undefined;
+  }
+}
+
+/** `name=value,name=value` with percent-encoded values (OpenTelemetry, OTEL_EXPORTER_OTLP_HEADERS). */
+export const OTLP_HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
+  hidden: true,
+  right: "headers like authorization=Bearer%20abc,x-team=ops",
+  parse: (text) => {
+    const given = text.split(",").filter((pair) => pair.trim() !== "");
+    const pairs = given.map((pair) => {
+      const [, name = "", value = ""] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
+      return HEADER.exec(`${name}: ${decode(value)}`);
+    });
+    return pairs.every((pair) => pair !== null)
+      ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+      : undefined;
+  },
+};
+
+/** Empty text, which is no value of a header, when the encoding is wrong. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
   }
 }
 

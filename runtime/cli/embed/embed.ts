@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { Log } from "../../api/capabilities.ts";
-import { examineConfig, loadEnv } from "../config/config.ts";
+import { examineConfig, loadEnv, toDataDir } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
@@ -69,7 +69,10 @@ async function begin(
   server: ReturnType<typeof createHostServer>["server"],
 ): Promise<Running> {
   const dir = resolve(toShop(given, "give { dir }"));
-  const env = { PAYPHONE_DATA_DIR: join(dir, ".payphone"), ...(own ?? withFile(loadEnv(), join(dir, ".env"))) };
+  const variables = own ?? loadEnv();
+  const file = own ? {} : readEnvFile(join(dir, ".env"));
+  const dataDir = variables.PAYPHONE_DATA_DIR?.trim() || toDataDir(dir, file);
+  const env = { ...file, ...variables, PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
   const set = await loadSet(dir);
   await refuseFaults(set, config, faults);
@@ -77,6 +80,4 @@ async function begin(
   return run({ set, config, server, examine, log: log && createHostLog(log, config.logLevel) });
 }
 
-/** Variables of the environment win over those of the file. */
-const withFile = (env: Env, file: string): Env =>
-  existsSync(file) ? { ...parseEnv(readFileSync(file, "utf8")), ...env } : env;
+const readEnvFile = (file: string): Env => (existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {});

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Problem } from "../../api/problem.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 import type { Change } from "./change.ts";
 import { type SetFolder, writeFolder } from "./folder.ts";
@@ -88,7 +89,7 @@ export function createHistory(dataDir: string): History {
 const readText = (path: string, absent = ""): Promise<string> =>
   readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return absent;
-    throw error;
+    throw new Problem("unavailable", `${path} cannot be read (${error.code})`, { cause: error });
   });
 
 /** A line that a crash has cut off is skipped. */

@@ -23,28 +23,16 @@ const PACKAGES =
 
 /**
  * Traces calls when OTEL_EXPORTER_OTLP_ENDPOINT names a collector; OpenTelemetry's packages are loaded only then.
- * @throws Problem `bad-request` when they are not installed, or the address is not a URL.
+ * @throws Problem `bad-request` when they are not installed.
  */
-export async function openTracing({ env }: Pick<Config, "env">, log: Log): Promise<OpenTracing> {
-  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
-  if (!endpoint) return NONE;
-  if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint))
-    throw new Problem("bad-request", "OTEL_EXPORTER_OTLP_ENDPOINT must be a web address, like http://127.0.0.1:4318");
+export async function openTracing({ collector }: Pick<Config, "collector">, log: Log): Promise<OpenTracing> {
+  if (collector === undefined) return NONE;
   const { createTracing } = await import("../../drivers/tracing/tracing.ts").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new Problem("bad-request", `Traces need packages that are not installed: npm install ${PACKAGES}`, { cause });
   });
-  return createTracing({ endpoint, headers: readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS), log, patternOf });
+  return createTracing({ ...collector, log, patternOf });
 }
-
-/** `name=value,name=value` with percent-encoded values (OpenTelemetry, OTEL_EXPORTER_OTLP_HEADERS). */
-const readHeaders = (text = ""): Record<string, string> =>
-  Object.fromEntries(
-    text.split(",").flatMap((pair) => {
-      const at = pair.indexOf("=");
-      return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]];
-    }),
-  );
 
 /** Wraps handlers, so that each run is a span. */
 export const traceHandlers = (handlers: ReadonlyMap<string, AnyHandler>, trace: TraceStep): Map<string, AnyHandler> =>

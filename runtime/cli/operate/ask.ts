@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
@@ -15,8 +15,21 @@ export async function findProcesses(dataDir: string): Promise<readonly string[]>
 }
 
 function socketsIn(dir: string): readonly string[] {
-  const names = existsSync(dir) ? readdirSync(dir).filter((name) => /^admin(-\d+)?\.sock$/.test(name)) : [];
+  const names = list(dir).filter((name) => /^admin(-\d+)?\.sock$/.test(name));
   return names.sort().map((name) => toSocketPath(join(dir, name)));
+}
+
+function list(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    throw new Problem(
+      "unavailable",
+      `${dir} cannot be read (${code}): is PAYPHONE_DATA_DIR right, and is this the server's user?`,
+    );
+  }
 }
 
 /** Like `findProcesses`. @throws Problem `unavailable` when no process runs. */

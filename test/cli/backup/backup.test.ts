@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
@@ -99,6 +99,16 @@ describe("a backup", () => {
     const over = type(sold, ["restore", file]);
     expect(over.status).to.equal(2);
     expect(over.said).to.match(/payphone\.sqlite exists already: stop the server and move .* away first/);
+  });
+
+  it("is not restored beside the log of a lost state, which SQLite would apply to it", () => {
+    const log = join(other, "payphone.sqlite-wal");
+    writeFileSync(log, "");
+    const { status, said } = type(other, ["restore", file]);
+    expect(status, said).to.equal(2);
+    expect(said).to.match(/payphone\.sqlite-wal exists already: stop the server and move .* away first/);
+    expect(existsSync(join(other, "payphone.sqlite"))).to.equal(false);
+    rmSync(log);
   });
 
   it("says what is wrong with what is no backup, and leaves nothing behind", () => {

@@ -38,6 +38,8 @@ const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
 const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query or password)";
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS = "an address like redis://user:password@host:6379/0 (rediss:// for TLS)";
+const FOLDER = "a folder, without quotes around it";
+const OTLP = "headers like authorization=Bearer%20abc,x-team=ops";
 const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;";
 const HEX_RANGE = "an EVM private key: This EVM private key is outside the range of secp256k1";
 const BYTES_KEY = "a Solana key pair:";
@@ -67,6 +69,13 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ PAYPHONE_URL: "localhost:4021" }, `PAYPHONE_URL is "localhost:4021", but must be ${BASE}`],
   [{ REDIS_URL: "http://u:pw@host" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ REDIS_URL: "redis" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ REDIS_URL: "redis://host:6379/payphone" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ REDIS_URL: "redis://[::1]:6379/0/" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ PAYPHONE_DATA_DIR: '"/var/lib/shop"' }, `PAYPHONE_DATA_DIR is "\\"/var/lib/shop\\"", but must be ${FOLDER}`],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, `OTEL_EXPORTER_OTLP_ENDPOINT (not shown) must be ${WEB_URL}`],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: "key=%" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: "a b=c" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: "key=s3cret%0A" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
   [{ LOG_LEVEL: "INFO" }, `LOG_LEVEL is "INFO", but must be ${LEVEL}`],
   [{ TRUST_PROXY: "true" }, `TRUST_PROXY is "true", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.0/33" }, `TRUST_PROXY is "10.0.0.0/33", but must be ${PROXIES}`],
@@ -166,6 +175,7 @@ describe("the configuration", () => {
       treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },
       llm: undefined,
+      collector: undefined,
       identityKeys: undefined,
       buyer: { evmKey: undefined, solanaKey: undefined },
       sellerUrl: "http://127.0.0.1:4021",

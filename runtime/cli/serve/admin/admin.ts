@@ -29,6 +29,7 @@ export interface OpenAdmin {
 }
 
 const GRACE_MS = 5000;
+const VARIABLES = { host: "ADMIN_HOST", port: "ADMIN_PORT" };
 const LOOPBACK = /^(?:127\.|localhost$|::1$|\[::1\]$)/;
 /** The longest path of a socket: Linux allows 107 bytes, macOS 103. */
 const LONGEST_SOCKET = 103;
@@ -46,7 +47,7 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
   });
   try {
     const { port, host } = admin;
-    const pages = port === undefined ? undefined : await openServer({ host, port });
+    const pages = port === undefined ? undefined : await openServer({ host, port, variables: VARIABLES });
     const terms = { token: adminToken(config), login: admin.login, clock: { now: Date.now }, log };
     const gate = pages && createTokenGate(terms);
     if (pages && !LOOPBACK.test(host))
