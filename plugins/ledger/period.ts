@@ -6,6 +6,9 @@ export interface Period {
   readonly to: number;
 }
 
+/** The time of the first block of Base: 2023-06-15T00:35:47Z. */
+export const GENESIS_SECOND = 1_686_789_347;
+
 /** The length of a UTC day. */
 export const DAY_SECONDS = 86_400;
 

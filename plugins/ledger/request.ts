@@ -1,5 +1,5 @@
 import { Problem, toValueError, type ValidationIssue } from "#plugin";
-import { DAY_SECONDS, type Period, toSecond } from "./period.ts";
+import { DAY_SECONDS, GENESIS_SECOND, type Period, toIso, toSecond } from "./period.ts";
 import { toAtomicUsdc } from "./usdc.ts";
 
 /** Payments by the wallet, to the wallet, or both. */
@@ -59,8 +59,9 @@ function toPeriod({ from, to }: LedgerRequest, now: number, issues: ValidationIs
     fail("must be an ISO 8601 date or datetime, such as 2026-11-01 or 2026-11-01T12:00:00Z", field, text);
   const asked = from == null ? undefined : read(from, "from");
   const end = Math.min(to == null ? now : read(to, "to"), now);
-  const start = asked ?? end - DEFAULT_DAYS * DAY_SECONDS;
+  const start = Math.max(asked ?? end - DEFAULT_DAYS * DAY_SECONDS, GENESIS_SECOND);
   if (start > now) fail("lies in the future", "from", from);
+  else if (end < GENESIS_SECOND) fail(`must not be before the first block of Base, ${toIso(GENESIS_SECOND)}`, "to", to);
   else if (start > end) fail("must not be after to", "from", from);
   return { from: start, to: end };
 }

@@ -859,7 +859,7 @@ export interface LedgerReportRequest {
    */
   wallet: string;
   /**
-   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). Default: 30 days before `to`.
+   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). A time before the first block of Base (2023-06-15T00:35:47Z) means that block. Default: 30 days before `to`.
    */
   from?: string | null;
   /**
@@ -905,7 +905,7 @@ export interface LedgerSummaryRequest {
    */
   wallet: string;
   /**
-   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). Default: 30 days before `to`.
+   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). A time before the first block of Base (2023-06-15T00:35:47Z) means that block. Default: 30 days before `to`.
    */
   from?: string | null;
   /**

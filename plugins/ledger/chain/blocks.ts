@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import { Problem } from "#plugin";
-import type { Period } from "../period.ts";
+import { GENESIS_SECOND, type Period } from "../period.ts";
 import type { Headers } from "./headers.ts";
 
 /** A range of blocks, both ends included. */
@@ -10,7 +10,6 @@ export interface BlockSpan {
 }
 
 /** Base has mined a block every two seconds since its genesis. Used only when headers confirm it. */
-const GENESIS_SECOND = 1_686_789_347;
 const BLOCK_SECONDS = 2;
 
 const HEADERS_AT_ONCE = 8;

@@ -111,6 +111,13 @@ describe("the question of a spend summary", () => {
     expect(await ask({ from: "2027-02-01" })).to.deep.equal(["body.from: Value error, from lies in the future"]);
   });
 
+  it("is refused when the range ends before Base has begun", async () => {
+    for (const to of ["0000-01-01", "2022-01-01", "2023-06-14"])
+      expect(await ask({ to })).to.deep.equal([
+        "body.to: Value error, to must not be before the first block of Base, 2023-06-15T00:35:47Z",
+      ]);
+  });
+
   it("is refused for more than 120 days, with a way out", async () => {
     const [fault] = await ask({ from: "2026-01-01", to: "2026-05-01" });
     expect(fault).to.equal(

@@ -45,6 +45,16 @@ describe("a spend summary of a node's logs", () => {
     expect(totals.tx_count).to.equal(2);
   });
 
+  it("begins with the first block of Base when it is asked for everything until a day", async () => {
+    node.hold([{ to: toTopicAddress(1), amount: 1n, block: 0 }]);
+    for (const from of ["0000-01-01T00:00+05:00", "1970-01-01", null]) {
+      const { range, daily, totals } = await ask({ wallet: WALLET, from, to: "2023-06-15" });
+      expect(range).to.deep.include({ from: "2023-06-15T00:35:47Z", from_block: 0 });
+      expect(daily).to.deep.equal([{ date: "2023-06-15", usdc: "0.000001", tx_count: 1 }]);
+      expect(totals.tx_count).to.equal(1);
+    }
+  });
+
   it("reads every block of the range once, and none beside it", async () => {
     node.hold([]);
     await ask(between(1_000_001, 2_000_000));

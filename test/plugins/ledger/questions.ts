@@ -14,7 +14,12 @@ export const between = (first: number, last: number): object => ({
 
 /** What tests look at in a summary. */
 export interface Answer {
-  readonly range: { readonly to: string; readonly from_block: number; readonly to_block: number };
+  readonly range: {
+    readonly from: string;
+    readonly to: string;
+    readonly from_block: number;
+    readonly to_block: number;
+  };
   readonly totals: Readonly<Record<string, unknown>>;
   readonly groups: readonly Readonly<Record<string, string | number>>[];
   readonly daily: readonly { readonly date: string; readonly usdc: string; readonly tx_count: number }[];
