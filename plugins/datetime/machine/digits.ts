@@ -16,6 +16,12 @@ interface Scale {
   readonly epoch: bigint;
 }
 
+/**
+ * The first and the last second of the years 1 to 9999, with three digits for each smaller unit. Programs write them for
+ * "never": Go and .NET the first, databases the last.
+ */
+const NEVER = /^(?:-62135596800(0{3}|0{6})?|253402300799(\d{3}|\d{6})?)$/;
+
 const SECOND = 1_000_000_000n;
 const SECONDS: Scale = { name: "Unix seconds", nanoseconds: SECOND, epoch: 0n };
 /** In the order in which they are tried. The first one that gives a moment from 1970 to 2100 is taken. */
@@ -69,11 +75,18 @@ function readCount(text: string, zone: string): Reading | undefined {
   }
   if (!isMarked && !decimals && /^(?:19|20)(?:\d{6}|\d{10}|\d{12})$/.test(digits))
     throw unclear(`${digits} begins like a date, and there is no such date`);
-  const scale = at || decimals !== undefined ? SECONDS : toScale(digits);
+  const signed = `${sign ? "-" : ""}${digits}`;
+  const scale = at || decimals !== undefined ? SECONDS : (toNeverScale(signed) ?? toScale(digits));
   const fraction = BigInt((decimals ?? "").padEnd(9, "0"));
   const count = BigInt(digits) * scale.nanoseconds + (sign ? -1n : 1n) * scale.epoch + fraction;
   const instant = Temporal.Instant.fromEpochNanoseconds(sign ? -count : count);
-  return toExactReading(instant, zone, toGrounds(digits, scale, isMarked));
+  return toExactReading(instant, zone, at ? MACHINE : toGrounds(signed, scale));
+}
+
+/** The scale of a count that means "never"; undefined for other counts. */
+function toNeverScale(signed: string): Scale | undefined {
+  const [found, first = "", last = ""] = NEVER.exec(signed) ?? [];
+  return found === undefined ? undefined : SCALES[(first || last).length / 3];
 }
 
 function isRecent(count: bigint, { nanoseconds, epoch }: Scale): boolean {
@@ -98,12 +111,14 @@ function toScale(digits: string): Scale {
 }
 
 /**
- * A count is certain when it is marked, or has as many digits as Unix time has had since 2001 (in seconds, since 1973).
- * Any other count is a guess.
+ * A count is certain when it has as many digits as Unix time has had since 2001 (in seconds, since 1973), or is 0, or
+ * negative with fewer. Any other count is a guess.
  */
-function toGrounds(digits: string, { name, epoch }: Scale, isMarked: boolean): Grounds {
-  const isUsual = [9, 10, 13, 16, 19].includes(digits.length) && epoch === 0n;
-  return isMarked || isUsual ? MACHINE : toGuess(digits, { name });
+function toGrounds(signed: string, scale: Scale): Grounds {
+  const length = signed.replace("-", "").length;
+  const isUsual = [9, 10, 13, 16, 19].includes(length) && scale.epoch === 0n;
+  const isSmall = length < 9 && (signed.startsWith("-") || signed === "0");
+  return isUsual || isSmall ? MACHINE : toGuess(signed, scale);
 }
 
 const toGuess = (digits: string, { name }: Pick<Scale, "name">): Grounds => ({
