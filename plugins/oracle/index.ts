@@ -9,7 +9,7 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
   return {
     oracle: {
       check({ question }) {
-        const isBlank = question.trim() === "";
+        const isBlank = BLANK.test(question);
         if (question.isWellFormed() && !isBlank) return;
         const error = isBlank
           ? "question must not be blank"
@@ -32,6 +32,9 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
     },
   };
 });
+
+/** White space, controls and invisible characters alone. */
+const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
 
 interface Verdict {
   readonly answer: "YES" | "NO" | "MAYBE";

@@ -31,9 +31,12 @@ export default definePlugin("text", async ({ llm }) => {
   };
 });
 
+/** White space, controls and invisible characters alone. */
+const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
+
 /** @throws Problem `invalid-input` for a text without a visible character. */
 function checkTarget({ target }: { readonly target: string }): void {
-  if (target.trim() !== "") return;
+  if (!BLANK.test(target)) return;
   throw new Problem("invalid-input", undefined, {
     issues: [toValueError("target must not be blank", target, "target")],
   });

@@ -26,6 +26,9 @@ export default definePlugin("tldr", async ({ llm, site, web }) => {
   };
 });
 
+/** White space, controls and invisible characters alone. */
+const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
+
 interface Input {
   readonly text?: string | null;
   readonly url?: string | null;
@@ -36,7 +39,7 @@ function findIssue(input: Input): ValidationIssue | undefined {
   if (typeof text === "string" && typeof url === "string")
     return toValueError("text and url are both there; send one of them", input);
   if (typeof text === "string")
-    return text.trim() === "" ? toValueError("text must not be blank", text, "text") : undefined;
+    return BLANK.test(text) ? toValueError("text must not be blank", text, "text") : undefined;
   if (typeof url !== "string") return toValueError("send the text, or the url where it is", input);
   const { protocol, username, password } = URL.parse(url) ?? { protocol: "", username: "", password: "" };
   if (/^https?:$/.test(protocol) && username === "" && password === "") return undefined;

@@ -118,7 +118,16 @@ describe("a text service", () => {
       server.behave(say(answer));
       await ask({ target: "x" });
       await ask({ target: "🦄".repeat(longest) });
-      for (const target of ["", " \n\t", " ".repeat(longest), "x".repeat(longest + 1), null, 7, undefined])
+      for (const target of [
+        "",
+        " \n\t",
+        "\u200b\u2060\0",
+        " ".repeat(longest),
+        "x".repeat(longest + 1),
+        null,
+        7,
+        undefined,
+      ])
         expect(await problemOf(ask({ target }))).to.have.property("code", "invalid-input");
       expect(server.asked).to.have.length(2);
     });

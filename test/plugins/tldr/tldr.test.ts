@@ -68,7 +68,7 @@ describe("a summary", () => {
       expect(await faultsOf(summarize({ text: "a", url }))).to.deep.equal([BOTH]);
       for (const input of [{}, { text: null }, { url: null, text: null }])
         expect(await faultsOf(summarize(input))).to.deep.equal([NEITHER]);
-      for (const text of ["", " \n\t\u00a0"])
+      for (const text of ["", " \n\t\u00a0", "\u200b\u3164"])
         expect(await faultsOf(summarize({ text }))).to.deep.equal(["body.text: Value error, text must not be blank"]);
       expect((await summarize({ text: "The tide.", url: null })).source_chars).to.equal(9);
     });
