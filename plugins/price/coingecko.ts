@@ -55,7 +55,8 @@ function choose(quote: Quote | null, { quote: listed }: FoundCoin, coins: readon
   const several = `${coins.length} coins have the symbol ${quote.symbol}`;
   if (listed.market_cap_usd === null)
     return { ...quote, usd: null, refusal: `${several}, and nothing tells them apart: give a contract` };
-  return { ...quote, assumptions: [`${several}: the one with the highest market cap is taken`] };
+  const assumptions = [`${several}: the one with the highest market cap is taken`, ...(quote.assumptions ?? [])];
+  return { ...quote, assumptions };
 }
 
 /** Finds a coin that is the chain's own or has a contract there. */

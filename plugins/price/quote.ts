@@ -19,6 +19,9 @@ export interface Quote {
 /** The oldest acceptable price. CoinGecko shows the last price of a dead market for ever. */
 const LONGEST_STILL_MS = 24 * 60 * 60 * 1000;
 
+/** An older price is sold with its time: CoinGecko updates traded coins every few minutes. */
+const LONGEST_SILENT_MS = 60 * 60 * 1000;
+
 /** The members of a JSON object from CoinGecko, not yet checked. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -37,11 +40,18 @@ export function fromCoin(coin: Members, date: string | null): Quote {
   return refuseStill(quote, coin.last_updated, date);
 }
 
-/** Removes a price that was updated long before the answer's own date. Both times are from CoinGecko's clock. */
+/**
+ * Removes a price that was updated long before the answer's own date, and says when an old one was updated. Both times are
+ * from CoinGecko's clock.
+ */
 function refuseStill(quote: Quote, updated: unknown, date: string | null): Quote {
-  const isStill = typeof updated === "string" && Date.parse(date ?? "") - Date.parse(updated) > LONGEST_STILL_MS;
-  if (!isStill) return quote;
-  return { ...quote, usd: null, refusal: `CoinGecko has no price of ${quote.name} since ${updated.slice(0, 10)}` };
+  const at = typeof updated === "string" ? Date.parse(updated) : Number.NaN;
+  const age = Date.parse(date ?? "") - at;
+  if (!(age > LONGEST_SILENT_MS)) return quote;
+  const time = new Date(at).toISOString();
+  if (age > LONGEST_STILL_MS)
+    return { ...quote, usd: null, refusal: `CoinGecko has no price of ${quote.name} since ${time.slice(0, 10)}` };
+  return { ...quote, assumptions: [`CoinGecko has not updated this price since ${time}: it is taken to hold`] };
 }
 
 /** The members of a JSON value; none when it is not an object. */

@@ -1514,7 +1514,7 @@ export interface TokenPriceResponse {
    */
   age_seconds: number;
   /**
-   * What was assumed, in sentences: which of several coins with the symbol is meant. Absent when nothing was.
+   * What was assumed, in sentences: which of several coins with the symbol is meant, and since when the source has not updated the price, if for an hour or more. Absent when nothing was.
    */
   assumptions?: string[];
 }
