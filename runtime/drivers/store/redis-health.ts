@@ -62,7 +62,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
       redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
     ]);
     tell(
-      explainEviction(memory) ?? explainRole(replication),
+      explainEviction(memory) ?? explainRole(replication) ?? explainFullMemory(memory) ?? explainDisk(persistence),
       explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
     );
   }
@@ -94,6 +94,21 @@ function explainEviction(memory: string): string | undefined {
 function explainRole(replication: string): string | undefined {
   if ((field(replication, "role") ?? "master") === "master") return undefined;
   return "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one";
+}
+
+/** A Redis that evicts nothing refuses writes beyond its limit, which does not count its buffers. */
+function explainFullMemory(memory: string): string | undefined {
+  const bytes = (name: string): number => Number(field(memory, name) ?? 0);
+  const most = bytes("maxmemory");
+  if (most === 0 || bytes("used_memory") - bytes("mem_not_counted_for_evict") <= most) return undefined;
+  return "Redis is full and takes no writes: raise its maxmemory";
+}
+
+/** Redis refuses writes after one that its append-only file could not take. */
+function explainDisk(persistence: string): string | undefined {
+  if (field(persistence, "aof_enabled") !== "1" || field(persistence, "aof_last_write_status") !== "err")
+    return undefined;
+  return "Redis cannot write its append-only file and takes no writes: make room on its disk";
 }
 
 function explainPersistence(persistence: string, fsync: string | undefined): readonly string[] {

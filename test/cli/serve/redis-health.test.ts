@@ -11,6 +11,7 @@ import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const EVICTS = "Redis may forget payments: its maxmemory-policy is volatile-ttl, set it to noeviction";
 const REPLICA = "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one";
+const FULL = "Redis is full and takes no writes: raise its maxmemory";
 const LOSES =
   "Redis may lose the newest payments when it crashes: set its appendonly to yes and its appendfsync to always";
 
@@ -56,6 +57,7 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
       ["CONFIG", "SET", "maxmemory-policy", "noeviction"],
       EVICTS,
     ],
+    ["is full", [["CONFIG", "SET", "maxmemory", "1"]], ["CONFIG", "SET", "maxmemory", "100mb"], FULL],
     ["takes no writes", [["REPLICAOF", "127.0.0.1", "9"]], ["REPLICAOF", "NO", "ONE"], REPLICA],
   ] as const)
     it(`charges nobody while Redis ${what}, says why, and takes the same payment afterwards`, async () => {

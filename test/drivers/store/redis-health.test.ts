@@ -63,6 +63,19 @@ describe("the health of a Redis", () => {
     expect(await examined()).to.match(/is a replica and takes no writes/);
   });
 
+  it("is broken where it is full, or cannot write to its disk: it refuses writes, but answers", async () => {
+    const full = (used: number, buffers: number): string =>
+      `used_memory:${used}\r\nmaxmemory:100\r\nmaxmemory_policy:noeviction\r\nmem_not_counted_for_evict:${buffers}\r\n`;
+    info.memory = full(105, 5);
+    expect(await examined()).to.equal(undefined);
+    info.memory = full(106, 5);
+    expect(await examined()).to.equal("Redis is full and takes no writes: raise its maxmemory");
+    info = { ...SOUND, persistence: "aof_enabled:1\r\naof_last_write_status:err\r\n" };
+    expect(await examined()).to.match(/^Redis cannot write its append-only file and takes no writes: /);
+    info.persistence = "aof_enabled:1\r\naof_last_write_status:ok\r\n";
+    expect(await examined()).to.equal(undefined);
+  });
+
   it("is doubtful where a crash may lose what was written last", async () => {
     fsync = "everysec";
     expect(await examined()).to.equal(undefined);
