@@ -47,19 +47,30 @@ export interface PayphoneOptions {
 export function openPayphone(options: PayphoneOptions = {}): Payphone {
   const { listener, server } = createHostServer();
   let starting: Promise<Running> | undefined;
+  let closing: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    const running = await starting?.catch(() => undefined); // A start that failed has closed what it had opened.
+    await running?.close().finally(() => {
+      starting = undefined;
+    });
+  }
+
   return {
     listener,
     async start() {
+      await closing?.catch(() => undefined); // `close` reports its own failure.
       starting ??= begin(options, server).catch((error: unknown) => {
         starting = undefined;
         throw error;
       });
       await starting;
     },
-    async close() {
-      const running = await starting?.catch(() => undefined);
-      starting = undefined;
-      await running?.close();
+    close() {
+      closing ??= end().finally(() => {
+        closing = undefined;
+      });
+      return closing;
     },
   };
 }

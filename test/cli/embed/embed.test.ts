@@ -163,6 +163,27 @@ describe("openPayphone", () => {
     data.remove();
   });
 
+  it("closes once, however often it is told so, and starts again only when it has closed", async () => {
+    const data = createDataDir();
+    const env = {
+      ...sandbox.env,
+      PUBLIC_BASE_URL: "http://127.0.0.1:9/paid",
+      PAYPHONE_DATA_DIR: data.path,
+      LOG_LEVEL: "error",
+    };
+    const shop = openPayphone({ dir, env });
+    const ended: string[] = [];
+    const note = (what: string) => (): void => void ended.push(what);
+    await shop.start();
+    const host = await listen(createServer(shop.listener));
+    const closing = shop.close().then(note("closed"));
+    await Promise.all([closing, shop.close().then(note("closed again")), shop.start().then(note("started"))]);
+    expect(ended).to.deep.equal(["closed", "closed again", "started"]);
+    expect((await fetch(`${host.origin}/paid/health`)).status).to.equal(200);
+    await Promise.all([shop.close(), host.close()]);
+    data.remove();
+  });
+
   it("says everything that is wrong when it is started, and can be started again", async () => {
     const data = createDataDir();
     const faulty = await makeDirectory(edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', "price: 0.01"));
