@@ -37,6 +37,13 @@ describe("the architecture", () => {
       expect(folders, "ROOMS in test/architecture/plan.ts").to.deep.equal(ROOMS[folder]);
     });
 
+  it("has its five folders, and none beside them", () => {
+    const made = ["node_modules", "dist", "coverage"];
+    const folders = readdirSync(ROOT, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const own = folders.map(({ name }) => name).filter((name) => !name.startsWith(".") && !made.includes(name));
+    expect(own.sort()).to.deep.equal(["manifests", "plugins", "runtime", "schemas", "test"]);
+  });
+
   it("has no folder with more than 20 source files", () => {
     const files = [...SOURCES.keys(), ...testFiles.filter((name) => name.endsWith(".ts"))];
     for (const [folder, inside] of Map.groupBy(files, (file) => dirname(file)))

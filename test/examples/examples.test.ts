@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
-const HERE = join(import.meta.dirname, "../../examples");
+const HERE = join(import.meta.dirname, "../../runtime/docs/examples");
 const SHOPS = ["pictures", "rest-with-key", "slow-job"];
 
 for (const name of SHOPS)

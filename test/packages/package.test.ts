@@ -62,7 +62,7 @@ describe("the package, installed in an empty folder", () => {
     const sources = shop.files.filter((file) => /(^|\/)tests?\/|\.test\.|(?<!\.d)\.ts$/.test(file));
     expect(sources.filter((file) => !file.includes("cli/init/shop"))).to.deep.equal([]);
     expect(shop.files).to.include.members(["runtime/docs/operations.md", "manifests/README.md", "plugins/README.md"]);
-    expect(shop.files).to.include("examples/pictures/manifests/draw.yaml");
+    expect(shop.files).to.include("runtime/docs/examples/pictures/manifests/draw.yaml");
   });
 
   it("needs at most 220 MB and 260 packages in production, all under licences that ask for a notice at most", () => {

@@ -8,7 +8,7 @@ import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.t
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
-const PICTURES = join(import.meta.dirname, "../../../examples/pictures");
+const PICTURES = join(import.meta.dirname, "../../../runtime/docs/examples/pictures");
 const FILE = "recordings/studio/red.png";
 const PNG = Buffer.from("89504e470d0a1a0affd8fe00", "hex");
 
