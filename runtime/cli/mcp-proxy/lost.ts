@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaymentPayload } from "@x402/core/types";
 import { digestOf } from "../../core/digest.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 
 /** A payment that was signed for one call of a tool. */
@@ -19,46 +19,113 @@ export interface LostCall {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The payments whose answers were lost, in files, so that they also outlive the proxy. All methods are synchronous:
- * the process may be about to end.
- */
+/** A payment that is being sent. */
+export interface SentPayment {
+  readonly payment: PaymentPayload;
+  /** Its outcome is known: it is forgotten. */
+  answered(): void;
+  /** Its outcome is unknown: the next call that it was signed for sends it again. */
+  lost(): void;
+}
+
+/** Payments in files from before they are sent until their outcome is known, so that they outlive the proxy. */
 export interface LostPayments {
-  /** Takes the payment that was signed for this call; no other proxy gets it then. */
-  take(call: LostCall): ToolPayment | undefined;
-  keep(call: LostCall, signed: ToolPayment): void;
+  /** A payment for this call that nobody sends any more; no other proxy gets it then. */
+  take(call: LostCall): SentPayment | undefined;
+  /** Writes a payment before it is sent. @throws when it cannot be written. */
+  keep(call: LostCall, signed: ToolPayment): SentPayment;
+}
+
+interface Kept extends ToolPayment {
+  /** The process that sends it; 0 when none does. */
+  readonly pid: number;
 }
 
 /** @param seller the URL of the MCP server that is paid */
 export function createLostPayments(dir: string, seller: string, now: () => number): LostPayments {
-  const fileOf = ({ name, arguments: given = {} }: LostCall): string =>
-    join(dir, `lost-${digestOf([seller, name, given])}.json`);
+  const sending = new Set<string>();
+  const prefixOf = ({ name, arguments: given = {} }: LostCall): string => `payment-${digestOf([seller, name, given])}-`;
+  const newFile = (call: LostCall): string => join(dir, `${prefixOf(call)}${randomUUID()}.json`);
+  const isSent = (file: string, { pid }: Kept): boolean => (pid === process.pid ? sending.has(file) : isAlive(pid));
+
+  function send(file: string, signed: ToolPayment): SentPayment {
+    write(file, { ...signed, pid: process.pid });
+    sending.add(file);
+    return {
+      payment: signed.payment,
+      answered() {
+        sending.delete(file);
+        rmSync(file, { force: true });
+      },
+      lost() {
+        sending.delete(file);
+        write(file, { ...signed, pid: 0 });
+      },
+    };
+  }
 
   return {
     take(call) {
-      const own = join(dir, `taken-${randomUUID()}.json`);
-      try {
-        renameSync(fileOf(call), own);
-      } catch {
-        return undefined; // There is none, or another proxy has taken it.
+      for (const file of list(dir, prefixOf(call))) {
+        const kept = read(file);
+        if (kept && isSent(file, kept)) continue;
+        const own = newFile(call);
+        if (!rename(file, own)) continue; // Another proxy has taken it.
+        if (kept && kept.until >= now()) return send(own, { payment: kept.payment, until: kept.until });
+        rmSync(own);
       }
-      const signed = read(own);
-      rmSync(own);
-      return signed && signed.until >= now() ? signed : undefined;
+      return undefined;
     },
     keep(call, signed) {
       makeFolder(dir, 0o700);
-      writeFileSync(fileOf(call), JSON.stringify(signed), { mode: 0o600 });
+      return send(newFile(call), signed);
     },
   };
 }
 
-/** Undefined when the file was not written to its end. */
-function read(file: string): ToolPayment | undefined {
+function write(file: string, kept: Kept): void {
+  writeFileSync(`${file}.part`, JSON.stringify(kept), { mode: 0o600 });
+  renameSync(`${file}.part`, file);
+}
+
+/** Undefined when the file is there no more. */
+function read(file: string): Kept | undefined {
+  const value = tryParseJson(tryToRead(file));
+  return isObject(value) && isObject(value.payment) ? (value as unknown as Kept) : undefined;
+}
+
+function tryToRead(file: string): string {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isObject(value) && isObject(value.payment) ? (value as unknown as ToolPayment) : undefined;
+    return readFileSync(file, "utf8");
   } catch {
-    return undefined;
+    return "";
+  }
+}
+
+function list(dir: string, prefix: string): readonly string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => name.startsWith(prefix) && name.endsWith(".json"))
+      .map((name) => join(dir, name));
+  } catch {
+    return []; // Nothing was kept yet.
+  }
+}
+
+function rename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // Another user's process.
   }
 }

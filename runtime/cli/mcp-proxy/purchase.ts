@@ -9,7 +9,7 @@ import { nameIn } from "../call/identifier.ts";
 import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
-import type { LostPayments, ToolPayment } from "./lost.ts";
+import type { LostPayments, SentPayment, ToolPayment } from "./lost.ts";
 import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
 
 /** The parameters of `tools/call`. */
@@ -53,7 +53,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
-    return deliver(tool, await sign(tool, challenge, signal), signal);
+    return deliver(tool, lost.keep(tool, await sign(tool, challenge, signal)), signal);
   };
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
@@ -82,17 +82,19 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
-  async function deliver(tool: ToolRequest, signed: ToolPayment, signal: AbortSignal): Promise<ToolResult> {
+  async function deliver(tool: ToolRequest, sent: SentPayment, signal: AbortSignal): Promise<ToolResult> {
     try {
-      return finish(tool, await send(tool, signed, signal));
+      const answer = await send(tool, sent, signal);
+      sent.answered();
+      return finish(tool, answer);
     } catch (error) {
-      lost.keep(tool, signed);
+      sent.lost();
       throw error;
     }
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
-  async function send(tool: ToolRequest, { payment }: ToolPayment, signal: AbortSignal): Promise<ToolResult> {
+  async function send(tool: ToolRequest, { payment }: SentPayment, signal: AbortSignal): Promise<ToolResult> {
     const until = now() + patienceMs;
     const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {

@@ -6,6 +6,7 @@ import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
 import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-proxy/purchase.ts";
 import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -26,7 +27,7 @@ describe("a purchase of payphone mcp-proxy", () => {
   let paid: unknown[];
   let maxTimeoutSeconds: number;
   /** The seller's answers to calls with a payment, in turn; an error means that no answer comes. */
-  let answers: (ToolResult | Error)[];
+  let answers: (ToolResult | Error | Promise<never>)[];
   before(async () => {
     rails = await loadRails(ROOT);
   });
@@ -101,6 +102,20 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(await open(60_000)()).to.equal(failed);
       expect(paid).to.have.length(1);
     });
+
+  it("is sent again by the next proxy when its own was killed, and by nobody while it waits for its answer", async () => {
+    answers = [new Promise<never>(() => {})];
+    const killed = open(60_000);
+    void killed();
+    await eventually(() => paid.length > 0);
+    expect(await killed()).to.equal(ROLLED);
+    expect(paid[1], "another call at the same time is another purchase").to.not.deep.equal(paid[0]);
+    expect(await open(60_000)()).to.equal(ROLLED);
+    expect(paid[2]).to.deep.equal(paid[0]);
+    await open(60_000)();
+    expect(paid[3], "whose answer has come").to.not.deep.equal(paid[0]);
+    expect(spent).to.equal(3);
+  });
 
   it("without an answer is remembered for as long as its authorization can be used", async () => {
     maxTimeoutSeconds = 3600;
