@@ -50,7 +50,7 @@ export interface AuditDeps {
   readonly receivers: readonly string[];
   readonly span: Span;
   /** The lines of the rail in the span. */
-  readonly lines: Iterable<BookLine>;
+  readonly lines: readonly BookLine[];
   /** Every line with this transaction, entered at any time. */
   readonly find: (transaction: string) => readonly BookLine[];
   /** Waits a moment, and reads what was entered meanwhile: a recent payment may not be in the book yet. */
@@ -66,15 +66,14 @@ const MOST_WAITS = 4;
 /** Compares a book with its chain. @throws Problem `upstream-failed` when the chain cannot be read. */
 export async function audit(deps: AuditDeps): Promise<Audit> {
   const { chain, receivers, span, lines, find } = deps;
-  const inside = [...lines];
-  const booked = sumByTransaction(inside);
+  const booked = sumByTransaction(lines);
   const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
   const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
   const missing: Audit["missing"][number][] = [];
   let [sales, sum, received] = [0, 0n, 0n];
   const transfersOf = createPatientReading(deps);
   for (const [transaction, { count, amount, ids, at }] of booked) {
-    const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, at));
+    const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, receivers, at));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
     // One transaction may carry payments that were entered before or after the span.
     const entered = paid === amount ? [] : find(transaction);
@@ -87,27 +86,30 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const strange = [...shown.values()]
     .flat()
     .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction));
-  missing.push(...(await checkRefunds(inside, deps)));
+  missing.push(...(await checkRefunds(deps, transfersOf)));
   return { sales, booked: sum, received, missing, ...(await sortOut(strange, deps)) };
 }
 
-/** Reads the transfers of a sale's transaction, and those of a recent sale again: the node may be a block behind. */
-function createPatientReading({ chain, receivers, again }: AuditDeps) {
+/** Reads the transfers of one transaction to these addresses. */
+type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;
+
+/** Reads those of a line that was entered just now again: the node may be a block behind. */
+function createPatientReading({ chain, again }: AuditDeps): Reading {
   let waits = 0;
-  return async (transaction: string, soldAt: number): Promise<readonly Transfer[]> => {
+  return async (transaction, receivers, enteredAt) => {
     for (;;) {
       const found = await chain.of(transaction, receivers);
-      if (found.length > 0 || waits >= MOST_WAITS || !isRecent({ at: soldAt })) return found;
+      if (found.length > 0 || waits >= MOST_WAITS || !isRecent(enteredAt)) return found;
       waits += 1;
       await again();
     }
   };
 }
 
-const isRecent = ({ at }: Pick<Transfer, "at">): boolean => at > Date.now() - ENTERED_MS;
+const isRecent = (at: number): boolean => at > Date.now() - ENTERED_MS;
 
 /** The refunds whose transaction does not pay their buyer what the book says. A refund to nobody known is not checked. */
-async function checkRefunds(lines: readonly BookLine[], { chain, find }: AuditDeps): Promise<Audit["missing"]> {
+async function checkRefunds({ lines, find }: AuditDeps, transfersOf: Reading): Promise<Audit["missing"]> {
   const nameOf = ({ transaction, payer }: BookLine): string => `${transaction} ${payer}`;
   const refunds = Map.groupBy(
     lines.filter(({ kind, payer }) => kind === "refund" && payer !== null),
@@ -115,11 +117,11 @@ async function checkRefunds(lines: readonly BookLine[], { chain, find }: AuditDe
   );
   const wrong: Audit["missing"][number][] = [];
   for (const [name, inside] of refunds) {
-    const { transaction, payer } = inside[0] as BookLine;
+    const { transaction, payer, at } = inside.at(-1) as BookLine;
     // Others of the same transaction may have been entered before or after the span.
     const all = find(transaction).filter((line) => line.kind === "refund" && nameOf(line) === name);
     const booked = (all.length > 0 ? all : inside).reduce((total, { amount }) => total + BigInt(amount), 0n);
-    const transfers = await chain.of(transaction, [payer as string]);
+    const transfers = await transfersOf(transaction, [payer as string], at);
     const shown = transfers.reduce((total, { amount }) => total + amount, 0n);
     if (shown !== booked) wrong.push({ transaction, booked, shown, ids: inside.map(({ id }) => id) });
   }
@@ -136,7 +138,7 @@ async function sortOut(
   const others: Transfer[] = [];
   for (const transfer of strange.filter(isStrange))
     ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
-  for (let waits = 0; waits < MOST_WAITS && unbooked.some(isRecent); waits += 1) {
+  for (let waits = 0; waits < MOST_WAITS && unbooked.some(({ at }) => isRecent(at)); waits += 1) {
     await again();
     unbooked = unbooked.filter(isStrange);
   }
@@ -154,7 +156,7 @@ interface Booked {
 /** Refunds are not sent from the receiving addresses. */
 const isIncoming = ({ kind }: BookLine): boolean => kind !== "refund";
 
-function sumByTransaction(lines: Iterable<BookLine>): Map<string, Booked> {
+function sumByTransaction(lines: readonly BookLine[]): Map<string, Booked> {
   const sums = new Map<string, Booked>();
   for (const line of lines) {
     if (!isIncoming(line)) continue;

@@ -60,13 +60,16 @@ describe("the comparison of the book with the chain", () => {
     ]);
   });
 
-  it("waits for a node that is behind the book, and names a sale that it never shows", async () => {
-    for (const [ago, reads, missed] of [
-      [500, 3, 0],
-      [500, 99, 1],
-      [HOUR_MS, 2, 1],
+  it("waits for a node that is behind the book, and names a sale or refund that it never shows", async () => {
+    for (const [kind, ago, reads, missed] of [
+      ["sale", 500, 3, 0],
+      ["sale", 500, 99, 1],
+      ["sale", HOUR_MS, 2, 1],
+      ["refund", 500, 3, 0],
+      ["refund", 500, 99, 1],
+      ["refund", HOUR_MS, 2, 1],
     ] as const) {
-      const line: BookLine = { ...toSale({ at: Date.now() - ago }), seq: 1, of: null };
+      const line: BookLine = { ...toSale({ at: Date.now() - ago }), kind, seq: 1, of: null };
       const { transaction, at } = line;
       let read = 0;
       const { missing } = await audit({
@@ -82,7 +85,7 @@ describe("the comparison of the book with the chain", () => {
         find: () => [line],
         again: async () => {},
       });
-      expect(missing.length, `${ago} ms ago, shown at the reading ${reads}`).to.equal(missed);
+      expect(missing.length, `a ${kind} of ${ago} ms ago, shown at the reading ${reads}`).to.equal(missed);
     }
   });
 
