@@ -11,13 +11,12 @@ export type RepeatsCredential = (answer: Uint8Array) => boolean;
 export function createLeakCheck({ headers }: Pick<Address, "headers">, others: readonly string[]): RepeatsCredential {
   const parts = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1).flatMap(withDecoded)]);
   const secrets = [...parts, ...others].filter((secret) => secret.length >= SHORTEST);
-  const needles = [...new Set(secrets.flatMap(toForms))].map((text) => Buffer.from(text));
+  const needles = [...new Set(secrets.flatMap(toForms))].flatMap(toBytes);
   if (needles.length === 0) return () => false;
   const isFound = (bytes: Buffer): boolean => needles.some((needle) => bytes.includes(needle));
   return (answer) => {
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
     if (isFound(bytes)) return true;
-    if (bytes.includes(0) && isFound(Buffer.from(bytes.filter((byte) => byte !== 0)))) return true;
     if (!bytes.includes("\\")) return false;
     const text = bytes.toString();
     return ESCAPED.test(text) && isFound(Buffer.from(unescapeJson(text)));
@@ -36,6 +35,13 @@ const toForms = (secret: string): string[] => [
   encodeURIComponent(secret),
   Buffer.from(secret).toString("base64").replace(/=+$/, ""),
   JSON.stringify(secret).slice(1, -1),
+];
+
+/** In UTF-8, and in UTF-16 of both byte orders. */
+const toBytes = (text: string): Buffer[] => [
+  Buffer.from(text),
+  Buffer.from(text, "utf16le"),
+  Buffer.from(text, "utf16le").swap16(),
 ];
 
 const unescapeJson = (text: string): string =>
