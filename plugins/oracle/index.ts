@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, Problem, toValueError } from "#plugin";
+import { definePlugin, isBlank, Problem, toValueError } from "#plugin";
 
 /** Answers a yes/no question with a language model, and anchors the answer before returning it. */
 export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
@@ -9,12 +9,9 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
   return {
     oracle: {
       check({ question }) {
-        const isBlank = BLANK.test(question);
-        if (question.isWellFormed() && !isBlank) return;
-        const error = isBlank
-          ? "question must not be blank"
-          : "question must be well-formed Unicode: it holds a lone surrogate";
-        throw new Problem("invalid-input", undefined, { issues: [toValueError(error, question, "question")] });
+        const error = findFault(question);
+        if (error)
+          throw new Problem("invalid-input", undefined, { issues: [toValueError(error, question, "question")] });
       },
 
       ready: (_input, signal) => anchor.ready(signal),
@@ -33,8 +30,10 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
   };
 });
 
-/** White space, controls and invisible characters alone. */
-const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
+function findFault(question: string): string | undefined {
+  if (isBlank(question)) return "question must not be blank";
+  return question.isWellFormed() ? undefined : "question must be well-formed Unicode: it holds a lone surrogate";
+}
 
 interface Verdict {
   readonly answer: "YES" | "NO" | "MAYBE";

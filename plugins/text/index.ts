@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, Problem, toValueError } from "#plugin";
+import { definePlugin, isBlank, Problem, toValueError } from "#plugin";
 import { tierOf } from "./tiers.ts";
 
 /** Texts that a language model writes about a text: /v1/roast, /v1/aura and /v1/grade. */
@@ -31,12 +31,9 @@ export default definePlugin("text", async ({ llm }) => {
   };
 });
 
-/** White space, controls and invisible characters alone. */
-const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
-
 /** @throws Problem `invalid-input` for a text without a visible character. */
 function checkTarget({ target }: { readonly target: string }): void {
-  if (!BLANK.test(target)) return;
+  if (!isBlank(target)) return;
   throw new Problem("invalid-input", undefined, {
     issues: [toValueError("target must not be blank", target, "target")],
   });

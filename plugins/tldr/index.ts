@@ -1,4 +1,4 @@
-import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
+import { definePlugin, isBlank, Problem, toValueError, type ValidationIssue } from "#plugin";
 import { createReadPage } from "./page.ts";
 import { createSummarize } from "./summary.ts";
 
@@ -26,9 +26,6 @@ export default definePlugin("tldr", async ({ llm, site, web }) => {
   };
 });
 
-/** White space, controls and invisible characters alone. */
-const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
-
 interface Input {
   readonly text?: string | null;
   readonly url?: string | null;
@@ -38,8 +35,7 @@ function findIssue(input: Input): ValidationIssue | undefined {
   const { text, url } = input;
   if (typeof text === "string" && typeof url === "string")
     return toValueError("text and url are both there; send one of them", input);
-  if (typeof text === "string")
-    return BLANK.test(text) ? toValueError("text must not be blank", text, "text") : undefined;
+  if (typeof text === "string") return isBlank(text) ? toValueError("text must not be blank", text, "text") : undefined;
   if (typeof url !== "string") return toValueError("send the text, or the url where it is", input);
   const { protocol, username, password } = URL.parse(url) ?? { protocol: "", username: "", password: "" };
   if (/^https?:$/.test(protocol) && username === "" && password === "") return undefined;
