@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
 import type { Books } from "../../core/books/books.ts";
 import { toForget } from "../../core/books/keeping.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -50,7 +51,7 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
     const books = await access.open();
     await books.refresh();
     const own = [...(site.books?.own ?? []), ...(await ownAddresses(config, isSandbox ? sandboxDir : undefined))];
-    const named = own.map((address) => (address.startsWith("0x") ? address.toLowerCase() : address));
+    const named = own.map(toAccount);
     return await work({ books, site, own: [...new Set(named)], sandboxDir: isSandbox ? sandboxDir : undefined });
   } finally {
     await access.close();

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
 import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { forgetBefore } from "../../core/books/keeping.ts";
@@ -81,7 +82,7 @@ async function verifyRail(
     return `${id}: not compared, ${rpc} is not set; ${lines.length > 0 ? "the book has sales" : NOTHING_SOLD}`;
   const from = Math.max(wanted.from, await chain.begin());
   const inside = lines.filter(({ at }) => at >= from);
-  const named = [...receivers, ...inside.flatMap(({ receiver }) => receiver ?? [])].map(toPlain);
+  const named = [...receivers, ...inside.flatMap(({ receiver }) => receiver ?? [])].map(toAccount);
   const all = new Set(named.filter((address) => isAddress(rail, address)));
   if (all.size === 0) return `${id}: not compared, no receiving address is known; ${NOTHING_SOLD}`;
   const find = (transaction: string): BookLine[] =>
@@ -96,8 +97,6 @@ async function verifyRail(
 /** A line that was altered may have any text, which its chain could not be asked about. */
 const isAddress = (rail: RailManifest, text: string): boolean =>
   isEvm(rail) ? /^0x[0-9a-f]{40}$/.test(text) : base58Bytes(text, 32) !== undefined;
-
-const toPlain = (address: string): string => (address.startsWith("0x") ? address.toLowerCase() : address);
 
 function* linesOf(books: Books, filter: Span & { readonly rail: string }): Generator<BookLine> {
   for (let after: BookLine | undefined; ; ) {

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { readSaleAnswer, type SaleAnswer } from "../../core/notes/answers.ts";
 import { readPrices } from "../../core/notes/prices.ts";
@@ -100,7 +101,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   }
 
   async function showBuyer(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
-    const payer = toBookName(params.payer ?? "");
+    const payer = toAccount(params.payer ?? "");
     const refusals = await readRefusals(store, { now: view.now });
     return toBuyer(
       view,
@@ -120,7 +121,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     const spans = { now: over.span, before: over.before };
     const isCounted = COUNTED.includes(path) || path.startsWith("/services/");
     const { site, services } = sold();
-    const mine = [...new Set([...(site.books?.own ?? []), ...(await own())].map(toBookName))];
+    const mine = [...new Set([...(site.books?.own ?? []), ...(await own())].map(toAccount))];
     const tallies = {
       now: isCounted ? await history.read(books, spans.now) : [],
       before: path === "/" ? await history.read(books, spans.before) : [],
@@ -176,8 +177,6 @@ async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promi
 
 /** The pages that show tallies. */
 const COUNTED = ["/", "/funnel", "/services"];
-/** A wallet's address in the book's form. */
-const toBookName = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 const NOBODY = { now: 0, before: 0 };
 const BUYERS_MS = 60_000;
 /** A server that has just started has more urgent work. */

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { printable, toPrintableJson } from "../call/text.ts";
@@ -76,14 +77,12 @@ function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): JsonObject {
 /** @throws Error when a document shows other terms than those that were signed. */
 function checkShown(said: JsonObject, beside: JsonObject): void {
   const differing = SHOWN.find(
-    (name) => said[name] && beside[name] !== undefined && plain(said[name]) !== plain(beside[name]),
+    (name) => said[name] && beside[name] !== undefined && toComparable(said[name]) !== toComparable(beside[name]),
   );
   if (differing) throw new Error(`${differing} is ${beside[differing]} in the file, and ${said[differing]} was signed`);
 }
 
-/** The capitals of an EVM address are only a checksum. */
-const plain = (value: unknown): unknown =>
-  typeof value === "string" && value.startsWith("0x") ? value.toLowerCase() : value;
+const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 
 async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdict> {
   let kid = "nobody";

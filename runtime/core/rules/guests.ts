@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../account.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 
 /** The shop's lists of allowed and denied wallets. */
@@ -8,9 +9,6 @@ export interface Guests {
   /** @throws Problem `buyer-refused`. */
   check(wallets: readonly string[]): void;
 }
-
-/** An address as the rules compare it: EVM addresses in lower case, since their capitals are only a checksum. */
-export const toAccount = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 
 /** The lists `deny` and `allow`. When either is set, buyers without a proven wallet are refused. */
 export function createGuests({ deny, allow }: Pick<SiteManifest, "deny" | "allow">): Guests {

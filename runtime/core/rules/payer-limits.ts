@@ -1,9 +1,9 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../account.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { toAtomic } from "../set/price.ts";
 import type { Store } from "../store.ts";
-import { toAccount } from "./guests.ts";
 
 /** Limits what one wallet may buy (`limits.per_payer`); counted in the store for all processes. */
 export interface PayerLimits {

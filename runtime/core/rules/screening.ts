@@ -1,11 +1,12 @@
 import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../account.ts";
 import { digestOf } from "../digest.ts";
 import { perform } from "../perform.ts";
 import { toIssueText } from "../schema/issues.ts";
 import type { ScreenManifest } from "../seller-terms.ts";
 import type { Service } from "../service.ts";
 import type { Store } from "../store.ts";
-import { refused, toAccount } from "./guests.ts";
+import { refused } from "./guests.ts";
 
 /** Screens wallets with a service of the set before they may buy. */
 export interface Screening {

@@ -1,3 +1,4 @@
+import { toAccount } from "../account.ts";
 import { isObject } from "../json.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
@@ -36,10 +37,9 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
 /** Checks a site's house rules: `deny` against `allow`, and the service that screens wallets. */
 export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
   const { deny = [], allow = [], screen } = site.data;
-  const fold = (account: string): string => (account.startsWith("0x") ? account.toLowerCase() : account);
-  const allowed = new Set(allow.map(fold));
+  const allowed = new Set(allow.map(toAccount));
   const torn = deny.flatMap((account, at) =>
-    allowed.has(fold(account)) ? [faultAt(site, ["deny", at], "bad-rules", "`allow` lists it, too")] : [],
+    allowed.has(toAccount(account)) ? [faultAt(site, ["deny", at], "bad-rules", "`allow` lists it, too")] : [],
   );
   if (!screen) return torn;
   const fail = (path: (string | number)[], complaint: string): Fault =>

@@ -92,8 +92,8 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
 
 /** Undefined when there is none, also in an echo of our declaration; null when it or its extension is malformed. */
 function readIdentifier(extensions: unknown): string | undefined | null {
-  const named = (isObject(extensions) ? extensions["payment-identifier"] : undefined) ?? undefined;
-  if (named === undefined) return undefined;
+  const named = isObject(extensions) ? extensions["payment-identifier"] : undefined;
+  if (named === undefined || named === null) return undefined;
   if (!isObject(named) || !isObject(named.info)) return null; // An id elsewhere would protect nothing.
   const { id } = named.info;
   if (id === undefined || id === null) return undefined;

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from "node:sqlite";
+import { toAccount } from "../../core/account.ts";
 import type { LineFilter } from "../../core/books/books.ts";
 import { packHex } from "./packing.ts";
 
@@ -42,4 +43,4 @@ function toWhere(conditions: readonly (readonly [sql: string, value: SQLInputVal
 }
 
 /** A payer in the form of the book: EVM addresses in lower case. */
-export const packPayer = (payer: string): SQLInputValue => packHex(/^0x/i.test(payer) ? payer.toLowerCase() : payer);
+export const packPayer = (payer: string): SQLInputValue => packHex(toAccount(payer));
