@@ -12,6 +12,7 @@ import { untilRailsUp } from "../support/sellers/rails-up.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { bytesOf, type InstalledShop, installShop, packagesIn, type Started } from "./installed.ts";
 import { licenceOf } from "./licences.ts";
+import { BLOCKS, COMMANDS } from "./tutorial.ts";
 
 const MEGABYTE = 2 ** 20;
 const TEXT = { text: "to be or not to be" };
@@ -29,13 +30,6 @@ const server = createServer((request, response) => {
 await shop.start();
 server.listen(Number(process.env.PORT), () => console.log("listening on " + process.env.PUBLIC_BASE_URL));
 `;
-
-const TUTORIAL = readFileSync(join(import.meta.dirname, "../../runtime/docs/tutorial.md"), "utf8");
-const BLOCKS = [...TUTORIAL.matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language, path, text = ""]) => {
-  return { language, path, text };
-});
-/** What the tutorial has people type. */
-const COMMANDS = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
 
 describe("the package, installed in an empty folder", () => {
   let shop: InstalledShop;
