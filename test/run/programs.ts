@@ -10,6 +10,8 @@ const PACKAGES = {
   haproxy: "haproxy",
   caddy: "caddy",
   prometheus: "prometheus",
+  zsh: "zsh",
+  fish: "fish",
 } as const;
 
 export type Program = keyof typeof PACKAGES;
