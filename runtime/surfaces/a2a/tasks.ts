@@ -125,7 +125,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
 
   async function conclude(task: Task, payment: string | object, outcome: Outcome): Promise<Step> {
     const { receipt } = outcome;
-    const receipts = [...(task.payment?.receipts ?? []), ...(receipt ? [receipt] : [])];
+    const receipts = withReceipt(task, receipt);
     const note = receipt && { receipt };
     if (outcome.kind === "result") {
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
@@ -146,7 +146,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
   async function fail(task: Task, payment: string | object, problem: Problem, context: TaskContext): Promise<Step> {
     const { code, message } = problem;
     const { input } = task;
-    const receipts = task.payment?.receipts ?? [];
+    const receipts = withReceipt(task, problem.options.receipt as SettleResponse | undefined); // Set when money has moved.
     const wait = (
       text: string,
       of: Omit<TaskPayment, "receipts">,
@@ -157,6 +157,11 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       input,
       payment: { ...of, receipts },
     });
+    if (isPaidBack(problem)) {
+      const ended = { ...toEnd(problem, context), text: toSentence(message) };
+      const payment = { status: "payment-completed" as const, receipts };
+      return { task: await book.write(task, { ...ended, payment }), problem };
+    }
     if (PENDING.includes(code)) {
       const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
       const working = { ...task, ...wait(again, { status: "payment-submitted" }, "working") };
@@ -176,6 +181,17 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
     await book.releasePayment(task.id, { payment });
     return { ...(await show(freed, context)), problem };
   }
+}
+
+/** Work that was paid first and is refunded: it is never delivered any more, so that asking again is of no use. */
+const isPaidBack = ({ code, options }: Problem): boolean =>
+  code === "paid-not-delivered" && options.retryAfter === undefined;
+
+/** The task's receipts with one more; a receipt of the same transaction is replaced. */
+function withReceipt({ payment }: Task, receipt: SettleResponse | undefined): TaskPayment["receipts"] {
+  const known = payment?.receipts ?? [];
+  if (!receipt) return known;
+  return [...known.filter(({ transaction }) => !transaction || transaction !== receipt.transaction), receipt];
 }
 
 /** The problem document of a task that may be paid later, with the seconds to wait. */

@@ -62,7 +62,8 @@ describe("a task", () => {
           .and.match(/nothing was charged/);
       });
 
-    it("goes on working when it was paid first and the service failed, until that delivers", async () => {
+    /** A task of a payer who pays first, whose service fails. */
+    const payFirst = async (failure: Problem): Promise<Loose> => {
       const first = await begin("roll");
       const verify = () => ({ isValid: true, payer: "0x3333333333333333333333333333333333333333" });
       stage.door.rails.base.script.verify = verify;
@@ -75,17 +76,34 @@ describe("a task", () => {
       await submit(first.id, pay(first)); // Who had work done and did not pay, pays first from now on.
       stage.door.rails.base.script = { verify };
       stage.door.handler = () => {
-        throw new Problem("upstream-failed", "The dice fell off the table");
+        throw failure;
       };
       const task = await begin("roll");
-      const { result } = await submit(task.id, pay(task));
+      return (await submit(task.id, pay(task))).result;
+    };
+
+    it("goes on working when it was paid first and the service failed, until that delivers", async () => {
+      const result = await payFirst(new Problem("upstream-failed", "The dice fell off the table"));
       expect(result.status.state).to.equal("working");
       expect(result.status.message.parts[0].text).to.match(/at no further charge.*Ask for this task again/);
+      expect(metadataOf(result)[KEY("receipts")], "the money has moved").to.have.length(1);
       stage.door.handler = undefined;
-      const { result: done } = await get(task.id);
+      const { result: done } = await get(result.id);
       expect(done.status.state).to.equal("completed");
+      expect(metadataOf(done)[KEY("receipts")]).to.have.length(1);
       expect(metadataOf(done)[KEY("receipts")][0]).to.include({ success: true });
       expect(stage.door.rails.base.moved.size).to.equal(1);
+    });
+
+    it("has failed when it was paid first and is paid back, and says so with its receipt", async () => {
+      const result = await payFirst(new Problem("nothing-found", "There are no dice"));
+      expect(result.status.state).to.equal("failed");
+      const [{ text }, { data }] = result.status.message.parts;
+      expect(text).to.equal("The payment was settled, and the service failed: There are no dice. It is paid back.");
+      expect(data).to.include({ code: "paid-not-delivered", refund_pending: "manual" });
+      expect(metadataOf(result)[KEY("status")]).to.equal("payment-completed");
+      expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: true });
+      expect((await get(result.id)).result, "asked for again").to.deep.equal(result);
     });
 
     it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
