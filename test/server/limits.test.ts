@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
+import { Problem } from "../../runtime/api/problem.ts";
 import { toClientKey } from "../../runtime/server/request/limits.ts";
-import { type Door, jsonOf, LIMITS, openDoor, toService } from "../support/http.ts";
+import type { RpcDoor } from "../../runtime/surfaces/rpc/door.ts";
+import { type Door, jsonOf, LIMITS, openDoor, RECEIPT, toService } from "../support/http.ts";
 
 const SERVICES = [
   toService({ id: "screen", route: "GET /v1/screen", price: "0.02" }),
@@ -71,6 +73,21 @@ describe("the limit of unpaid requests", () => {
     expect(await statuses(4, "/v1/screen", { "payment-signature": "bad" })).to.deep.equal([402, 402, 402, 429]);
     expect(door?.calls).to.have.length(3);
     expect(await statuses(1, "/v1/screen", { "x-payment": "good" })).to.deep.equal([429]);
+  });
+
+  it("holds for payments by message whose work is not delivered, however often they are repeated", async () => {
+    const owed = { service: "screen", receipt: RECEIPT, problem: new Problem("paid-not-delivered") };
+    const owing: RpcDoor = {
+      maxBytes: 100,
+      handle: ({ admit }) =>
+        admit(true).then(
+          () => ({ status: 200, headers: {}, body: "{}", calls: [owed] }),
+          () => ({ status: 429, headers: {}, body: "{}", calls: [] }),
+        ),
+    };
+    await open({ doors: new Map([["/mcp", owing]]) });
+    const call = async (): Promise<number> => (await fetch(`${door?.url}/mcp`, { method: "POST" })).status;
+    expect([await call(), await call(), await call(), await call()]).to.deep.equal([200, 200, 200, 429]);
   });
 
   it("is kept for each client that a trusted proxy names, and believes nobody else", async () => {

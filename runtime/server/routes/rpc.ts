@@ -41,7 +41,8 @@ async function answer(
   });
   for (const call of reply.calls) note(context, call);
   for (const { problem } of reply.calls) if (problem) fail(response, problem);
-  const bought = reply.calls.filter(({ receipt, isRepeat }) => receipt?.success && !isRepeat);
+  // Work that was paid for and is not delivered has a receipt each time it is asked for.
+  const bought = reply.calls.filter(({ receipt, problem, isRepeat }) => receipt?.success && !problem && !isRepeat);
   if (bought.length > 0) {
     limits.giveBack(client, "paying", bought.length);
     limits.giveBack(client, "bytes", context.bodyBytes);
