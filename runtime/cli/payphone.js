@@ -32,7 +32,7 @@ function passOver(error) {
 }
 
 function run() {
-  process.stdout.on("error", passOver);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", passOver);
   module.enableCompileCache?.(); // Stripping types and compiling three hundred files takes most of a cold start.
   // Node strips no types below node_modules, so an installed payphone contains the built files instead of the sources.
   const main = existsSync(new URL("./main.ts", import.meta.url)) ? "./main.ts" : "../../dist/runtime/cli/main.js";

@@ -89,6 +89,12 @@ describe("the launcher", () => {
     expect(ended.stderr).to.equal("0\n");
   });
 
+  it("keeps its exit code when nobody reads what it says about faults", () => {
+    const script = `"$0" "$1" cal 2>&1 | :; echo "\${PIPESTATUS[0]}"`;
+    const ended = spawnSync("bash", ["-c", script, NEW, join(ROOT, LAUNCHER)], { encoding: "utf8" });
+    expect(ended.stdout).to.equal("2\n");
+  });
+
   it("says how to renew the types of the directory that was checked", async () => {
     const dir = await makeDirectory(TOSS);
     expect(launch(NEW, ROOT, "types", "--check", "--dir", dir)).to.deep.equal({
