@@ -55,6 +55,19 @@ describe("a command", () => {
     expect(other.said).to.include("HOST").and.not.to.include("PORT must");
   });
 
+  it("reads a .env with a byte order mark, and refuses one that is no file or not UTF-8", async () => {
+    const shop = await makeDirectory(TOSS);
+    await writeFile(join(shop, ".env"), "\uFEFFPORT=one\n");
+    expect(type(shop, ["serve"]).said).to.include('PORT is "one"');
+    const refused = `payphone: The variables of ${join(shop, ".env")} cannot be read: `;
+    await writeFile(join(shop, ".env"), "\uFEFFPORT=one\n", "utf16le");
+    expect(type(shop, ["check"])).to.deep.equal({ status: 2, said: `${refused}it is not UTF-8\n` });
+    const folder = await makeDirectory({ ...TOSS, ".env/README.md": "" });
+    const { status, said } = type(folder, ["check"]);
+    expect(status).to.equal(2);
+    expect(said).to.include(`${join(folder, ".env")} cannot be read: EISDIR`);
+  });
+
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
     const shop = await makeDirectory(TOSS);
     const elsewhere = createDataDir();

@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
@@ -119,18 +120,26 @@ export const loadEnv = (): Env => process.env;
 /**
  * Adds a shop's own settings to this process's environment: its `.env` (or the given file), and its data directory.
  * Variables that are already set win.
- * @throws Problem `bad-request` when the given file cannot be read.
+ * @throws Problem `bad-request` when the file cannot be read.
  */
 export function enterShop(dir: string | undefined, envFile: string | undefined): void {
   const file = envFile ?? (dir && join(dir, ".env"));
   const own = process.env.PAYPHONE_DATA_DIR?.trim();
   if (!own) delete process.env.PAYPHONE_DATA_DIR; // Empty text would win over the file.
-  try {
-    if (file !== undefined && (envFile !== undefined || existsSync(file))) process.loadEnvFile(file);
-  } catch (error) {
-    throw new Problem("bad-request", `The variables cannot be read: ${(error as Error).message}`);
-  }
+  const isRead = file !== undefined && (envFile !== undefined || existsSync(file));
+  for (const [name, value] of Object.entries(isRead ? readVariables(file) : {})) process.env[name] ??= value;
   if (dir !== undefined) process.env.PAYPHONE_DATA_DIR = own || toDataDir(dir, process.env);
+}
+
+/** The variables in a file, which may begin with a byte order mark. @throws Problem `bad-request` that names the file. */
+export function readVariables(file: string): Env {
+  try {
+    const text = new TextDecoder().decode(readFileSync(file));
+    if (text.includes("\0")) throw new Error("it is not UTF-8");
+    return parseEnv(text);
+  } catch (error) {
+    throw new Problem("bad-request", `The variables of ${file} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** The data directory that a shop's own file of variables names: a relative one is in the shop's folder. */

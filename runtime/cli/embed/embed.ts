@@ -1,10 +1,9 @@
 /** payphone as a part of another server; the package's main module. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join, resolve } from "node:path";
-import { parseEnv } from "node:util";
 import type { Log } from "../../api/capabilities.ts";
-import { examineConfig, loadEnv, toDataDir } from "../config/config.ts";
+import { examineConfig, loadEnv, readVariables, toDataDir } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
@@ -91,4 +90,4 @@ async function begin(
   return run({ set, config, server, examine, log: log && createHostLog(log, config.logLevel) });
 }
 
-const readEnvFile = (file: string): Env => (existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {});
+const readEnvFile = (file: string): Env => (existsSync(file) ? readVariables(file) : {});
