@@ -4,6 +4,7 @@ import { userInfo } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
+import siteSchema from "../../../schemas/site.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
 import { makeFolder } from "../../drivers/folder.ts";
@@ -36,7 +37,8 @@ export async function runInit({ dir, owner, url, testnet = false }: InitCommand)
     { question: "Who sells?", given: owner, usual: await findOwner() },
     { question: "Where can buyers reach you?", given: url, usual: `https://example.com/${name}` },
   ]);
-  const [seller = "", contact = ""] = answers;
+  const [seller = "", contact = ""] = answers.map((answer) => answer.trim());
+  refuseOwner(seller);
   const complaint = GRAMMARS.url?.explain(contact);
   if (complaint !== undefined) throw new Problem("bad-request", `The address "${contact}": ${complaint}`);
   const blanks = { name, title: toTitle(name), owner: JSON.stringify(seller), contact: JSON.stringify(contact) };
@@ -49,6 +51,12 @@ function refuseName(name: string): void {
   if (!GRAMMARS.word?.explain(name) && name.length <= 32) return;
   const right = "at most 32 lower-case letters, digits and single dashes, like my-shop";
   throw new Problem("bad-request", `"${name}" can be no shop's name: it must be ${right}`);
+}
+
+function refuseOwner(owner: string): void {
+  const most = siteSchema.properties.contact.properties.name.maxLength;
+  if (owner !== "" && owner.length <= most) return;
+  throw new Problem("bad-request", `Name the owner in 1 to ${most} characters: --owner "Ada Lovelace"`);
 }
 
 async function refuseFull(shop: string, dir: string): Promise<void> {

@@ -60,6 +60,16 @@ describe("payphone init", () => {
     expect(readdirSync(join(home.path, "full"))).to.deep.equal(["notes.txt"]);
   });
 
+  it("makes no shop without an owner, or with one that its own check would refuse", async () => {
+    for (const owner of ["", " ", "x".repeat(101)])
+      await runInit({ dir: join(home.path, "ownerless"), owner, url: "https://ada.example.com" }).then(
+        () => expect.fail("it made a shop"),
+        (error: Error) =>
+          expect(error.message).to.equal('Name the owner in 1 to 100 characters: --owner "Ada Lovelace"'),
+      );
+    expect(existsSync(join(home.path, "ownerless"))).to.equal(false);
+  });
+
   it("lets the new shop install payphone from where this one came", () => {
     const installed = join(home.path, "node_modules/payphone");
     const note = (resolved: string): void => {
