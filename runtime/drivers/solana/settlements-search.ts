@@ -18,18 +18,30 @@ const PAGE = 1000;
 const MOST = 500;
 const BATCH = 10;
 
+/** Where a search begins. */
+export interface SearchStart {
+  /** Unix seconds. */
+  readonly since: number;
+  /** A node that has not reached this slot refuses to answer: it would miss what has landed. */
+  readonly minContextSlot: number;
+}
+
 /**
- * Searches the payer's transactions since `since` (Unix seconds), the newest first, for the one with exactly this
- * message. The payer is the second signer, after the fee payer. @throws Error when the node lists a transaction that it
- * lacks.
+ * Searches the payer's transactions, the newest first, for the one with exactly this message. The payer is the second
+ * signer, after the fee payer. @throws Error when the node lists a transaction that it lacks.
  */
-export async function searchMessage(node: Connection, message: VersionedMessage, since: number): Promise<SearchResult> {
+export async function searchMessage(
+  node: Connection,
+  message: VersionedMessage,
+  { since, minContextSlot }: SearchStart,
+): Promise<SearchResult> {
   const payer = message.staticAccountKeys[message.header.numRequiredSignatures > 1 ? 1 : 0]!;
   const wanted = message.serialize();
   const memo = memoOf(message);
   let left = MOST;
   for (let before: string | undefined; ; ) {
-    const page = await node.getSignaturesForAddress(payer, { limit: PAGE, ...(before && { before }) }, "confirmed");
+    const options = { limit: PAGE, minContextSlot, ...(before && { before }) };
+    const page = await node.getSignaturesForAddress(payer, options, "confirmed");
     const recent = page.filter(({ blockTime }) => (blockTime ?? Number.POSITIVE_INFINITY) >= since);
     const candidates = recent.filter((listed) => mayHold(listed, memo)).slice(0, left);
     left -= candidates.length;

@@ -10,7 +10,7 @@ export interface SolanaSettlementsOptions {
   readonly clock: Clock;
   /** How far back the payer's transactions are searched for a payment that was first looked up after its expiry. */
   readonly windowMs?: number;
-  /** How long a blockhash must have been invalid: a node that lags does not know the newest blockhashes either. */
+  /** How long a blockhash must have been invalid, on a node whose blocks reach as far as the first look. */
   readonly graceMs?: number;
 }
 
@@ -29,18 +29,24 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
   ): Promise<SettlementState> {
     const message = await readMessage(payment);
     // Before the search: what has not landed when the blockhash has expired never will.
-    const { validAt, invalidSince } = await look(message.recentBlockhash, signal);
-    const isOver = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
+    const { validAt, invalidSince, slot } = await look(message.recentBlockhash, signal);
+    const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
+    const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
     const since = validAt === undefined ? clock.now() - windowMs : validAt - LIFETIME_MS;
-    const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, since / 1000), signal);
+    const from = { since: since / 1000, minContextSlot: slot };
+    const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
     if (landed) return judge(landed, offer);
     if (isOver && !isComplete)
       throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be searched");
     return { state: isOver ? "dead" : "open" };
   }
 
+  /** The time of a block in Unix milliseconds: a node that is behind does not know the newest blockhashes. */
+  const timeOf = async (slot: number, signal: AbortSignal): Promise<number> =>
+    ((await client.ask((node) => node.getBlockTime(slot), signal)) ?? 0) * 1000;
+
   /** Asks whether a blockhash is valid, and remembers since when it is not. */
-  async function look(blockhash: string, signal: AbortSignal): Promise<Sighting> {
+  async function look(blockhash: string, signal: AbortSignal): Promise<Sighting & { readonly slot: number }> {
     const answers = await client.ask(
       (node) => Promise.all(LEVELS.map((commitment) => node.isBlockhashValid(blockhash, { commitment }))),
       signal,
@@ -53,7 +59,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
       ? { seenAt: now, validAt: before?.validAt ?? now, invalidSince: undefined }
       : { seenAt: now, validAt: before?.validAt, invalidSince: before?.invalidSince ?? now };
     sightings.set(blockhash, sighting);
-    return sighting;
+    return { ...sighting, slot: Math.min(...answers.map(({ context }) => context.slot)) };
   }
 
   /** The owner's balance over all its accounts of the mint. */
@@ -78,6 +84,8 @@ interface Sighting {
 
 /** It must be invalid at both levels: for the newest blocks, and for the final ones some seconds behind. */
 const LEVELS = ["processed", "finalized"] as const;
+/** Block times are whole seconds. */
+const BLOCK_TIME_ERROR_MS = 2000;
 /** A blockhash lives for 150 slots, about a minute; the rest allows for a clock that is up to an hour ahead. */
 const LIFETIME_MS = 2 * 60 * 60 * 1000;
 

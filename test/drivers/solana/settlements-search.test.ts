@@ -15,6 +15,7 @@ import { searchMessage } from "../../../runtime/drivers/solana/settlements-searc
 
 const NOW = 1_800_000_000;
 const HOUR = 60 * 60;
+const SLOT = 400_000_000;
 const MEMO = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const SELLER = Keypair.generate().publicKey.toBase58();
@@ -48,9 +49,16 @@ interface Listed {
 }
 
 function openNode(payer: PublicKey, listed: readonly Listed[]) {
-  const state = { lists: [] as (string | undefined)[], fetched: 0, atOnce: 0, most: 0, isValid: [true, true] };
+  const state = {
+    ...{ lists: [] as (string | undefined)[], fetched: 0, atOnce: 0, most: 0 },
+    ...{ isValid: [true, true], blockTime: Number.MAX_SAFE_INTEGER as number | null },
+  };
   const node = {
-    async getSignaturesForAddress(address: PublicKey, { limit, before }: { limit: number; before?: string }) {
+    async getSignaturesForAddress(
+      address: PublicKey,
+      { limit, before, minContextSlot }: { limit: number; before?: string; minContextSlot: number },
+    ) {
+      expect(minContextSlot).to.equal(SLOT);
       if (!address.equals(payer)) return [];
       state.lists.push(before);
       const from = before === undefined ? 0 : Number(before) + 1;
@@ -72,8 +80,13 @@ function openNode(payer: PublicKey, listed: readonly Listed[]) {
       return { meta: { err: null }, transaction: { message: transaction.message, signatures: [signature] }, ...result };
     },
     isBlockhashValid: async (_blockhash: string, { commitment }: { commitment: string }) => ({
+      context: { slot: commitment === "processed" ? SLOT + 32 : SLOT },
       value: state.isValid[commitment === "processed" ? 0 : 1],
     }),
+    getBlockTime: async (slot: number) => {
+      expect(slot).to.equal(SLOT);
+      return state.blockTime;
+    },
     getParsedTokenAccountsByOwner: async () => ({
       value: [3, 4].map((amount) => ({ account: { data: { parsed: { info: { tokenAmount: { amount } } } } } })),
     }),
@@ -89,7 +102,7 @@ describe("the search for a message on Solana", () => {
   const other = toTransaction(payer, "other");
   const search = async (listed: readonly Listed[], since = NOW - HOUR, message = wanted.message) => {
     const { node, state } = openNode(payer, listed);
-    const { landed, isComplete } = await searchMessage(node, message, since);
+    const { landed, isComplete } = await searchMessage(node, message, { since, minContextSlot: SLOT });
     return { ...state, landed: landed?.transaction.signatures[0], isComplete };
   };
 
@@ -196,6 +209,19 @@ describe("what became of a payment on Solana", () => {
     expect(await find(), "the node was wrong before").to.deep.equal({ state: "open" });
     state.isValid = [false, false];
     expect(await find()).to.deep.equal({ state: "open" });
+  });
+
+  it("is not dead while the node's blocks are older than the first look: it does not know the blockhash yet", async () => {
+    const { state, find } = open([]);
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += HOUR * 1000;
+    for (const blockTime of [null, NOW - 60, NOW - 3]) {
+      state.blockTime = blockTime;
+      expect(await find()).to.deep.equal({ state: "open" });
+    }
+    state.blockTime = NOW;
+    expect(await find()).to.deep.equal({ state: "dead" });
   });
 
   it("is not dead where its payer has more transactions than can be looked through", async () => {

@@ -108,6 +108,26 @@ describe("the settlements on Solana", () => {
     expect(await find(payment)).to.deep.equal({ state: "dead" });
   });
 
+  it("are not dead on a node that has stayed behind: it knows neither the blockhash nor what has landed", async () => {
+    const find = open(30_000);
+    const payment = await pay();
+    const transaction = await settle(payment);
+    const [slot, old] = [(await node.getSlot()) - 150, Math.floor(now / 1000) - 60];
+    const context = { slot };
+    const ofOld: Record<string, unknown> = {
+      isBlockhashValid: { context, value: false },
+      getSignaturesForAddress: [],
+      getBlockTime: old,
+    };
+    const answer = (result: unknown) => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: "1", result }) });
+    proxy.intervene((method) => (method in ofOld ? answer(ofOld[method]) : "pass"));
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    now += 31_000;
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    proxy.intervene(() => "pass");
+    expect(await find(payment)).to.deep.equal({ state: "settled", transaction });
+  });
+
   it("are dead when the transaction landed and failed", async () => {
     const payment = await pay(offer("2000000"));
     await settle(payment);
