@@ -40,6 +40,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
         "upstream-failed",
         `The use of a payment on ${client.name} is older than the blocks that are searched`,
       );
+    if (use.isCanceled) return { state: "dead" };
     const isPaid = await client.ask((chain) => holdsTransfer(chain, use, authorization, offer), signal);
     return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
   }
@@ -99,6 +100,7 @@ async function readState(chain: PublicClient, address: Hex, { from, nonce }: Aut
 
 interface Use {
   readonly transactionHash: Hex;
+  readonly isCanceled: boolean;
 }
 
 async function readUse(
@@ -116,12 +118,15 @@ async function readUse(
   const topics = [[used, canceled], ...args] as Hex[];
   const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
   const [log] = await chain.request({ method: "eth_getLogs", params: [{ address, topics, ...range }] });
-  return log?.transactionHash ? { transactionHash: log.transactionHash } : undefined;
+  return log?.transactionHash
+    ? { transactionHash: log.transactionHash, isCanceled: log.topics[0] === canceled }
+    : undefined;
 }
 
 /**
  * Whether the authorization's own transfer paid the offer. FiatToken (USDC, JPYC) emits the use and directly afterwards
  * the transfer; a later transfer may belong to another authorization in the same transaction.
+ * @throws Problem `upstream-failed` when the receipt lacks them, although the node has listed the use
  */
 async function holdsTransfer(
   chain: PublicClient,
@@ -139,7 +144,8 @@ async function holdsTransfer(
     ({ eventName, args }) => eventName === "AuthorizationUsed" && isOurs(args.authorizer, args.nonce),
   );
   const next = at < 0 ? undefined : events[at + 1];
-  if (status !== "success" || next?.eventName !== "Transfer") return false;
+  if (status !== "success" || next?.eventName !== "Transfer")
+    throw new Problem("upstream-failed", `The receipt of ${hash} does not show the payment whose use is listed in it`);
   const isBetween = isAddressEqual(next.args.from, plain(from)) && isAddressEqual(next.args.to, plain(offer.payTo));
   return isBetween && next.args.value >= BigInt(offer.amount);
 }

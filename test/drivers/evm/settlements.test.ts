@@ -215,6 +215,20 @@ describe("the settlements on an EVM chain", () => {
       expect(await read(payment)).to.deep.equal({ state: "open" });
     });
 
+  it("are not known when the receipt contradicts the list of events", async () => {
+    const payment = await pay();
+    const transaction = await settle(payment);
+    const receipt = (await chain.rpc("eth_getTransactionReceipt", [transaction])) as Record<string, unknown>;
+    const [first] = receipt.logs as unknown[];
+    for (const change of [{ logs: [] }, { logs: [first] }, { status: "0x0" }, { status: "0x0", logs: [] }, undefined]) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: change ? { ...receipt, ...change } : null });
+      proxy.intervene((method) => (method === "eth_getTransactionReceipt" ? { status: 200, body } : "pass"));
+      expect(await thrown(read(payment)), JSON.stringify(change)).to.include({ code: "upstream-failed" });
+    }
+    proxy.intervene(() => "pass");
+    expect(await read(payment)).to.deep.equal({ state: "settled", transaction });
+  });
+
   it("are not known when the chain cannot be read, or the token answers nonsense", async () => {
     const payment = await pay();
     proxy.intervene((method) => (method === "eth_call" ? "lose" : "pass"));
