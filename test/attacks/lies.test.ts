@@ -110,6 +110,19 @@ describe("a facilitator", () => {
     expect([delivered.status, shop.executions, shop.rail.asked.settle - asked]).to.deep.equal([200, 1, 0]);
   });
 
+  it("that names another transaction than the chain shows is not believed: receipts name the chain's", async () => {
+    shop = await openShop({ patience, price: "1" });
+    let settled = "";
+    shop.rail.script.settle = (payment, offer) => {
+      const { transaction, ...receipt } = move(shop.rail, payment, offer);
+      settled = transaction;
+      return { ...receipt, transaction: TRANSACTION };
+    };
+    const answer = await shop.buy("/v1/roll", ROLL);
+    expect(answer.status).to.equal(200);
+    expect(shop.receipt(answer)).to.include({ success: true, transaction: settled });
+  });
+
   it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {
     shop = await openShop({ patience });
     shop.rail.script.settle = (payment, offer) => {

@@ -136,7 +136,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     const givenUp = confirmDeadline();
     for (;;) {
       const seen = await look(payment, offer, answer);
-      if (seen.state === "settled") return { ...seen, receipt: answer };
+      if (seen.state === "settled") return { ...seen, receipt: { ...answer, transaction: seen.receipt.transaction } };
       if (seen.state === "rejected" || !(await pause(LOOK_PAUSE_MS, givenUp)))
         return { ...seen, isClaimed: seen.isReadable };
     }
