@@ -2,6 +2,7 @@ import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilitie
 import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
 import type { EvmSender } from "./evm/sender.ts";
+import { tooDear } from "./evm/sender-chain.ts";
 import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
 
@@ -67,6 +68,7 @@ export function createAnchor(options: AnchorOptions): Anchor {
         });
       if (balance < price * ANCHOR_GAS)
         throw new Problem("unavailable", "The treasury has too little ETH on Base to anchor; nothing was charged");
+      if (price * ANCHOR_GAS > evmSender.feeCapWei) throw tooDear(client);
     },
 
     async write(hash, signal) {

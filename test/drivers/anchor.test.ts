@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { base58 } from "@scure/base";
 import { Connection, Keypair } from "@solana/web3.js";
 import { expect } from "chai";
+import { toHex } from "viem";
 import type { Hex } from "../../runtime/api/capabilities.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
@@ -99,6 +100,17 @@ describe("an anchor", () => {
     const receipt = await open({ solanaMs: 300 }).write(randomBytes(32).toString("hex"), never);
     expect(receipt.solana).to.equal(null);
     expect(receipt.base.tx).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("is not offered while gas costs more than it may pay: what cannot be sent must not be charged", async () => {
+    const anchor = open();
+    await base.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(500n * 10n ** 9n)]);
+    await base.rpc("evm_mine", []);
+    const message = "Transactions on Base cost more now than this service may pay";
+    expect(await thrown(anchor.ready(never))).to.include({ code: "unavailable", message });
+    await base.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(10n ** 9n)]);
+    await base.rpc("evm_mine", []);
+    expect(await thrown(anchor.ready(never))).to.equal(undefined);
   });
 
   it("fails when Base fails, in Base's name", async () => {

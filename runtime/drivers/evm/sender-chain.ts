@@ -76,6 +76,10 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
   return "unclear";
 }
 
+/** The Problem of gas prices above the cap, which pass. */
+export const tooDear = ({ name }: EvmClient): Problem =>
+  new Problem("unavailable", `Transactions on ${name} cost more now than this service may pay`);
+
 /** The Problem of an empty treasury account, which the operator must fill. */
 export const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
   new Problem("unavailable", `The service cannot pay for a transaction on ${client.name} now`, { cause });

@@ -6,7 +6,7 @@ import { untilAborted } from "../../core/deadline.ts";
 import type { Store } from "../../core/store.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
-import { broadcast, type ChainView, outOfFunds, readView } from "./sender-chain.ts";
+import { broadcast, type ChainView, outOfFunds, readView, tooDear } from "./sender-chain.ts";
 import { type Market, toFees } from "./sender-fees.ts";
 import { createJournal, type Journal, type SignedBytes } from "./sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
@@ -44,6 +44,8 @@ export interface EvmSubmission {
 
 /** Sends the transactions of one account on one chain, concurrently and from several processes that share a Store. */
 export interface EvmSender {
+  /** The most that one transaction may cost (gas × price). */
+  readonly feeCapWei: bigint;
   /**
    * Signs and broadcasts. The signal cancels only until the transaction is signed. A rejection means that nothing was
    * sent, except when the store failed. @throws Problem `upstream-failed` or `unavailable`; the signal's reason.
@@ -63,7 +65,7 @@ export interface EvmSenderOptions extends Partial<WatchTimes> {
   readonly client: EvmClient;
   readonly treasury: Pick<TreasuryAccounts, "evmAccount">;
   readonly store: Store;
-  /** The most that one transaction may cost (gas × maxFeePerGas), in wei. A rollup's data fee comes on top. */
+  /** In wei. A rollup's data fee comes on top. */
   readonly feeCapWei: bigint;
   readonly clock: Clock;
   readonly log: Log;
@@ -160,7 +162,10 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     for (const nonce of doubtful) if (await watch.adopt(nonce)) doubtful.delete(nonce);
     const { pooled, ...market } = await untilAborted(view(signer.address), signal);
     const fees = toFees(market, feeCapWei / payload.gas);
-    if (!fees) throw tooDear(market.baseFee);
+    if (!fees) {
+      log.error("evm.fee-cap", { chain: client.name, baseFee: String(market.baseFee), feeCapWei: String(feeCapWei) });
+      throw tooDear(client);
+    }
     for (let nonce = Math.max(next, pooled); ; nonce++) {
       signal.throwIfAborted();
       const attempt = await signer.sign(payload, nonce, fees);
@@ -189,12 +194,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     throw error;
   }
 
-  function tooDear(baseFee: bigint): Problem {
-    log.error("evm.fee-cap", { chain: client.name, baseFee: String(baseFee), feeCapWei: String(feeCapWei) });
-    return new Problem("unavailable", `Transactions on ${client.name} cost more now than this service may pay`);
-  }
-
   return {
+    feeCapWei,
     submit,
     find,
     async market(signal) {

@@ -12,6 +12,7 @@ import type {
 } from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
+import { tooDear } from "../evm/sender-chain.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget } from "./gas-budget.ts";
@@ -64,7 +65,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     };
   }
 
-  /** Without gas, payments would be verified and the work done, and then no settlement could succeed. */
+  /** Without gas at a price within the cap, payments would be verified, the work done, and nothing settled. */
   async function checkGas(signal: AbortSignal): Promise<void> {
     const address = await treasury.evmAddress();
     const [balance, price] = await client
@@ -77,6 +78,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         "unavailable",
         `The treasury ${address} has too little of ${client.name}'s coin to pay for gas`,
       );
+    if (price * SETTLEMENT_GAS > sender.feeCapWei) throw tooDear(client);
   }
 
   /** The outcome of an authorization that was broadcast before. */
@@ -120,12 +122,18 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       const work = client.ask(async (chain): Promise<VerifyResponse> => {
         const opened = await openScheme(scheme, chain, narrowed, { signal, trace: {} });
         if (isDeclined(opened)) return toInvalid(opened, payer);
+        const { mostGas, fees } = opened.terms;
+        if (mostGas * fees.maxFeePerGas > sender.feeCapWei) throw tooDear(client);
         const verdict = await opened.verify();
         if (!verdict.isValid || !opened.terms.deployment || (await quota.reserve(payer))) return verdict;
         return toInvalid(NO_MORE_WALLETS, payer);
       }, signal);
       const { invalidMessage, ...verdict } = await work.catch((cause: unknown) => {
-        throw unavailable(`The ${client.name} chain cannot be asked about a payment now`, cause);
+        const isKnown = cause instanceof Problem && cause.code === "unavailable";
+        throw unavailable(
+          isKnown ? cause.message : `The ${client.name} chain cannot be asked about a payment now`,
+          cause,
+        );
       });
       return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: toSentence(invalidMessage) }) };
     },

@@ -70,6 +70,23 @@ describe("the in-process facilitator", () => {
     await stage.chain.rpc("evm_mine", []);
   });
 
+  it("takes no payment while gas costs more than it may pay: the work would be done and nothing could settle", async () => {
+    const facilitator = open();
+    const payment = await pay();
+    const setPrice = async (gwei: bigint): Promise<void> => {
+      await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(gwei * GWEI)]);
+      await stage.chain.rpc("evm_mine", []);
+    };
+    await setPrice(20_000n);
+    const dear = "Transactions on Polygon cost more now than this service may pay";
+    const error = await thrown(facilitator.verify(payment, offer, never));
+    expect(error).to.include({ code: "facilitator-unavailable", message: dear });
+    expect(await thrown(facilitator.supported(never))).to.include({ code: "unavailable", message: dear });
+    await setPrice(1n);
+    expect(await open().verify(payment, offer, never)).to.include({ isValid: true });
+    expect(await facilitator.supported(never)).to.have.length(1);
+  });
+
   it("settles once when the node takes the transaction and its answer is lost", async () => {
     let lost = 0;
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));
