@@ -42,30 +42,34 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
 }
 
 /**
- * The text of a JSON-RPC body. A body that is not UTF-8, is nested too deep or is compressed becomes an empty text, so
- * that the door answers its own parse error.
- * @throws Problem as `receiveBody` does.
+ * The text of a JSON-RPC body, with or without a byte order mark. A body that is not UTF-8 or is nested too deep becomes
+ * an empty text, so that the door answers its own parse error.
+ * @throws Problem `unsupported-media-type` when it is compressed, and as `receiveBody` does.
  */
 export async function readRequestText(request: Request, terms: InputTerms): Promise<DoorBody> {
+  checkEncoding(request);
   const bytes = await receiveBody(request, terms);
   const shape = jsonShapeOf(bytes, terms.maxDepth);
   await countFields(shape.fields, terms);
-  const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
-  return { text: isPlain && isSafeToParse(bytes, shape) ? bytes.toString() : "", bytes: bytes.length };
+  const text = isSafeToParse(bytes, shape) ? bytes.toString().replace(/^\ufeff/, "") : "";
+  return { text, bytes: bytes.length };
 }
 
 /** An absent body is reported as missing, whatever its headers say. */
 function checkMediaType({ headers }: Request): void {
   if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) throw missingBody();
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding.toLowerCase() !== "identity") {
-    throw new Problem("unsupported-media-type", "The body is compressed; send it without a content-encoding");
-  }
+  checkEncoding({ headers });
   const type = headers["content-type"];
   if (type === undefined || !JSON_TYPE.test(type)) {
     const found = type === undefined ? "has no content-type" : `is ${JSON.stringify(type.slice(0, 100))}`;
     throw new Problem("unsupported-media-type", `The body ${found}; it must be application/json in UTF-8`);
   }
+}
+
+function checkEncoding({ headers }: Pick<Request, "headers">): void {
+  const { "content-encoding": encoding = "identity" } = headers;
+  if (encoding.toLowerCase() === "identity") return;
+  throw new Problem("unsupported-media-type", "The body is compressed; send it without a content-encoding");
 }
 
 const tooManyFields = (fields: number, most: number): Problem =>

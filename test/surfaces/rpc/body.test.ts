@@ -1,0 +1,40 @@
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
+
+const ASK = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const DOORS = [
+  ["/mcp", ASK],
+  ["/v1/a2a", { ...ASK, method: "tasks/get", params: { id: "nobody's" } }],
+] as const;
+
+describe("the body of a JSON-RPC request", () => {
+  let server: SandboxServer;
+  before(async () => {
+    server = await sharedSandboxServer();
+  });
+
+  const post = (path: string, body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(server.url + path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+
+  for (const [path, message] of DOORS) {
+    const text = JSON.stringify(message);
+
+    it(`may begin with a byte order mark, as on a service's route, at ${path}`, async () => {
+      const [marked, plain] = await Promise.all([post(path, `\ufeff${text}`), post(path, text)]);
+      expect(await marked.json()).to.deep.equal(await plain.json());
+      expect(marked.status).to.equal(200);
+    });
+
+    it(`is refused when it is compressed, with that reason, at ${path}`, async () => {
+      const response = await post(path, gzipSync(text), { "content-encoding": "gzip" });
+      expect(response.status).to.equal(415);
+      const { error } = (await response.json()) as { error: { code: number; message: string } };
+      expect(error).to.include({
+        code: -41501,
+        message: "The body is compressed; send it without a content-encoding",
+      });
+    });
+  }
+});
