@@ -41,7 +41,9 @@ describe("an answer to anybody", () => {
       "mcp-protocol-version",
       "Mcp-Param-Region",
       "a2a-version",
+      "a2a-extensions",
       "x-a2a-exchange",
+      "x-a2a-extensions",
       "x-request-id",
     ];
     const response = await fetch(`${door.url}/v1/roll`, {

@@ -9,6 +9,7 @@ const REQUEST_HEADERS = [
   "payment-signature",
   "sign-in-with-x",
   "x-a2a-exchange",
+  "x-a2a-extensions", // activates extensions in A2A 0.3
   "x-payment",
   "x-request-id",
 ];

@@ -69,11 +69,16 @@ export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>):
 /** The request headers that activate extensions: A2A 1.0's, then 0.3's. */
 const ACTIVATION = ["a2a-extensions", "x-a2a-extensions"];
 
-/** The response headers that confirm which of the requested extensions are active (1.0, section 4.6). */
+/**
+ * The response headers that confirm which of the requested extensions are active (1.0, section 4.6), and that let
+ * browsers read them.
+ */
 export function toActivated(headers: RequestHeaders): Record<string, string> {
   const echoes = ACTIVATION.map((name): [string, string] => {
     const asked = (readHeader(headers, name) ?? "").split(",").map((uri) => uri.trim());
     return [name, X402_EXTENSIONS.filter((uri) => asked.includes(uri)).join(", ")];
   });
-  return Object.fromEntries(echoes.filter(([, known]) => known !== ""));
+  const active = echoes.filter(([, known]) => known !== "");
+  if (active.length === 0) return {};
+  return { ...Object.fromEntries(active), "access-control-expose-headers": active.map(([name]) => name).join(", ") };
 }

@@ -173,6 +173,7 @@ describe("the standard methods of A2A", () => {
       for (const name of ["x-a2a-extensions", "a2a-extensions"]) {
         const { headers } = await post(message, { [name]: `https://other.example/a, ${EXTENSION}` });
         expect(headers[name]).to.equal(EXTENSION);
+        expect(headers["access-control-expose-headers"], "for browsers").to.equal(name);
         expect(await post(message, { [name]: "https://other.example/a" })).not.to.have.nested.property(
           `headers.${name}`,
         );
