@@ -103,11 +103,14 @@ export function createStandard({ services, book, calls, follow, index, listing }
         A2A_CODES.invalidParams,
         "The task belongs to another context; leave contextId out, or send its own",
       );
-    if (ENDED.includes(task.state))
+    if (ENDED.includes(task.state)) {
+      // The answer to this payment was lost; a new task would be paid for again.
+      if (typeof payment === "object" && (await book.isClaimedFor(id, payment))) return calls.show(task, context);
       return refuse(
         A2A_CODES.unsupportedOperation,
         `The task is ${task.state} and takes no more messages; send a new one`,
       );
+    }
     if (payment === "rejected") return giveUp(task, context);
     if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);

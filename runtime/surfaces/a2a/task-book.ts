@@ -78,6 +78,8 @@ export interface TaskBook {
   write(task: TaskHead, change: TaskChange): Promise<Task>;
   /** Claims a task for one payment, or for its cancellation. Returns false when another claim exists. Atomic. */
   claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
+  /** Whether this is the current claim. */
+  isClaimedFor(id: string, claim: PaymentClaim): Promise<boolean>;
   /** The current claim. */
   claimed(id: string): Promise<PaymentClaim | undefined>;
   /** Withdraws the claim of a payment that was refused. */
@@ -134,6 +136,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
       const keepMs = claim.payment === null ? UNPAID_MS : PAID_MS;
       return (await store.putIfAbsent(claimKey(id), claim, keepMs)) || isClaimedFor(id, claim);
     },
+    isClaimedFor,
     claimed,
     async releasePayment(id, claim) {
       if (await isClaimedFor(id, claim)) await store.delete(claimKey(id));

@@ -177,6 +177,16 @@ describe("a task", () => {
         expect((await get(task.id)).result.status.state).to.equal(state);
       });
 
+    it("is shown again to the payment that has bought it, whose answer may be lost, and to no other", async () => {
+      const task = await begin("roll");
+      const payment = pay(task);
+      const { result } = await submit(task.id, payment);
+      expect(result.status.state).to.equal("completed");
+      expect((await submit(task.id, payment)).result).to.deep.equal(result);
+      expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
+      expect([stage.door.executions, stage.door.rails.base.moved.size]).to.deep.equal([1, 1]);
+    });
+
     it("is canceled by a client that rejects the payment", async () => {
       const task = await begin("roll");
       const { result } = await send({ taskId: task.id, metadata: { [KEY("status")]: "payment-rejected" } });
