@@ -39,6 +39,9 @@ const FOREIGN_SYNC_MS = 1000;
 const MOST_REWRITTEN_PAGES = 25_000;
 const OPEN_PATIENCE_MS = 2000;
 const SWEEP_EVERY_MS = 60_000;
+/** The key that a ping writes: a full disk can still be read. */
+const PING = "ping";
+const PING_KEEP_MS = 60_000;
 
 /**
  * `auto_vacuum` has an effect only before the first table is created. The cache, 32 MB, holds the indexes of a busy shop:
@@ -110,7 +113,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       const next = keys.length === PAGE ? keys.at(-1) : undefined;
       return next === undefined ? { keys } : { keys, next };
     },
-    ping: () => commits.run("", () => undefined),
+    async ping() {
+      await commits
+        .run(PING, () => entries.write(PING, "1", expiresIn(PING_KEEP_MS)))
+        .catch((cause: Error) => {
+          throw new Problem("unavailable", `The store takes no writes: ${cause.message}`, { cause });
+        });
+    },
     async close() {
       upkeep.close();
       sweep.close();

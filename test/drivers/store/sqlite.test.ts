@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
@@ -128,6 +129,15 @@ describe("a store in a file", () => {
     const store = await openStore({ dataDir: folder });
     expect(await listKeys(store, "large:")).to.have.length(times);
     expect([await store.get("filled"), await store.get("small")]).to.deep.equal([times, 1]);
+    await store.close();
+  });
+
+  it("does not answer a ping while the disk is full, says why, and answers when there is room", async () => {
+    const child = startChild({ dataDir: folder }, ["brim"], LITTLE_ROOM);
+    const said = await text(child.stdout!);
+    expect(said).to.match(/^The store takes no writes: .*(?:full|disk)/);
+    const store = await openStore({ dataDir: folder });
+    await store.ping();
     await store.close();
   });
 

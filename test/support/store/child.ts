@@ -1,12 +1,18 @@
-import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
+import { openStore, type StoreOptions, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 
 /**
  * Works on a store in a child process. `race` claims keys that other processes also claim, and prints how many it got.
  * `write` writes until it is killed, and prints each acknowledged key. `fill` writes until the disk is full, then
- * something small, and prints the number of writes and the store's error.
+ * something small, and prints the number of writes and the store's error. `brim` leaves no room even for something small, and
+ * prints what a ping says then.
  */
 const [options = "", work, argument = ""] = process.argv.slice(2);
-const store = await openStore(JSON.parse(options) as StoreOptions);
+const opened = JSON.parse(options) as StoreOptions;
+const NEVER_MS = 2 ** 30;
+const store = await (work === "brim"
+  ? openSqliteStore({ file: storeFileOf(opened.dataDir), upkeepMs: NEVER_MS })
+  : openStore(opened));
 
 if (work === "race") {
   process.stdout.write("ready\n");
@@ -38,4 +44,17 @@ if (work === "race") {
   await store.set("small", 1);
   await store.close();
   process.stdout.write(JSON.stringify({ times, said, after }));
+} else if (work === "brim") {
+  const fillWith = async (text: string, at = 0): Promise<void> =>
+    store.set(`${text.length}:${at}`, text).then(
+      () => fillWith(text, at + 1),
+      () => {},
+    );
+  for (const size of [100_000, 10_000, 1]) await fillWith("x".repeat(size));
+  const said = await store.ping().then(
+    () => "it may be used",
+    (error: Error) => error.message,
+  );
+  await store.close();
+  process.stdout.write(said);
 }
