@@ -55,8 +55,8 @@ export async function send({ method, url, body }, payment, proof) {
     title: `${response.status} ${response.statusText}`.trim(),
     body: file ? `A file of type ${file.type}, of ${file.size} bytes` : parse(text),
     file: file && { type: file.type, url: URL.createObjectURL(file) },
-    // The body has the whole challenge, the header its lean form.
-    challenge: response.status === 402 && challenge ? /** @type {Answer["challenge"]} */ (parse(text)) : undefined,
+    // The header's form is the one to echo: the body's is larger than many proxies take in a header.
+    challenge: response.status === 402 ? /** @type {Answer["challenge"]} */ (challenge) : undefined,
     receipt: /** @type {Answer["receipt"]} */ (receipt),
     milliseconds: Math.round(performance.now() - started),
   };

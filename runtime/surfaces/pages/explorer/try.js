@@ -77,7 +77,8 @@ export function setUpTry(form) {
     if (!answer) {
       say("There was no answer: the connection broke, or the seller is gone.");
       outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
-    } else if (answer.challenge) await offer(call, answer.challenge, payment !== undefined);
+    } else if (answer.challenge)
+      await offer(call, answer.challenge, { whole: answer.body, isRefusal: payment !== undefined });
     else if (answer.status === 200) showResult(answer);
     else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid.
@@ -138,7 +139,7 @@ export function setUpTry(form) {
       if (proof === undefined) return;
       const answer = await send(call, undefined, proof).catch(() => undefined);
       if (!answer) return say("There was no answer: the connection broke, or the seller is gone.");
-      if (answer.challenge) return offer(call, answer.challenge, true);
+      if (answer.challenge) return offer(call, answer.challenge, { whole: answer.body, isRefusal: true });
       say(answer.status === 200 ? "Done." : "The call did not succeed.");
       outcome.replaceChildren(toOutcome(answer));
     }
@@ -148,9 +149,10 @@ export function setUpTry(form) {
    * Shows a challenge, and pays it on request.
    * @param {import("./request.js").Call} call
    * @param {import("./x402.js").Challenge} challenge
-   * @param {boolean} isRefusal whether it is the answer to a payment
+   * @param {{ whole: unknown, isRefusal: boolean }} shown `whole`: the answer's body; `isRefusal`: whether it is the answer
+   *   to a payment
    */
-  async function offer(call, challenge, isRefusal) {
+  async function offer(call, challenge, { whole, isRefusal }) {
     const payers = await findPayers();
     const asked = signInOf(challenge);
     if (challenge.accepts.length === 0 && asked) return askToSign(call, asked, { challenge, payers });
@@ -158,7 +160,7 @@ export function setUpTry(form) {
     const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
     outcome.replaceChildren(
       h("section", { class: "answer due" }, ...parts, ...payers.map(toButton), toAdvice(payers.length)),
-      toMore("The whole challenge, as it stands in the PAYMENT-REQUIRED header", toBox(challenge)),
+      toMore("The whole challenge, as it stands in the body", toBox(whole)),
     );
     const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
     if (first) first.checked = true;

@@ -28,18 +28,19 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(open?.complaints).to.deep.equal([]);
   });
 
-  async function openWith(options: Partial<FakeWalletOptions>) {
+  async function openWith({ service = "roll", ...options }: Partial<FakeWalletOptions> & { service?: string }) {
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE, ...options });
-    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
-    await askUnpaid(open.page);
+    open = await visit(browser, `${counter.url}/docs/${service}`, DESKTOP, wallet.into);
+    await askUnpaid(open.page, service);
     return { wallet, page: open.page };
   }
 
-  async function askUnpaid(page: Page): Promise<void> {
-    await page.locator("#roll .raw > summary").click();
-    await page.locator("#roll textarea.input").fill('{"low": 4, "high": 4}');
-    await page.locator("#roll button[type=submit]").click();
-    await page.locator("#roll .offers").waitFor();
+  async function askUnpaid(page: Page, service = "roll"): Promise<void> {
+    const form = page.locator(`#${service}`);
+    await form.locator(".raw > summary").click();
+    await form.locator("textarea.input").fill('{"low": 4, "high": 4}');
+    await form.locator("button[type=submit]").click();
+    await form.locator(".offers").waitFor();
   }
 
   const balanceOf = (token: "usdc" | "jpyc", payTo: string): Promise<bigint> =>
@@ -67,6 +68,13 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect((await balanceOf("usdc", "BASE_PAYMENT_ADDRESS")) - before).to.equal(1000n);
     const link = page.locator("#roll .receipt a");
     expect(await link.getAttribute("href")).to.match(/^https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/);
+  });
+
+  it("echoes the header's form of the challenge, so that its payment fits the headers that proxies take", async () => {
+    const { page } = await openWith({ service: "ledger_summary" });
+    const sent = page.waitForRequest((request) => request.headers()["payment-signature"] !== undefined);
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    expect((await sent).headers()["payment-signature"]).to.have.length.below(4096);
   });
 
   it("has a browser wallet sign in, and shows it what it has bought", async () => {
