@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
@@ -54,5 +55,40 @@ describe("a paid request, while another process holds the store's lock", () => {
     shop.handler = undefined;
     expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
     expect(shop.rail.asked.settle).to.equal(settled + 1);
+  });
+});
+
+describe("a paid request, while the store's file was moved away", () => {
+  const data = createDataDir();
+  const file = `${data.path}/payphone.sqlite`;
+  const away = `${file}-away`;
+  let store: OpenStore;
+  let shop: Shop;
+  before(async () => {
+    store = await openSqliteStore({ file });
+    shop = await openShop({ store: { ...store, entries: createMemoryStore().entries } });
+  });
+  after(async () => {
+    await shop.close();
+    await store.close();
+    data.remove();
+  });
+  const pinged = (): Promise<string> =>
+    store.ping().then(
+      () => "up",
+      (error: Error) => error.message,
+    );
+
+  it("is not settled, since a restart would know nothing of it, and is charged once the file is back", async () => {
+    const payment = await shop.pay("/v1/roll");
+    renameSync(file, away);
+    const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect(response.status).to.equal(503);
+    expect(shop.rail.asked.settle).to.equal(0);
+    expect(await pinged()).to.match(/payphone.sqlite was removed or replaced while it was open$/);
+    renameSync(away, file);
+    expect(await pinged()).to.equal("up");
+    expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+    expect(shop.rail.asked.settle).to.equal(1);
   });
 });

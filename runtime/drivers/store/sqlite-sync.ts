@@ -1,5 +1,5 @@
-import { close, closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { close, closeSync, fdatasync, fsyncSync, openSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /** Syncs committed writes to the disk, off the event loop and outside of every lock. */
@@ -12,6 +12,7 @@ export interface Syncs {
 
 /** The write-ahead log on the disk. */
 export interface LogFile {
+  /** @throws also when the database or its log was removed or replaced: nobody would find there what was written. */
   sync(): Promise<void>;
   /** Copies the whole log into the database, synced, and starts a new log. @throws when that is not possible yet. */
   renew(): void;
@@ -60,11 +61,16 @@ export function createSyncs(log: LogFile): Syncs {
 export function openLogFile(file: string, db: DatabaseSync): LogFile {
   const descriptor = openSync(`${file}-wal`, "r+");
   syncFolder(dirname(file));
+  const opened = [file, `${file}-wal`].map((path) => ({ path, inode: inodeOf(path) }));
+  const refuseLoss = (): void => {
+    const lost = opened.find(({ path, inode }) => inodeOf(path) !== inode);
+    if (lost) throw new Error(`${basename(lost.path)} was removed or replaced while it was open`);
+  };
   return {
     sync: () =>
-      new Promise((done, fail) => {
+      new Promise<void>((done, fail) => {
         fdatasync(descriptor, (error) => (error ? fail(error) : done()));
-      }),
+      }).then(refuseLoss),
     renew() {
       const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { readonly busy: number };
       if (busy) throw new Error("After a disk error the log cannot be renewed while another process reads it");
@@ -72,6 +78,9 @@ export function openLogFile(file: string, db: DatabaseSync): LogFile {
     close: () => close(descriptor),
   };
 }
+
+/** Undefined when there is no such file. */
+const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 
 /** Syncs the folder: otherwise a new file may be missing after a power failure. Windows has no such call. */
 function syncFolder(path: string): void {
