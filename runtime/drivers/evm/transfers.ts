@@ -1,5 +1,6 @@
 import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
 import type { EvmClient } from "./client.ts";
@@ -20,20 +21,25 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTransfersOptions): TransferReader {
   const token = asset.toLowerCase() as Hex;
-  const timeOf = (number: bigint): Promise<number> =>
-    client.ask(async (chain) => Number((await chain.getBlock({ blockNumber: number })).timestamp) * 1000);
+  /** What a node refuses, and what makes no sense, is no answer. */
+  const ask: EvmClient["ask"] = (work) =>
+    client.ask(work).catch((cause: unknown) => {
+      if (cause instanceof Problem) throw cause;
+      const [why] = (cause as Error).message.split("\n", 1);
+      throw new Problem("upstream-failed", `The node of ${client.name} does not tell its transfers: ${why}`, { cause });
+    });
 
   return {
-    begin: () => timeOf(0n),
+    begin: () => ask((chain) => readTime(chain, 0n)),
     async read(receivers, span) {
-      const { from, to } = await client.ask((chain) => blocksOf(chain, span));
+      const { from, to } = await ask((chain) => blocksOf(chain, span));
       const found: Transfer[] = [];
       let chunk = chunkBlocks;
       for (let at = from; at <= to; ) {
         const last = at + chunk - 1n < to ? at + chunk - 1n : to;
         try {
           const range = { fromBlock: at, toBlock: last };
-          found.push(...(await client.ask((chain) => readTransfers(chain, token, receivers, range))));
+          found.push(...(await ask((chain) => readTransfers(chain, token, receivers, range))));
           at = last + 1n;
         } catch (error) {
           if (chunk <= SMALLEST_CHUNK) throw error;
@@ -45,7 +51,7 @@ export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTr
     async of(hash, receivers) {
       // A facilitator may have reported anything.
       if (!HASH.test(hash) || !receivers.every((address) => ADDRESS.test(address))) return [];
-      return client.ask(async (chain) => {
+      return ask(async (chain) => {
         const receipt = await chain.getTransactionReceipt({ hash: hash as Hex }).catch(absent);
         if (receipt?.status !== "success") return [];
         const { blockNumber: fromBlock } = receipt;
@@ -54,7 +60,7 @@ export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTr
       });
     },
     isPayment: (hash) =>
-      client.ask(async (chain) => {
+      ask(async (chain) => {
         const { parseEventLogs } = await import("viem");
         const receipt = await chain.getTransactionReceipt({ hash: hash as Hex });
         const ofToken = receipt.logs.filter(({ address }) => address.toLowerCase() === token);
@@ -87,7 +93,7 @@ async function readTransfers(
   const timeOf = async (number: bigint): Promise<number> => {
     const known = times.get(number);
     if (known !== undefined) return known;
-    const time = Number((await chain.getBlock({ blockNumber: number })).timestamp) * 1000;
+    const time = await readTime(chain, number);
     times.set(number, time);
     return time;
   };
@@ -110,11 +116,17 @@ async function firstSince(chain: PublicClient, at: number, latest: bigint): Prom
   let [low, high] = [0n, latest + 1n];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const { timestamp } = await chain.getBlock({ blockNumber: middle });
-    if (Number(timestamp) * 1000 < at) low = middle + 1n;
+    if ((await readTime(chain, middle)) < at) low = middle + 1n;
     else high = middle;
   }
   return low;
+}
+
+/** The time of a block: Unix milliseconds. */
+async function readTime(chain: PublicClient, blockNumber: bigint): Promise<number> {
+  const { timestamp } = await chain.getBlock({ blockNumber });
+  if (typeof timestamp !== "bigint") throw new TypeError(`block ${blockNumber} has no time`);
+  return Number(timestamp) * 1000;
 }
 
 function absent(error: unknown): undefined {

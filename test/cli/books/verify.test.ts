@@ -10,6 +10,7 @@ import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -161,6 +162,28 @@ describe("payphone sales and books verify, with a server on chains", () => {
     setTransaction(base.id, tx);
     setTransaction(solana.id, solana.transaction);
     expect((await verify()).code).to.equal(0);
+  });
+
+  it("compare the other rails where a node lacks a block, refuses or answers nonsense, and never call that equal", async () => {
+    const node = await startRpcProxy(sandbox.env.BASE_RPC_URL as string);
+    const answer = (said: object): object => ({
+      status: 200,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...said }),
+    });
+    const faults = [
+      ["eth_getBlockByNumber", { result: null }],
+      ["eth_getBlockByNumber", { result: {} }],
+      ["eth_getLogs", { result: null }],
+      ["eth_getLogs", { error: { code: -32601, message: "the method eth_getLogs is not available" } }],
+    ] as const;
+    for (const [asked, said] of faults) {
+      node.intervene((method) => (method === asked ? (answer(said) as Fate) : "pass"));
+      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, BASE_RPC_URL: node.url };
+      const { out, err, code } = await runPayphone(["books", "verify"], env);
+      expect(err, asked).to.match(/^base: not compared: The node of Base does not tell its transfers: .+\n$/);
+      expect([code, out.match(/^\w+(?=:)/gm)], out).to.deep.equal([1, ["solana", "polygon"]]);
+    }
+    await node.stop();
   });
 
   it("compare no more days than the book keeps", async () => {
