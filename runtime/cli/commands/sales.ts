@@ -70,7 +70,8 @@ export function addSalesCommands(program: Command): void {
 export const sandboxOption = (): Option => new Option("--sandbox", "the sandbox's book: play money");
 
 /** `--from`: Unix milliseconds. */
-export const fromOption = (): Option => new Option("--from <time>", "from this day or time on").argParser(toMoment(0));
+export const fromOption = (what = "from this day or time on"): Option =>
+  new Option("--from <time>", what).argParser(toMoment(0));
 
 /** `--to`: Unix milliseconds, exclusive. */
 export const toOption = (): Option =>

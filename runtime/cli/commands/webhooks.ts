@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toColumns } from "../columns.ts";
 import { loadConfig } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { shopOption } from "./directory.ts";
+import { checkSpan, fromOption, toOption } from "./sales.ts";
 
 const HELP = `
 Messages that a receiver does not take are sent again for a day, and then given up. What was given up is kept for a month.
@@ -40,11 +41,12 @@ export function addWebhookCommands(program: Command): void {
     .description("tell receivers again")
     .argument("[ids...]", "messages, sales, refunds, transactions, jobs or request ids")
     .option("--given-up", "everything that was given up", false)
-    .addOption(new Option("--from <time>", "every line of the book from this day or time (UTC) on").argParser(toTime))
-    .addOption(new Option("--to <time>", "… until this one").argParser(toTime))
+    .addOption(fromOption("every line of the book from this day (UTC) or time on"))
+    .addOption(toOption())
     .action(async (ids: string[], options: { givenUp: boolean; from?: number; to?: number }, command: Command) => {
       if (ids.length === 0 && !options.givenUp && options.from === undefined)
         command.error("error: name what is to be told again: ids, --given-up or --from");
+      checkSpan(options);
       const { resendWebhooks } = await import("../webhooks/webhooks.ts");
       const { dir } = command.optsWithGlobals<{ dir?: string }>();
       const count = await resendWebhooks(loadConfig(), await loadSite(dir), { ids, ...options });
@@ -55,12 +57,4 @@ export function addWebhookCommands(program: Command): void {
 async function loadSite(dir: string | undefined): Promise<SiteManifest> {
   const { loadSet } = await import("../set/load.ts");
   return (await loadSet(toShop(dir))).site;
-}
-
-/** Unix milliseconds of a day or a time in UTC. */
-function toTime(text: string): number {
-  const at = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError("write a day or a time, such as 2026-09-01 or 2026-09-01T12:00:00Z");
-  return at;
 }

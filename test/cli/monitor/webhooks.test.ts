@@ -10,6 +10,7 @@ import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webh
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { runPayphone } from "../../support/books/books-command.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -83,6 +84,15 @@ describe("a shop with webhooks", () => {
     );
     const unknown = await resendWebhooks(config, site, { ids: ["nothing"], givenUp: false }).catch((error) => error);
     expect(unknown).to.have.property("code", "not-found");
+  });
+
+  it("is told which lines by the same days and times as the book's other commands, whatever the time zone", async () => {
+    const resend = (...span: string[]) =>
+      runPayphone(["webhooks", "resend", ...span], { PAYPHONE_DATA_DIR: shop.dataDir, TZ: "Asia/Tokyo" });
+    for (const from of ["2026-09-01T12:00", "2026-02-30", "5"])
+      expect((await resend("--from", from)).err, from).to.include("It must be a day (2026-05-01) or a time");
+    const turned = await resend("--from", "2026-09-02", "--to", "2026-09-01");
+    expect(turned.err).to.include("--from must be before --to");
   });
 
   it("makes no store where there is none, which would look as if every message was accepted", async () => {
