@@ -78,6 +78,9 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   let hole: { nonce: number; since: number } | undefined;
   let closed = false;
 
+  /** Absolute: a clock that was set back delays nothing. */
+  const sinceThen = (at: number): number => Math.abs(clock.now() - at);
+
   return {
     add,
     adopt,
@@ -146,9 +149,8 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
 
   /** Handles a used nonce: normally one of our hashes has used it. */
   async function confirm(pending: PendingTransaction, { block }: ChainView): Promise<void> {
-    const now = clock.now();
     if (pending.includedAt !== undefined) {
-      if (now - pending.includedAt >= GUARD_MS) byNonce.delete(pending.nonce);
+      if (sinceThen(pending.includedAt) >= GUARD_MS) byNonce.delete(pending.nonce);
       return;
     }
     const receipt = await findReceipt(client, hashesOf(pending));
@@ -156,7 +158,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     pending.missingSince = undefined;
     const depth = block > receipt.blockNumber ? block - receipt.blockNumber + 1n : 1n;
     if (depth < confirmations) return;
-    pending.includedAt = now;
+    pending.includedAt = clock.now();
     const { transactionHash: hash, blockNumber, status, logs } = receipt;
     // Before the outcome resolves, so that whoever learns of the block finds the fee in the book.
     await deps.spending.enter(pending.nonce, receipt, pending.payload.spentFor);
@@ -167,7 +169,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   async function markMissing(pending: PendingTransaction): Promise<void> {
     await reload(pending);
     pending.missingSince ??= clock.now();
-    if (clock.now() - pending.missingSince < stuckMs) return;
+    if (sinceThen(pending.missingSince) < stuckMs) return;
     byNonce.delete(pending.nonce);
     log.error("evm.nonce-lost", { chain: client.name, nonce: pending.nonce, hashes: hashesOf(pending) });
     const detail = `Another transaction took the place of this one on the ${client.name} chain`;
@@ -178,11 +180,10 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
     for (const pending of waiting.slice(0, BATCH)) {
       pending.includedAt = undefined; // A reorganisation may have dropped it.
-      const now = clock.now();
       const { fees } = newest(pending.attempts);
       const isHeldBack = pending.nonce === view.mined || fees.maxFeePerGas < view.baseFee;
-      if (isHeldBack && now - pending.signedAt >= stuckMs) await replace(pending, view);
-      else if (pending.nonce >= view.pooled && now - pending.broadcastAt >= rebroadcastMs) await send(pending);
+      if (isHeldBack && sinceThen(pending.signedAt) >= stuckMs) await replace(pending, view);
+      else if (pending.nonce >= view.pooled && sinceThen(pending.broadcastAt) >= rebroadcastMs) await send(pending);
     }
   }
 
@@ -216,7 +217,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   async function fillHole(waiting: readonly PendingTransaction[], { pooled }: ChainView): Promise<void> {
     const isHole = waiting.some(({ nonce }) => nonce > pooled) && !byNonce.has(pooled);
     if (!isHole || hole?.nonce !== pooled) hole = isHole ? { nonce: pooled, since: clock.now() } : undefined;
-    if (!hole || clock.now() - hole.since < rebroadcastMs || (await adopt(pooled))) return;
+    if (!hole || sinceThen(hole.since) < rebroadcastMs || (await adopt(pooled))) return;
     const payload = signer.nothing();
     const { fees } = newest(waiting[0]!.attempts);
     const attempt = await signer.sign(payload, pooled, fees);

@@ -111,7 +111,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
   }
 
   function view(address: Hex): Promise<ChainView> {
-    if (!seen || clock.now() - seen.at >= VIEW_MS) seen = { view: readView(client, address), at: clock.now() };
+    if (!seen || Math.abs(clock.now() - seen.at) >= VIEW_MS)
+      seen = { view: readView(client, address), at: clock.now() };
     return seen.view;
   }
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { toHex } from "viem";
 import { eventually } from "../../support/eventually.ts";
 import { GWEI, NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
@@ -19,6 +20,21 @@ describe("the EVM sender", () => {
     const { hash } = await open({ stuckMs: 10_000 }).send({ to: NOBODY, data: text(1) }, never);
     expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
     expect([...stage.store.entries.keys()].filter((key) => key.startsWith("evm-tx:"))).to.have.length(1);
+  });
+
+  it("sends again, and reads the fees anew, after the clock was set back", async () => {
+    let shift = 0;
+    const clock = { now: () => Date.now() + shift };
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    const sender = open({ clock });
+    const lost = await sender.submit({ to: NOBODY, data: text(1), gas: 30_000n }, never);
+    shift = -3_600_000;
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(3n * GWEI)]);
+    await stage.mine();
+    expect((await sender.market(never)).baseFee).to.equal(3n * GWEI);
+    stage.proxy.intervene(() => "pass");
+    const { hash } = await lost.included(AbortSignal.timeout(30_000));
+    expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
   });
 
   it("takes up after a crash what was signed and not broadcast, and leaves no gap", async () => {
