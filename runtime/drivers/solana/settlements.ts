@@ -3,6 +3,7 @@ import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
+import { sumOwnTransfers } from "./own-transfers.ts";
 import { searchMessage } from "./settlements-search.ts";
 
 export interface SolanaSettlementsOptions {
@@ -100,8 +101,10 @@ async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessag
 }
 
 /** A transaction that failed on the chain can never succeed, since a message is executed only once. */
-function judge({ meta, transaction }: VersionedTransactionResponse, offer: PaymentRequirements): SettlementState {
-  const received = held(meta?.postTokenBalances, offer) - held(meta?.preTokenBalances, offer);
+function judge(landed: VersionedTransactionResponse, offer: PaymentRequirements): SettlementState {
+  const { meta, transaction } = landed;
+  const gained = held(meta?.postTokenBalances, offer) - held(meta?.preTokenBalances, offer);
+  const received = gained + sumOwnTransfers(landed, { mint: offer.asset, owner: offer.payTo });
   const isPaid = meta?.err === null && received >= BigInt(offer.amount);
   return isPaid ? { state: "settled", transaction: transaction.signatures[0]! } : { state: "dead" };
 }

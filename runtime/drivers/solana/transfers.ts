@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
 import type { SolanaClient } from "./client.ts";
+import { sumOwnTransfers } from "./own-transfers.ts";
 import { tokenAccountOf } from "./receiver.ts";
 
 export interface SolanaTransfersOptions {
@@ -112,10 +113,11 @@ function toTransfer(
   if (!landed?.meta || landed.meta.err !== null) return [];
   const { preTokenBalances: before, postTokenBalances: after } = landed.meta;
   const gained = (owner: string): bigint => held(after, mint, owner) - held(before, mint, owner);
-  const amount = gained(receiver);
+  const own = sumOwnTransfers(landed, { mint, owner: receiver });
+  const amount = gained(receiver) + own;
   if (amount <= 0n) return [];
   const owners = new Set([...(before ?? []), ...(after ?? [])].map(({ owner }) => owner ?? ""));
-  const from = [...owners].find((owner) => owner !== receiver && gained(owner) < 0n) ?? null;
+  const from = [...owners].find((owner) => owner !== receiver && gained(owner) < 0n) ?? (own > 0n ? receiver : null);
   return [{ transaction: signature, from, to: receiver, amount, at: (landed.blockTime ?? 0) * 1000 }];
 }
 

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
 import { createSolanaSettlements } from "../../../runtime/drivers/solana/settlements.ts";
+import { createSolanaTransfers } from "../../../runtime/drivers/solana/transfers.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
@@ -142,6 +143,21 @@ describe("the settlements on Solana", () => {
       await settle(payment);
       expect(await open()(payment, offer())).to.deep.equal({ state: "dead" });
     }
+  });
+
+  it("are settled when the seller has paid itself: its balance does not change by it", async () => {
+    buyer = seller;
+    chain.putTokenAccount(seller.publicKey.toBase58(), 5000n);
+    const payment = await pay();
+    const transaction = await settle(payment);
+    expect(await open()(payment)).to.deep.equal({ state: "settled", transaction });
+    expect(await open()(payment, offer("1001"))).to.deep.equal({ state: "dead" });
+    const span = { from: 0, to: Date.now() + 60_000 };
+    const client = createSolanaClient({ url: proxy.url, network: chain.network, retries: 0 });
+    const address = seller.publicKey.toBase58();
+    const transfers = await createSolanaTransfers({ client, mint: asset }).read([address], span);
+    const [own] = transfers.filter((transfer) => transfer.transaction === transaction);
+    expect(own).to.include({ from: address, to: address, amount: 1000n });
   });
 
   it("are not those of another message that pays the same", async () => {
