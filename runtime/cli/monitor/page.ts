@@ -51,8 +51,9 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const readState = createStateReader(deps);
   const own = ownWallets(config);
   const history = createTallyHistory(Date.now);
-  if (config.admin.port !== undefined && config.redisUrl === undefined)
-    void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
+  const isShown = config.admin.port !== undefined;
+  if (isShown) void readState().catch(() => {}); // The first look need not wait for the chains.
+  if (isShown && config.redisUrl === undefined) void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
   const answerOf = (sale: BookLine): Promise<SaleAnswer> => readSaleAnswer(store, sale);
