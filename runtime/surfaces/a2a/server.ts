@@ -1,4 +1,4 @@
-import { PROBLEMS, Problem } from "../../api/problem.ts";
+import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
@@ -130,9 +130,11 @@ function isPaying(received: Received): boolean {
   return typeof readPaymentMessage(metadata) === "object";
 }
 
-/** The refusal for too many requests. Peer methods and standard methods have different codes. */
-const refuseOften = (method: string, retryAfter: number): A2aRefusal =>
-  refuseForNow(findPeerMethod(method) ? PEER_CODES.policy : PROBLEMS["rate-limited"].rpc, retryAfter);
+/** The refusal for too many requests. Peer methods have a code of their own. */
+function refuseOften(method: string, retryAfter: number): A2aRefusal {
+  if (findPeerMethod(method)) return refuseForNow(PEER_CODES.policy, retryAfter);
+  return toTaskRefusal(new Problem("rate-limited", `Too many requests; try again in ${retryAfter} s`, { retryAfter }));
+}
 
 function toReply(received: Received | undefined, answer: MethodAnswer, { headers }: DoorRequest): DoorReply {
   const fixed = { "content-type": "application/json", "cache-control": "no-store" };

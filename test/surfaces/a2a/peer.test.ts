@@ -136,6 +136,7 @@ describe("the signed peer door", () => {
         const { status, headers, body } = await stage.door.post(message);
         expect(status).to.equal(429);
         expect(body.error.code).to.equal(code);
+        expect(body.error.data?.code, "the problem document").to.equal(code === -42901 ? "rate-limited" : undefined);
         expect(Number(headers["retry-after"])).to.be.above(0);
       }
       expect((await stage.door.post(stage.peer.seal("peer/hello"), {}, { client: "192.0.2.2" })).body).to.have.property(
