@@ -29,6 +29,8 @@ const SECRET_FIELDS = new Set([
 const MAX_CAUSES = 5;
 const MAX_DEPTH = 8;
 const MIN_SECRET = 8;
+/** How much waits in memory for a disk that is full; more is lost. */
+const MAX_WAITING = 2 ** 20;
 
 /** A log to which secrets can be added later. */
 export interface OpenLog extends Log {
@@ -39,6 +41,7 @@ export interface OpenLog extends Log {
 /** A log with one JSON object per line: `{level, time, event, …fields}`. Errors are written with their causes. */
 export function createLog({ level = "info", secrets = [], destination }: LogOptions = {}): OpenLog {
   const eraser = createEraser(secrets);
+  const complain = createComplaint();
   const logger = pino(
     {
       level,
@@ -49,13 +52,29 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
       serializers: { error: toErrorFields },
       hooks: { streamWrite: eraser.erase },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    destination ?? pino.destination({ fd: 1, sync: true, maxLength: MAX_WAITING }),
   );
+  const write = (level: keyof Log, event: string, fields: object = {}): void => {
+    try {
+      logger[level](fields, event);
+    } catch (error) {
+      complain(error as Error);
+    }
+  };
   return {
-    info: (event, fields) => logger.info(fields ?? {}, event),
-    warn: (event, fields) => logger.warn(fields ?? {}, event),
-    error: (event, fields) => logger.error(fields ?? {}, event),
+    info: (event, fields) => write("info", event, fields),
+    warn: (event, fields) => write("warn", event, fields),
+    error: (event, fields) => write("error", event, fields),
     conceal: eraser.conceal,
+  };
+}
+
+/** A log that cannot be written, for instance on a full disk, must not fail the call that it is about. */
+function createComplaint(): (error: Error) => void {
+  let isKnown = false;
+  return ({ message }) => {
+    if (!isKnown) console.error(`payphone: the log cannot be written: ${message}`);
+    isKnown = true;
   };
 }
 

@@ -1,3 +1,6 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { Log } from "../../runtime/api/capabilities.ts";
 import { createLog, type LogOptions } from "../../runtime/drivers/log.ts";
@@ -86,4 +89,20 @@ describe("the log", () => {
     expect(lines()).to.have.length(2);
     expect(lines()[1]).to.include({ error: "only a text" });
   });
+
+  if (existsSync("/dev/full"))
+    it("fails no call when it cannot be written, and says so once", () => {
+      const module = join(import.meta.dirname, "../../runtime/drivers/log.ts");
+      const code = `import { createLog } from ${JSON.stringify(module)};
+        const log = createLog();
+        for (const event of ["a", "b", "c"]) log.info(event);
+        console.error("went on");`;
+      const script = '"$0" --input-type=module -e "$1" > /dev/full';
+      const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, code], { encoding: "utf8" });
+      expect([status, ...stderr.trim().split("\n")]).to.deep.equal([
+        0,
+        "payphone: the log cannot be written: ENOSPC: no space left on device, write",
+        "went on",
+      ]);
+    });
 });
