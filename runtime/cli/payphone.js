@@ -25,14 +25,20 @@ if (isNew(process.versions.node)) run();
 else startAgain();
 
 /**
- * The reader of the output may stop early, as in `| head`. The command goes on, since it may have paid for something.
+ * The reader of the output may stop early, as in `| head`, or the disk be full. The command goes on, since it may have paid
+ * for something.
  */
+let isComplete = true;
 function passOver(error) {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code === "EPIPE" || !isComplete) return;
+  isComplete = false;
+  process.stderr.write(`payphone: the output cannot be written: ${error.message}\n`);
+  process.on("exit", () => (process.exitCode ||= 1));
 }
 
 function run() {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", passOver);
+  process.stdout.on("error", passOver);
+  process.stderr.on("error", () => {});
   module.enableCompileCache?.(); // Stripping types and compiling three hundred files takes most of a cold start.
   // Node strips no types below node_modules, so an installed payphone contains the built files instead of the sources.
   const main = existsSync(new URL("./main.ts", import.meta.url)) ? "./main.ts" : "../../dist/runtime/cli/main.js";

@@ -95,6 +95,16 @@ describe("the launcher", () => {
     expect(ended.stdout).to.equal("2\n");
   });
 
+  if (existsSync("/dev/full"))
+    it("fails and says so when its output cannot be written", () => {
+      const script = `"$0" "$1" call --help > /dev/full`;
+      const { status, stderr } = spawnSync("sh", ["-c", script, NEW, join(ROOT, LAUNCHER)], { encoding: "utf8" });
+      expect([status, stderr.trim()]).to.deep.equal([
+        1,
+        "payphone: the output cannot be written: ENOSPC: no space left on device, write",
+      ]);
+    });
+
   it("says how to renew the types of the directory that was checked", async () => {
     const dir = await makeDirectory(TOSS);
     expect(launch(NEW, ROOT, "types", "--check", "--dir", dir)).to.deep.equal({

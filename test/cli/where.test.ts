@@ -90,6 +90,14 @@ describe("a command", () => {
     }
   });
 
+  it("says without a stack which folder it cannot make", async () => {
+    const dir = await makeDirectory({ ...TOSS, "schemas/generated": "" });
+    expect(type(dir, ["types"])).to.deep.equal({
+      status: 1,
+      said: `payphone: EEXIST: file already exists, mkdir '${join(dir, "schemas/generated")}'\n`,
+    });
+  });
+
   it("keeps it in one place, wherever it is started, also when the shop's .env names a relative folder", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "PAYPHONE_DATA_DIR=state\n");
