@@ -24,7 +24,7 @@ export interface SignedAttempt extends SignedBytes {
 /** A transaction in a block. `reverted`: it used gas and changed nothing. */
 export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
   readonly hash: Hex;
-  /** The fee: gas, and the data fee on rollups that report it (OP Stack). */
+  /** The fee: gas, and the data fee on rollups that report it (OP Stack). 0 where the receipt does not name it. */
   readonly feeWei: bigint;
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;

@@ -29,7 +29,9 @@ export function createSpending({ client, journal, clock, log }: SpendingDeps): S
 
   async function enter(nonce: number, receipt: TransactionReceipt, spentFor: SpentFor): Promise<void> {
     const { transactionHash: transaction, status } = receipt;
-    const spent = { transaction, network, at: clock.now(), cost: feeOf(receipt), isReverted: status === "reverted" };
+    const cost = feeOf(receipt);
+    if (cost === undefined) return warn(new Error(`The receipt of ${transaction} does not name the price of its gas`));
+    const spent = { transaction, network, at: clock.now(), cost, isReverted: status === "reverted" };
     await journal.enterFee(nonce, toFee({ ...spent, ...spentFor })).catch(warn);
   }
 
@@ -58,8 +60,12 @@ export function createSpending({ client, journal, clock, log }: SpendingDeps): S
   };
 }
 
-/** The fee in wei: gas, and the data fee of OP Stack rollups (`l1Fee` of the receipt). */
-export function feeOf(receipt: TransactionReceipt): bigint {
+/** The fee in wei: gas, and the data fee of OP Stack rollups (`l1Fee`). Undefined where the receipt lacks a part. */
+export function feeOf(receipt: TransactionReceipt): bigint | undefined {
   const { l1Fee } = receipt as { readonly l1Fee?: bigint | string | null }; // viem does not convert unknown members.
-  return receipt.gasUsed * receipt.effectiveGasPrice + BigInt(l1Fee ?? 0);
+  try {
+    return receipt.gasUsed * receipt.effectiveGasPrice + BigInt(l1Fee ?? 0);
+  } catch {
+    return undefined;
+  }
 }

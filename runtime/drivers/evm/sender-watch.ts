@@ -162,7 +162,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const { transactionHash: hash, blockNumber, status, logs } = receipt;
     // Before the outcome resolves, so that whoever learns of the block finds the fee in the book.
     await deps.spending.enter(pending.nonce, receipt, pending.payload.spentFor);
-    pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei: feeOf(receipt), sentAt: pending.sentAt });
+    pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei: feeOf(receipt) ?? 0n, sentAt: pending.sentAt });
   }
 
   /** Used by a raised fee of another process, or the node lags. After `stuckMs`, a foreign transaction did. */

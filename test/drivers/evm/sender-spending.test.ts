@@ -38,6 +38,19 @@ describe("the EVM sender, about what it spends", () => {
     expect(feeOf({ ...receipt, l1Fee: null } as typeof receipt)).to.equal(63_000n);
   });
 
+  for (const fault of [{ effectiveGasPrice: null }, { gasUsed: null }, { l1Fee: "much" }])
+    it(`knows of the inclusion also where the receipt does not name the fee: ${JSON.stringify(fault)}`, async () => {
+      await stage.chain.rpc("evm_setAutomine", [false]);
+      const { hash, included } = await open().submit({ to: NOBODY, data: text(1), spentFor }, never);
+      await stage.mine();
+      const receipt = await stage.chain.rpc("eth_getTransactionReceipt", [hash]);
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { ...(receipt as object), ...fault } });
+      stage.proxy.intervene((method) => (method === "eth_getTransactionReceipt" ? { status: 200, body } : "pass"));
+      expect(await included(AbortSignal.timeout(30_000))).to.include({ hash, status: "success", feeWei: 0n });
+      expect(stage.events).to.include("evm.fee-unentered");
+      expect(feesOf(hash)).to.equal(undefined);
+    });
+
   it("enters what a process has signed that was killed before it saw the block", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const killed = open();
