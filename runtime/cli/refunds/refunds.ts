@@ -29,13 +29,13 @@ export interface RefundByHand {
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it, `bad-request`,
  *   `unavailable`.
  */
-export async function closeRefund(config: StorePlace, { job, transaction }: RefundByHand): Promise<void> {
+export async function closeRefund(config: StorePlace, { job, transaction: given }: RefundByHand): Promise<void> {
   await withRecords(config, async (records) => {
     const refund = await records.read(job);
     if (!refund) throw await toNothing(records, job);
-    const isRight = refund.payment.network.startsWith("eip155:")
-      ? /^0x[0-9a-f]{64}$/i.test(transaction)
-      : base58Bytes(transaction, 64) !== undefined;
+    const isOnEvm = refund.payment.network.startsWith("eip155:");
+    const transaction = isOnEvm ? given.toLowerCase() : given; // As chains write it, so that `books verify` finds it.
+    const isRight = isOnEvm ? /^0x[0-9a-f]{64}$/.test(transaction) : base58Bytes(transaction, 64) !== undefined;
     if (!isRight)
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
     // Keeps a stalled server from signing a transaction of its own.

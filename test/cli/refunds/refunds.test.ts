@@ -116,7 +116,7 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
 
     it("closes a manual one with the transaction that has paid it, which is told where it is on Base", async () => {
       const [onBase, onSolana] = [await openOn({ payer: null }), await openOn(ON_SOLANA)];
-      await close(onBase);
+      await close(onBase, EVM_TX.toUpperCase());
       await close(onSolana, SOLANA_TX);
       expect(await list()).to.deep.equal([]);
       expect(await server.status(onBase.id)).to.deep.equal({ refund_tx: EVM_TX, refund_pending: null });
