@@ -203,7 +203,7 @@ describe("work that nobody pays for", () => {
 
     it("leaves none on the word of a facilitator: the chain must show the transfer", async () => {
       rail = createScriptedRail();
-      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0xfeed", network });
+      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: `0x${"fe".repeat(32)}`, network });
       shop = await openShop({ rail, patience: { confirmMs: 50 } });
       const answer = await shop.buy("/v1/echo", INPUT);
       expect(answer.status).to.equal(503);

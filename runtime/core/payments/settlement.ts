@@ -56,6 +56,8 @@ const REFUSED =
 /** Reasons that may mean that the money has already moved, which our node may not show yet. */
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
+/** A transaction's hash on EVM. */
+const HASH = /^0x[0-9a-f]{64}$/;
 const LONGEST_TEXT = 100;
 const QUIET_MS = 10_000;
 /** The timeout of one look at a chain. */
@@ -179,8 +181,10 @@ const nameIn = ({ facilitator }: Rail, name: string | undefined): string | undef
 /** A success with another network, another amount or without a transaction proves nothing. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
-  TRANSACTION.test(answer.transaction) &&
+  (isEvm(answer) ? HASH : TRANSACTION).test(answer.transaction) &&
   (answer.amount === undefined || answer.amount === offer.amount);
+
+const isEvm = ({ network }: SettleResponse): boolean => network.startsWith("eip155:");
 
 const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
   !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
@@ -189,7 +193,8 @@ const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): 
 function toReceipt({ success, transaction, network, ...said }: SettleResponse): SettleResponse {
   const texts: { -readonly [name in (typeof TEXTS)[number]]?: string } = {};
   for (const name of TEXTS) if ((said[name] ?? "") !== "") texts[name] = toBrief(String(said[name]));
-  return { success, ...texts, transaction: toBrief(transaction), network: toBrief(network) };
+  const receipt = { success, ...texts, transaction: toBrief(transaction), network: toBrief(network) };
+  return isEvm(receipt) ? { ...receipt, transaction: receipt.transaction.toLowerCase() } : receipt;
 }
 
 const TEXTS = ["errorReason", "errorMessage", "payer", "amount"] as const;

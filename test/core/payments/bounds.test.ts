@@ -18,6 +18,7 @@ const OFFER = {
   ...{ maxTimeoutSeconds: 300, extra: {} },
 };
 const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
+const TRANSACTION = `0x${"ab".repeat(32)}`;
 
 /** A deadline of another test that was prolonged, because the process stood still, has odd milliseconds. */
 const isWhole = (ms: number): boolean => ms % 1000 === 0;
@@ -117,8 +118,8 @@ describe("a settlement that is waited for", () => {
   });
 
   it("names only who the facilitator says has paid", async () => {
-    rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network });
-    rail.script.find = () => ({ state: "settled", transaction: "0x1" });
+    rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+    rail.script.find = () => ({ state: "settled", transaction: TRANSACTION });
     const { receipt } = await settler.settle(PAYMENT, OFFER, { mustConfirm: true });
     expect(receipt).to.have.all.keys("success", "transaction", "network");
     expect((await settler.look(PAYMENT, OFFER)).receipt).to.have.all.keys("success", "transaction", "network");
@@ -127,7 +128,7 @@ describe("a settlement that is waited for", () => {
   it("is refused for good once the chain shows that nothing can move any more", async () => {
     rail.script.find = () => ({ state: "dead" });
     for (const mustConfirm of [true, false]) {
-      rail.script.settle = (_payment, { network }) => ({ success: mustConfirm, transaction: "0x1", network });
+      rail.script.settle = (_payment, { network }) => ({ success: mustConfirm, transaction: TRANSACTION, network });
       const seen = await settler.settle(PAYMENT, OFFER, { mustConfirm });
       expect(seen).to.deep.include({ state: "rejected", isFinal: true, isReadable: true });
       expect(seen.receipt.success).to.equal(false);
@@ -142,14 +143,18 @@ describe("a settlement that is waited for", () => {
   });
 
   it("is unknown where a facilitator names another network, another amount or no transaction", async () => {
-    const good = { success: true, transaction: "0x1", network: "eip155:8453" };
-    for (const other of [{ network: "eip155:1" }, { transaction: "" }, { transaction: "0x 1" }, { amount: "999" }]) {
+    const good = { success: true, transaction: TRANSACTION, network: "eip155:8453" };
+    const none = ["", "0x 1", "0x1", TRANSACTION.slice(2), `${TRANSACTION}00`].map((transaction) => ({ transaction }));
+    for (const other of [{ network: "eip155:1" }, ...none, { amount: "999" }]) {
       rail.script.settle = () => ({ ...good, ...other });
       const seen = await settler.settle(PAYMENT, OFFER, { mustConfirm: false });
       expect(seen.state, JSON.stringify(other)).to.equal("unknown");
     }
     rail.script.settle = () => ({ ...good, amount: "1000" });
     expect(await settler.settle(PAYMENT, OFFER, { mustConfirm: false })).to.deep.include({ state: "settled" });
+    rail.script.settle = () => ({ ...good, transaction: TRANSACTION.toUpperCase() });
+    const { receipt } = await settler.settle(PAYMENT, OFFER, { mustConfirm: false });
+    expect(receipt.transaction, "as chains write it").to.equal(TRANSACTION);
   });
 
   it("is not called refused by a facilitator that names a transaction, or while the chain cannot be read", async () => {

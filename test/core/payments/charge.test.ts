@@ -149,7 +149,11 @@ describe("a paid request", () => {
     shop = await openShop({ price: "5", patience: { confirmMs: 1 } });
     const payment = await shop.pay("/v1/roll");
     await shop.restart({ price: "0.001" });
-    shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network });
+    shop.rail.script.settle = (_payment, { network }) => ({
+      success: true,
+      transaction: `0x${"1".repeat(64)}`,
+      network,
+    });
     const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
     expect(response.status, "the facilitator's word is not enough").to.equal(503);
   });

@@ -53,7 +53,12 @@ describe("a paid request", () => {
     it("does not believe a success on another network, without a transaction, or of another amount", async () => {
       const lies = [{ network: "eip155:1" }, { transaction: "" }, { amount: "999" }];
       for (const lie of lies) {
-        shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network, ...lie });
+        shop.rail.script.settle = (_payment, { network }) => ({
+          success: true,
+          transaction: `0x${"1".repeat(64)}`,
+          network,
+          ...lie,
+        });
         const response = await shop.buy("/v1/roll", ROLL);
         expect(response.status, JSON.stringify(lie)).to.equal(503);
       }
