@@ -88,6 +88,17 @@ describe("the package, installed in an empty folder", () => {
     });
   });
 
+  it("has types that need no others, also where declarations are checked", async () => {
+    const file = join(shop.dir, "all.ts");
+    const entries = ["payphone", "payphone/plugin", "payphone/test"].map((entry) => `export * from "${entry}";\n`);
+    writeFileSync(file, entries.join(""));
+    const { code, said } = await shop.type(
+      "npx tsc --strict --noEmit --module nodenext --types node --ignoreConfig all.ts",
+    );
+    rmSync(file);
+    expect(code, said).to.equal(0);
+  });
+
   it("reports the faults of the shop that one stands in, with exit code 1", async () => {
     await withEdit("manifests/count_words.yaml", "count-words.count", "count-words.cuont", async () => {
       const { code, said } = await shop.type("npx payphone check", { cwd: join(shop.dir, "plugins") });

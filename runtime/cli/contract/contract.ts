@@ -8,10 +8,11 @@ import { loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
-import { type ContractExample, callService, listExamples, runExample } from "./examples.ts";
+import type { ContractExample } from "./example.ts";
+import { callService, listExamples, runExample } from "./examples.ts";
 import { openWorld, type World } from "./world.ts";
 
-export type { ContractExample } from "./examples.ts";
+export type { ContractExample } from "./example.ts";
 
 /** A shop under test: its handlers, with recordings in place of all upstreams. */
 export interface TestShop {

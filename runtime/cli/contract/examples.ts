@@ -5,17 +5,8 @@ import { perform, prepare, readValidInput } from "../../core/perform.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { findDifferences, toComplaint } from "./differences.ts";
+import type { ContractExample } from "./example.ts";
 import type { World } from "./world.ts";
-
-/** One example of a manifest. */
-export interface ContractExample {
-  /** `example 2 of roll`. */
-  readonly title: string;
-  readonly service: string;
-  readonly input: unknown;
-  /** Undefined when the manifest shows no output. */
-  readonly output: unknown;
-}
 
 /** Runs one call of a service. */
 export type CallService = (service: string, input: unknown) => Promise<unknown>;
