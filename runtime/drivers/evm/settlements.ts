@@ -4,12 +4,13 @@ import { Problem } from "../../api/problem.ts";
 import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import { repeat } from "../http/retry.ts";
+import { firstSince } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { EIP3009_ABI } from "./token-abi.ts";
 
 export interface EvmSettlementsOptions {
   readonly client: EvmClient;
-  /** How far back from the latest block the use of an authorization is searched for. */
+  /** How far back from an authorization's end, or from the latest block, its use is searched for. */
   readonly windowBlocks?: bigint;
   /** How many blocks one query spans at first; halved when the node refuses that many. */
   readonly chunkBlocks?: bigint;
@@ -34,7 +35,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     // Repeated from the start: behind a load balancer, a node may not know another node's newest block yet.
     const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
     if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
-    const use = await findUse(asset, authorization, block.number, signal);
+    const use = await findUse(asset, authorization, block, signal);
     if (!use)
       throw new Problem(
         "upstream-failed",
@@ -45,9 +46,36 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
   }
 
-  /** The event of the use or of the cancellation, of which there is at most one. Searches the newest blocks first. */
-  async function findUse(asset: Hex, of: Authorization, latest: bigint, signal: AbortSignal): Promise<Use | undefined> {
-    const oldest = latest > windowBlocks ? latest - windowBlocks : 0n;
+  /**
+   * The event of the use or of the cancellation, of which there is at most one. An authorization can be used before its
+   * end only: on chains with many blocks a second, that is soon far from the latest block.
+   */
+  async function findUse(
+    asset: Hex,
+    of: Authorization,
+    { number: latest, timestamp }: State["block"],
+    signal: AbortSignal,
+  ): Promise<Use | undefined> {
+    const before = (block: bigint, count: bigint): bigint => (block > count ? block - count : 0n);
+    if (timestamp < BigInt(of.validBefore))
+      return searchUse(asset, of, { from: before(latest, windowBlocks), to: latest }, signal);
+    const recent = await searchUse(asset, of, { from: before(latest, chunkBlocks - 1n), to: latest }, signal);
+    if (recent) return recent;
+    const at = Number(of.validBefore) * 1000;
+    const end = await client.ask((chain) => firstSince(chain, at, latest, before(latest, FARTHEST_BLOCKS)), signal);
+    const use = await searchUse(asset, of, { from: before(end, windowBlocks), to: end - 1n }, signal);
+    if (use) return use;
+    const newest = before(latest, windowBlocks);
+    return searchUse(asset, of, { from: newest > end ? newest : end, to: latest }, signal); // Cancelled afterwards.
+  }
+
+  /** Searches the newest blocks first. */
+  async function searchUse(
+    asset: Hex,
+    of: Authorization,
+    { from: oldest, to: latest }: Blocks,
+    signal: AbortSignal,
+  ): Promise<Use | undefined> {
     let span = chunkBlocks;
     for (let to = latest; to >= oldest; ) {
       const from = to - span + 1n > oldest ? to - span + 1n : oldest;
@@ -79,6 +107,9 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
   };
 }
 
+/** How far back the end of an authorization is searched for: longer than a day of four blocks a second. */
+const FARTHEST_BLOCKS = 1_000_000n;
+
 /** A node that refuses even this few blocks has another problem. */
 const SMALLEST_CHUNK = 100n;
 
@@ -96,6 +127,11 @@ async function readState(chain: PublicClient, address: Hex, { from, nonce }: Aut
   const call = { address, abi: EIP3009_ABI, functionName: "authorizationState", args } as const;
   const isUsed = await chain.readContract({ ...call, blockNumber: block.number });
   return { block, isUsed };
+}
+
+interface Blocks {
+  readonly from: bigint;
+  readonly to: bigint;
 }
 
 interface Use {

@@ -3,6 +3,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
+import { firstSince, readTime } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
 import { EIP3009_ABI } from "./token-abi.ts";
 
@@ -109,24 +110,6 @@ async function readTransfers(
 async function blocksOf(chain: PublicClient, span: Span): Promise<{ readonly from: bigint; readonly to: bigint }> {
   const latest = await chain.getBlockNumber();
   return { from: await firstSince(chain, span.from, latest), to: (await firstSince(chain, span.to, latest)) - 1n };
-}
-
-/** The first block at or after a time; the number after the latest block when there is none. */
-async function firstSince(chain: PublicClient, at: number, latest: bigint): Promise<bigint> {
-  let [low, high] = [0n, latest + 1n];
-  while (low < high) {
-    const middle = (low + high) / 2n;
-    if ((await readTime(chain, middle)) < at) low = middle + 1n;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The time of a block: Unix milliseconds. */
-async function readTime(chain: PublicClient, blockNumber: bigint): Promise<number> {
-  const { timestamp } = await chain.getBlock({ blockNumber });
-  if (typeof timestamp !== "bigint") throw new TypeError(`block ${blockNumber} has no time`);
-  return Number(timestamp) * 1000;
 }
 
 function absent(error: unknown): undefined {

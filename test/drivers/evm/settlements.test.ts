@@ -112,6 +112,17 @@ describe("the settlements on an EVM chain", () => {
     expect(await read(payment, { chunkBlocks: 50n })).to.deep.equal({ state: "settled", transaction });
   });
 
+  it("are found after a day on a chain with many blocks a second, and few questions are asked", async () => {
+    const payment = await pay();
+    const transaction = await settle(payment);
+    await chain.rpc("evm_increaseTime", [300]);
+    await chain.rpc("anvil_mine", [toHex(2000)]);
+    const from = proxy.calls.length;
+    const options = { chunkBlocks: 100n, windowBlocks: 500n };
+    expect(await read(payment, options)).to.deep.equal({ state: "settled", transaction });
+    expect(proxy.calls.slice(from).filter((method) => method === "eth_getLogs")).to.have.length(2);
+  });
+
   it("are found whatever the payer made of an address's checksum", async () => {
     const payment = await pay();
     const transaction = await settle(payment);
