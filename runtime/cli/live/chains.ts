@@ -8,7 +8,7 @@ import { railVariables } from "../config/serve.ts";
 import { feeAccounts, TRANSACTIONS } from "../monitor/treasury.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 
-/** When the newest block is older, the chain or the node lags behind. */
+/** When the newest block is older, the chain or the node lags behind; no block is newer than a right clock. */
 const LAG_MS = 120_000;
 
 /** Probes each rail's node, chain and token. */
@@ -94,9 +94,13 @@ async function lookAtMint(
 }
 
 function toAge(what: string, at: number): Found {
-  const ageMs = Math.max(0, Date.now() - at);
-  const found = `${what}, ${Math.round(ageMs / 1000)} s old`;
-  return ageMs <= LAG_MS ? found : { state: "warning", found: `${found}: the node lags behind its chain` };
+  const ageMs = Date.now() - at;
+  const seconds = Math.round(Math.abs(ageMs) / 1000);
+  if (ageMs < -LAG_MS)
+    return { state: "warning", found: `${what}, ${seconds} s in the future: this machine's clock is slow` };
+  const found = `${what}, ${ageMs < 0 ? 0 : seconds} s old`;
+  if (ageMs <= LAG_MS) return found;
+  return { state: "warning", found: `${found}: the node lags behind its chain, or this machine's clock is fast` };
 }
 
 const openEvm = (config: Config, rail: RailManifest): EvmClient =>

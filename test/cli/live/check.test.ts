@@ -5,6 +5,7 @@ import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
@@ -75,6 +76,23 @@ describe("payphone serve --check", () => {
     expect(found["JPYC on Polygon: treasury"]).to.match(
       /^0x\w{40} has 0\S* of the chain's coin for fees: send it [\d.]+$/,
     );
+  });
+
+  it("notices a clock that is wrong by the newest block: payments are refused by it", async () => {
+    const { env, base } = await sharedSandbox();
+    const block = (await base.rpc("eth_getBlockByNumber", ["latest", false])) as object;
+    const node = await startRpcProxy(env.BASE_RPC_URL as string);
+    const found = async (hours: number): Promise<string> => {
+      const timestamp = `0x${Math.floor(Date.now() / 1000 + hours * 3600).toString(16)}`;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { ...block, timestamp } });
+      node.intervene((method) => (method === "eth_getBlockByNumber" ? { status: 200, body } : "pass"));
+      const what = "USDC on Base: node";
+      const checked = await check({ BASE_RPC_URL: node.url });
+      return `${checked.states[what]}: ${checked.found[what]}`;
+    };
+    expect(await found(9)).to.match(/^warning: .+ 32\d\d\d s in the future: this machine's clock is slow$/);
+    expect(await found(-9)).to.match(/^warning: .+ 324\d\d s old: .+, or this machine's clock is fast$/);
+    await node.stop();
   });
 
   it("notices a public address that leads elsewhere, and one that leads to the shop that is open", async () => {
