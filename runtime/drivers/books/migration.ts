@@ -34,7 +34,7 @@ function takeOver(db: DatabaseSync, tables: BookTables): void {
     tables.take(read.all(from, from + BATCH).map((row) => toEvent(row as unknown as FirstLine)));
   if (isNew) keepBuyers(db);
   for (const tally of db.prepare("SELECT * FROM book_tallies").all()) tables.count([tally as unknown as BookTally]);
-  for (const table of FIRST_FORM) db.exec(`DROP TABLE ${table}`);
+  for (const table of FIRST_FORM) db.exec(`DROP TABLE IF EXISTS ${table}`);
 }
 
 /** Keeps the buyers' totals, which also count lines that were deleted since. */

@@ -139,4 +139,15 @@ describe("a book whose tables have their first form", () => {
     expect(books.feeSums({ from: 0, to: T + 1 }), "nobody knew of fees then").to.deep.equal([]);
     await Promise.all([books.close(), other.close()]);
   });
+
+  it("is taken over, too, where it has no sums of days, which the first of these versions did not keep", async () => {
+    const older = join(folder, "older.sqlite");
+    writeFirstForm(older);
+    const db = new DatabaseSync(older);
+    db.exec("DROP TABLE book_days");
+    db.close();
+    const books = await openBooks({ file: older });
+    expect(books.since(0, 9)).to.have.length(5);
+    await books.close();
+  });
 });
