@@ -1,30 +1,19 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
-import { PATHS } from "../../../runtime/core/paths.ts";
-import { createPayments } from "../../../runtime/core/payments.ts";
-import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
 import type { RefundStatus } from "../../../runtime/core/refunds/refunds.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import type { JobManifest, Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
-import { createApp } from "../../../runtime/server/app.ts";
 import { limitPolls } from "../../../runtime/server/request/limits.ts";
-import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
-import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
-import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
-import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
-import { toIdentity, toPeerKeys } from "../../surfaces/a2a/served/support/peer.ts";
-import { type Loose, toPayment } from "../../surfaces/mcp/served/support/stall.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { toSite } from "./dice.ts";
+import { openDoors } from "./doors.ts";
 
 /** The runtime on a free port with all its doors, and with job services whose work ends when the test says so. */
 export interface JobShop {
@@ -93,13 +82,11 @@ const MANIFESTS: readonly Manifest[] = [
 ];
 
 export async function openJobShop(): Promise<JobShop> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const doors = await openDoors();
+  const { url, pay } = doors;
   const state = {
     shift: 0,
     executions: 0,
-    nonce: 0,
     refund: { refund_tx: null, refund_pending: null } as RefundStatus,
   };
   const ready = Promise.withResolvers<(input: Loose, call: Call) => unknown>();
@@ -132,33 +119,7 @@ export async function openJobShop(): Promise<JobShop> {
   });
   const queue = createStoreQueue({ store, clock, log: silentLog, concurrencyOf: () => JOB.concurrency });
   const jobs = createJobs({ services, records, queue, refunds, clock, log: silentLog, baseUrl: url, stepGraceMs: 10 });
-  const exchanges = createExchanges({ store, clock, site });
-  const payments = createPayments({ site, services, rails: [rail], jobs, store, clock, log: silentLog });
-  await payments.start();
-  jobs.start();
-  const { invoke, offers } = payments;
-  const identity = toIdentity("11".repeat(32), "srv-2026-01");
-  const shown = { services, site, baseUrl: url, facilitator: "here", identity };
-  const peers = { peerKeys: toPeerKeys({}), budgets: createPeerBudgets(), exchanges, store, clock };
-  const card = Buffer.from(JSON.stringify(toAgentCard(shown)));
-  server.on(
-    "request",
-    createApp({
-      services,
-      invoke,
-      challenge: offers.challenge,
-      clock,
-      log: silentLog,
-      site: { ...site, baseUrl: url },
-      limits: site.limits,
-      ready: () => Promise.reject(new Error("not asked")),
-      documents: new Map([[PATHS.agentCard, { type: "application/json", body: card }]]),
-      doors: new Map<string, RpcDoor>([
-        [PATHS.mcp, createMcp({ services, schemas: SCHEMAS, invoke, site, baseUrl: url, loopback: true })],
-        [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],
-      ]),
-    }),
-  );
+  await doors.sell({ site, services, schemas: SCHEMAS, jobs, rail, store, clock, log: silentLog });
   const shop: JobShop = {
     url,
     site,
@@ -176,10 +137,7 @@ export async function openJobShop(): Promise<JobShop> {
     set refund(refund) {
       state.refund = refund;
     },
-    pay({ accepts, resource }) {
-      state.nonce += 1;
-      return toPayment(accepts[0], state.nonce, resource);
-    },
+    pay,
     post: (path, body, headers = {}) =>
       fetch(url + path, {
         method: "POST",
@@ -187,16 +145,13 @@ export async function openJobShop(): Promise<JobShop> {
         body: JSON.stringify(body),
       }),
     async buy(path, body) {
-      const payment = shop.pay(await (await shop.post(path, body)).json());
+      const payment = pay(await (await shop.post(path, body)).json());
       const text = Buffer.from(JSON.stringify(payment)).toString("base64");
       return (await shop.post(path, body, { "payment-signature": text })).json();
     },
     async close() {
       ready.resolve(() => ({ verdict: "closed" }));
-      payments.close();
-      await jobs.close();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await doors.close();
     },
   };
   return shop;

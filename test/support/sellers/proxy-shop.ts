@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Web } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
@@ -9,28 +7,19 @@ import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
-import { PATHS } from "../../../runtime/core/paths.ts";
-import { createPayments } from "../../../runtime/core/payments.ts";
-import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import type { JobPayment } from "../../../runtime/core/x402/x402.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
 import { createMcpHandlers } from "../../../runtime/drivers/mcp/mcp-handlers.ts";
-import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createProxyHandlers } from "../../../runtime/drivers/proxy/handlers.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
-import { createApp } from "../../../runtime/server/app.ts";
-import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
-import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
-import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
-import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
 import { type Files, makeDirectory } from "../../core/set/served-directory.ts";
-import { toIdentity, toPeerKeys } from "../../surfaces/a2a/served/support/peer.ts";
-import { type Loose, toPayment } from "../../surfaces/mcp/served/support/stall.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { openSource, type ScriptedSource } from "../sources/scripted-source.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { openDoors } from "./doors.ts";
 
 /** A directory of proxied services, sold on all doors with a scripted rail, and the source that they read. */
 export interface ProxyShop {
@@ -74,7 +63,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
   const set = await loadSet(typeof given === "string" ? given : await makeDirectory(given));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
   const { site, schemas, compile, manifests } = set;
-  const state = { shift: 0, nonce: 0, output: "" };
+  const state = { shift: 0, output: "" };
   const clock = {
     now: () => Date.now() + state.shift,
     advance(ms: number) {
@@ -98,9 +87,8 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
     ...createProxyHandlers({ manifests, upstreams, web: options.web ?? web, cacheOf, compile, clock }),
     ...createMcpHandlers({ manifests, servers, compile }),
   ]);
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const doors = await openDoors();
+  const { url, pay } = doors;
   const records = createJobRecords({ store, clock });
   const opened: JobPayment[] = [];
   const refunds = {
@@ -116,34 +104,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
   const queue = createStoreQueue({ store, clock, log, concurrencyOf: () => 4 });
   const jobs = createJobs({ services, records, queue, refunds, clock, log, baseUrl: url, retryMs: 1 });
   const rail = createScriptedRail(site.rails[0]);
-  const payments = createPayments({ site, services, rails: [rail], jobs, store, clock, log });
-  await payments.start();
-  jobs.start();
-  const { invoke, offers } = payments;
-  const identity = toIdentity("11".repeat(32), "srv-2026-01");
-  const shown = { services, site, baseUrl: url, facilitator: "here", identity };
-  const exchanges = createExchanges({ store, clock, site });
-  const peers = { peerKeys: toPeerKeys({}), budgets: createPeerBudgets(), exchanges, store, clock };
-  server.on(
-    "request",
-    createApp({
-      services,
-      invoke,
-      challenge: offers.challenge,
-      clock,
-      log,
-      site: { ...site, baseUrl: url },
-      limits: site.limits,
-      ready: () => Promise.reject(new Error("not asked")),
-      documents: new Map([
-        [PATHS.agentCard, { type: "application/json", body: Buffer.from(JSON.stringify(toAgentCard(shown))) }],
-      ]),
-      doors: new Map<string, RpcDoor>([
-        [PATHS.mcp, createMcp({ services, schemas, invoke, site, baseUrl: url, loopback: true })],
-        [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],
-      ]),
-    }),
-  );
+  await doors.sell({ site, services, schemas, jobs, rail, store, clock, log });
   const shop: ProxyShop = {
     url,
     rail,
@@ -152,10 +113,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
     output: () => state.output,
     refunds: opened,
     statusOf: (id) => upstreams.get(id)?.status() ?? { state: "unknown" },
-    pay({ accepts, resource }) {
-      state.nonce += 1;
-      return toPayment(accepts[0], state.nonce, resource);
-    },
+    pay,
     call: (path, body, headers = {}) =>
       fetch(url + path, {
         method: body === undefined ? "GET" : "POST",
@@ -163,16 +121,13 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     async buy(path, body, headers = {}) {
-      const payment = shop.pay((await (await shop.call(path, body)).json()) as Loose);
+      const payment = pay((await (await shop.call(path, body)).json()) as Loose);
       const text = Buffer.from(JSON.stringify(payment)).toString("base64");
       return shop.call(path, body, { ...headers, "payment-signature": text });
     },
     async close() {
-      payments.close();
-      await jobs.close();
+      await doors.close();
       await sources.close();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
       await source.close();
     },
   };
