@@ -8,7 +8,7 @@ import type {
 /** The result of a search. */
 export interface SearchResult {
   readonly landed?: VersionedTransactionResponse;
-  /** Whether everything since the given time was searched, so that "not found" is meaningful. */
+  /** Whether everything since the given slot was searched, so that "not found" is meaningful. */
   readonly isComplete: boolean;
 }
 
@@ -18,9 +18,8 @@ const PAGE = 1000;
 const MOST = 500;
 const BATCH = 10;
 
-/** Where a search begins. */
+/** Where a search begins: in slots, so that no clock matters. */
 export interface SearchStart {
-  /** Unix seconds. */
   readonly since: number;
   /** A node that has not reached this slot refuses to answer: it would miss what has landed. */
   readonly minContextSlot: number;
@@ -42,7 +41,7 @@ export async function searchMessage(
   for (let before: string | undefined; ; ) {
     const options = { limit: PAGE, minContextSlot, ...(before && { before }) };
     const page = await node.getSignaturesForAddress(payer, options, "confirmed");
-    const recent = page.filter(({ blockTime }) => (blockTime ?? Number.POSITIVE_INFINITY) >= since);
+    const recent = page.filter(({ slot }) => slot >= since);
     const candidates = recent.filter((listed) => mayHold(listed, memo)).slice(0, left);
     left -= candidates.length;
     for (let at = 0; at < candidates.length; at += BATCH) {

@@ -30,11 +30,11 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
   ): Promise<SettlementState> {
     const message = await readMessage(payment);
     // Before the search: what has not landed when the blockhash has expired never will.
-    const { validAt, invalidSince, slot } = await look(message.recentBlockhash, signal);
+    const { validSlot, invalidSince, slot } = await look(message.recentBlockhash, signal);
     const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
     const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
-    const since = validAt === undefined ? clock.now() - windowMs : validAt - LIFETIME_MS;
-    const from = { since: since / 1000, minContextSlot: slot };
+    const since = validSlot === undefined ? slot - windowMs / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
+    const from = { since, minContextSlot: slot };
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
     if (landed) return judge(landed, offer);
     if (isOver && !isComplete)
@@ -56,11 +56,12 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     for (const [known, { seenAt }] of sightings) if (now - seenAt > windowMs) sightings.delete(known);
     const before = sightings.get(blockhash);
     const isValid = answers.some(({ value }) => value);
+    const slot = Math.min(...answers.map(({ context }) => context.slot));
     const sighting = isValid
-      ? { seenAt: now, validAt: before?.validAt ?? now, invalidSince: undefined }
-      : { seenAt: now, validAt: before?.validAt, invalidSince: before?.invalidSince ?? now };
+      ? { seenAt: now, validSlot: before?.validSlot ?? slot, invalidSince: undefined }
+      : { seenAt: now, validSlot: before?.validSlot, invalidSince: before?.invalidSince ?? now };
     sightings.set(blockhash, sighting);
-    return { ...sighting, slot: Math.min(...answers.map(({ context }) => context.slot)) };
+    return { ...sighting, slot };
   }
 
   /** The owner's balance over all its accounts of the mint. */
@@ -75,11 +76,11 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
   return { find, balance };
 }
 
-/** The observations of a blockhash, in Unix milliseconds. */
+/** The observations of a blockhash; times in Unix milliseconds. */
 interface Sighting {
   readonly seenAt: number;
-  /** When it was first seen as valid: no transaction with it landed much earlier. */
-  readonly validAt: number | undefined;
+  /** The slot in which it was first seen as valid: no transaction with it landed much earlier. */
+  readonly validSlot: number | undefined;
   readonly invalidSince: number | undefined;
 }
 
@@ -87,8 +88,10 @@ interface Sighting {
 const LEVELS = ["processed", "finalized"] as const;
 /** Block times are whole seconds. */
 const BLOCK_TIME_ERROR_MS = 2000;
-/** A blockhash lives for 150 slots, about a minute; the rest allows for a clock that is up to an hour ahead. */
-const LIFETIME_MS = 2 * 60 * 60 * 1000;
+/** A blockhash lives for 150 blocks, and some slots have none. */
+const LIFETIME_SLOTS = 1000;
+/** A slot lasts 400 ms, or a little less. */
+const FASTEST_SLOT_MS = 300;
 
 /** @throws Problem `internal` when the payload contains no transaction, which `readPayment` prevents. */
 async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessage> {

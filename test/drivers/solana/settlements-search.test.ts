@@ -43,7 +43,7 @@ function toTransaction(payer: PublicKey, memo?: string, isOwn = false): Versione
 interface Listed {
   readonly transaction: VersionedTransaction;
   readonly memo?: string | null;
-  readonly blockTime?: number | null;
+  readonly slot?: number;
   readonly isLost?: boolean;
   readonly result?: object;
 }
@@ -51,20 +51,20 @@ interface Listed {
 function openNode(payer: PublicKey, listed: readonly Listed[]) {
   const state = {
     ...{ lists: [] as (string | undefined)[], fetched: 0, atOnce: 0, most: 0 },
-    ...{ isValid: [true, true], blockTime: Number.MAX_SAFE_INTEGER as number | null },
+    ...{ isValid: [true, true], blockTime: Number.MAX_SAFE_INTEGER as number | null, slot: SLOT },
   };
   const node = {
     async getSignaturesForAddress(
       address: PublicKey,
       { limit, before, minContextSlot }: { limit: number; before?: string; minContextSlot: number },
     ) {
-      expect(minContextSlot).to.equal(SLOT);
+      expect(minContextSlot).to.equal(state.slot);
       if (!address.equals(payer)) return [];
       state.lists.push(before);
       const from = before === undefined ? 0 : Number(before) + 1;
       return listed.slice(from, from + limit).map(
-        ({ memo = null, blockTime = NOW }, at): Partial<ConfirmedSignatureInfo> => ({
-          ...{ signature: String(from + at), memo, blockTime },
+        ({ memo = null, slot = SLOT }, at): Partial<ConfirmedSignatureInfo> => ({
+          ...{ signature: String(from + at), memo, slot, blockTime: 1 }, // A time that no machine's clock would expect.
         }),
       );
     },
@@ -80,11 +80,11 @@ function openNode(payer: PublicKey, listed: readonly Listed[]) {
       return { meta: { err: null }, transaction: { message: transaction.message, signatures: [signature] }, ...result };
     },
     isBlockhashValid: async (_blockhash: string, { commitment }: { commitment: string }) => ({
-      context: { slot: commitment === "processed" ? SLOT + 32 : SLOT },
+      context: { slot: commitment === "processed" ? state.slot + 32 : state.slot },
       value: state.isValid[commitment === "processed" ? 0 : 1],
     }),
     getBlockTime: async (slot: number) => {
-      expect(slot).to.equal(SLOT);
+      expect(slot).to.equal(state.slot);
       return state.blockTime;
     },
     getParsedTokenAccountsByOwner: async () => ({
@@ -100,7 +100,7 @@ describe("the search for a message on Solana", () => {
   const others = (count: number, more: Partial<Listed> = {}): Listed[] =>
     Array.from({ length: count }, () => ({ transaction: other, ...more }));
   const other = toTransaction(payer, "other");
-  const search = async (listed: readonly Listed[], since = NOW - HOUR, message = wanted.message) => {
+  const search = async (listed: readonly Listed[], since = SLOT - 1000, message = wanted.message) => {
     const { node, state } = openNode(payer, listed);
     const { landed, isComplete } = await searchMessage(node, message, { since, minContextSlot: SLOT });
     return { ...state, landed: landed?.transaction.signatures[0], isComplete };
@@ -109,26 +109,26 @@ describe("the search for a message on Solana", () => {
   it("looks among the transactions of the second signer, or of the only one", async () => {
     expect(await search([{ transaction: wanted }])).to.include({ landed: "0", isComplete: true });
     const own = toTransaction(payer, "own", true);
-    expect(await search([{ transaction: own }], NOW - HOUR, own.message)).to.include({ landed: "0" });
+    expect(await search([{ transaction: own }], SLOT - 1000, own.message)).to.include({ landed: "0" });
   });
 
   it("fetches only what has the payment's memo, or may have it", async () => {
     const memos: Partial<Listed>[] = [{ memo: "[5] other" }, { memo: null }, { memo: "[6] wanted" }];
     expect(await search(memos.map((memo) => ({ transaction: other, ...memo })))).to.include({ fetched: 2 });
     const without = toTransaction(payer);
-    expect(await search([{ transaction: other, memo: "x" }], NOW - HOUR, without.message)).to.include({ fetched: 1 });
+    expect(await search([{ transaction: other, memo: "x" }], SLOT - 1000, without.message)).to.include({ fetched: 1 });
   });
 
-  it("goes back to the moment that is given, and counts what has no time yet as recent", async () => {
-    const since = NOW - HOUR;
-    const times = [since, since - 1, null].map((blockTime) => ({ transaction: other, blockTime }));
-    expect(await search(times)).to.include({ fetched: 2, isComplete: true });
+  it("goes back to the slot that is given", async () => {
+    const since = SLOT - 1000;
+    const slots = [since + 1, since, since - 1].map((slot) => ({ transaction: other, slot }));
+    expect(await search(slots)).to.include({ fetched: 2, isComplete: true });
   });
 
   it("reads page after page until one is not full, or is older", async () => {
     const full = await search([...others(1000, { memo: "no" }), { transaction: wanted }]);
     expect(full).to.deep.include({ lists: [undefined, "999"], landed: "1000", isComplete: true });
-    const older = await search([...others(999, { memo: "no" }), ...others(2, { blockTime: 1 })]);
+    const older = await search([...others(999, { memo: "no" }), ...others(2, { slot: 1 })]);
     expect(older).to.deep.include({ lists: [undefined], landed: undefined, isComplete: true });
     const exact = await search(others(1000, { memo: "no" }));
     expect(exact).to.deep.include({ lists: [undefined, "999"], isComplete: true });
@@ -232,22 +232,22 @@ describe("what became of a payment on Solana", () => {
     expect(await thrown(find())).to.have.property("code", "upstream-failed");
   });
 
-  it("is looked for within two hours before its blockhash was first seen to be valid, or within a day", async () => {
-    const at = (blockTime: number): Listed => ({ ...landed(["0", "1000"]), blockTime });
-    const asked = async (blockTime: number, seenValid: boolean): Promise<string> => {
+  it("is looked for within 1000 slots before its blockhash was first seen to be valid, or within a day", async () => {
+    const asked = async (slotsAgo: number, seenValid: boolean): Promise<string> => {
       now = NOW * 1000;
-      const { state, find } = open([at(blockTime)], { graceMs: 0 });
+      const { state, find } = open([{ ...landed(["0", "1000"]), slot: SLOT - slotsAgo }], { graceMs: 0 });
       if (!seenValid) state.isValid = [false, false];
       return (await find()).state;
     };
-    expect(await asked(NOW - 2 * HOUR, true)).to.equal("settled");
-    expect(await asked(NOW - 2 * HOUR - 1, true)).to.equal("open");
-    expect(await asked(NOW - 24 * HOUR, false)).to.equal("settled");
-    expect(await asked(NOW - 24 * HOUR - 1, false)).to.equal("dead");
+    expect(await asked(1000, true)).to.equal("settled");
+    expect(await asked(1001, true)).to.equal("open");
+    const ofDay = (24 * HOUR * 1000) / 300;
+    expect(await asked(ofDay, false)).to.equal("settled");
+    expect(await asked(ofDay + 1, false)).to.equal("dead");
   });
 
   it("is looked for since it was first seen, however late it is asked about, for a day", async () => {
-    const listed = [{ ...landed(["0", "1000"]), blockTime: NOW - 2 * HOUR }];
+    const listed = [{ ...landed(["0", "1000"]), slot: SLOT - 1000 }];
     const first: Listed[] = [];
     const { node, state } = openNode(payer, first);
     const client = { ask: async (work: (node: Connection) => unknown) => work(node) } as unknown as SolanaClient;
@@ -255,12 +255,16 @@ describe("what became of a payment on Solana", () => {
     const find = () => reader.find({ x402Version: 2, accepted: offer, payload }, offer, never);
     expect(await find()).to.deep.equal({ state: "open" });
     first.push(...listed);
-    now += 20 * HOUR * 1000;
+    const pass = (hours: number): void => {
+      now += hours * HOUR * 1000;
+      state.slot += (hours * HOUR * 1000) / 400;
+    };
+    pass(20);
     expect(await find(), "valid again and again").to.include({ state: "settled" });
     state.isValid = [false, false];
-    now += 20 * HOUR * 1000;
+    pass(20);
     expect(await find(), "invalid by now").to.include({ state: "settled" });
-    now += 25 * HOUR * 1000;
+    pass(25);
     expect(await find(), "forgotten, and longer than a day ago").to.include({ state: "dead" });
   });
 
