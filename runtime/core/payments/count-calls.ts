@@ -24,13 +24,13 @@ export interface CountedDeps extends CallCounters {
 
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
-/** Counts how calls end, and gives each call a course on which its steps are noted. Does not change the calls. */
+/** Counts how calls end, and gives each call a course on which its steps are noted, unless it has one. Does not change the calls. */
 export function countCalls(invoke: Call, { services, tallies, refusals, answers, inCall, clock }: CountedDeps): Call {
   const known = new Set(services);
 
   return async (service, invocation) => {
     if (!known.has(service)) return invoke(service, invocation); // Status polls of jobs are not counted.
-    const course: CallCourse = { begun: clock.now() };
+    const course: CallCourse = invocation.course ?? { begun: clock.now() };
     const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
     const { door = "rest" } = invocation;
     const names = (): Omit<TallyNames, "what"> => {

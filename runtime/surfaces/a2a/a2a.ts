@@ -53,7 +53,7 @@ export function createA2a(options: A2aOptions): RpcDoor {
     tasks: createStandard({
       services,
       book,
-      calls: createTaskCalls({ services, invoke, book, index, endpoint }),
+      calls: createTaskCalls({ services, invoke, book, index, endpoint, clock }),
       follow: createFollowJob({ services, invoke, book, endpoint }),
       index,
       listing: { signIns: options.signIns, store },

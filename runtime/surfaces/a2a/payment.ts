@@ -1,5 +1,8 @@
 import { isObject } from "../../core/json.ts";
-import type { Refusal } from "../../core/x402/read-payment.ts";
+import { payerOf } from "../../core/payments/purchase.ts";
+import { readEip3009 } from "../../core/x402/eip3009.ts";
+import { parsePayment, type Refusal } from "../../core/x402/read-payment.ts";
+import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 
@@ -64,6 +67,17 @@ export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>):
   const status = metadata[X402_KEYS.status];
   if (status === "payment-submitted") return { payment: {} };
   return status === "payment-rejected" ? "rejected" : undefined;
+}
+
+/**
+ * The payer is the account whose signature moved the money, whatever the facilitator reports. Undefined when the payer
+ * is unknown.
+ */
+export function toPayingAccount(payment: string | object, receipt: SettleResponse): string | undefined {
+  const value = parsePayment(payment);
+  const payload = isObject(value) && isObject(value.payload) ? value.payload : {};
+  const payer = readEip3009(payload)?.authorization.from ?? receipt.payer;
+  return payer === undefined ? undefined : payerOf(payer, receipt);
 }
 
 /** The request headers that activate extensions: A2A 1.0's, then 0.3's. */

@@ -21,6 +21,8 @@ export interface TaskPayment {
   readonly error?: string;
   /** Every attempted settlement, in order. */
   readonly receipts: readonly SettleResponse[];
+  /** The payment was verified for this task: it is no copy of one that was settled before. */
+  readonly isOwn?: boolean;
 }
 
 /** The state of a task's job, and the URL where it can also be polled. */

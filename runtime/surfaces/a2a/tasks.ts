@@ -1,16 +1,13 @@
+import type { Clock } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
-import type { Outcome } from "../../core/call.ts";
+import type { CallCourse, Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
-import { isObject } from "../../core/json.ts";
-import { payerOf } from "../../core/payments/purchase.ts";
 import type { Service } from "../../core/service.ts";
 import { UNPAID } from "../../core/x402/challenge.ts";
-import { readEip3009 } from "../../core/x402/eip3009.ts";
-import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
-import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
+import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode } from "./payment.ts";
 import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
@@ -32,6 +29,12 @@ export interface Step extends ShownTask {
   readonly problem?: Problem;
   /** The payment was settled for an earlier request. */
   readonly isRepeat?: boolean;
+}
+
+/** The payment of a task, and whether it was verified for this task. */
+interface Paying {
+  readonly payment: string | object;
+  readonly isOwn: boolean;
 }
 
 /** The calls of services behind tasks. Every purchase goes through `invoke`. */
@@ -56,6 +59,7 @@ export interface TaskCallsOptions {
   readonly index: Pick<TaskIndex, "paid">;
   /** The URL of the A2A endpoint: the resource that is paid for. */
   readonly endpoint: string;
+  readonly clock: Clock;
 }
 
 /** The payment is in progress, or was sent and its outcome is unknown. */
@@ -63,11 +67,17 @@ const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unkn
 /** The payment was not sent: the task waits as before. */
 const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable", "rate-limited"];
 
-export function createTaskCalls({ services, invoke, book, index, endpoint }: TaskCallsOptions): TaskCalls {
-  const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
-    const { requestId: id, signal, exchange, signIn } = context;
+export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
+  const { services, invoke, book, index, endpoint: resource, clock } = options;
+  const call = (
+    service: Service,
+    input: unknown,
+    payment: string | object | undefined,
+    { requestId: id, signal, exchange, signIn }: TaskContext,
+    course: CallCourse = { begun: clock.now() },
+  ) => {
     const read = async () => ({ value: input, from: "body" as const });
-    return invoke(service, { id, input: read, payment, signIn, resource: endpoint, signal, exchange, door: "a2a" });
+    return invoke(service, { id, input: read, payment, signIn, resource, signal, exchange, door: "a2a", course });
   };
   /** The challenge of a task that waits for its payment. */
   const requiredFor = async (
@@ -111,19 +121,33 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
     },
     async pay(task, payment, context) {
-      const outcome = await buy(task, payment, context);
-      return outcome instanceof Problem ? fail(task, payment, outcome, context) : conclude(task, payment, outcome);
+      const course: CallCourse = { begun: clock.now() };
+      const outcome = await buy(task, payment, context, course);
+      const isOwn = task.payment?.isOwn || (course.verified !== undefined && !course.isResumed);
+      const paying = { payment, isOwn };
+      return outcome instanceof Problem ? fail(task, paying, outcome, context) : conclude(task, paying, outcome);
     },
   };
 
   /** Catches problems of the call only: a later failure must not look like a failed purchase. */
-  async function buy(task: Task, payment: string | object, context: TaskContext): Promise<Outcome | Problem> {
+  async function buy(
+    task: Task,
+    payment: string | object,
+    context: TaskContext,
+    course: CallCourse,
+  ): Promise<Outcome | Problem> {
     const service = services.get(task.skill);
     if (!service) return new Problem("not-found", `The skill "${task.skill}" is not offered any more`);
-    return call(service, task.input, payment, context).catch((thrown: unknown) => Problem.from(thrown));
+    return call(service, task.input, payment, context, course).catch((thrown: unknown) => Problem.from(thrown));
   }
 
-  async function conclude(task: Task, payment: string | object, outcome: Outcome): Promise<Step> {
+  /** Puts a task whose payment has moved money on the lists of its payer. */
+  async function list(task: Task, { payment, isOwn }: Paying, receipt: SettleResponse | undefined): Promise<void> {
+    const account = receipt && isOwn ? toPayingAccount(payment, receipt) : undefined;
+    if (account !== undefined) await index.paid(task, account).catch(() => {}); // The task can still be read by its id.
+  }
+
+  async function conclude(task: Task, paying: Paying, outcome: Outcome): Promise<Step> {
     const { receipt } = outcome;
     const receipts = withReceipt(task, receipt);
     const note = receipt && { receipt };
@@ -131,22 +155,22 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
       const written = await book.write(task, { ...answered, payment: paid });
-      const account = receipt && !outcome.isRepeat ? toAccount(payment, receipt) : undefined;
-      if (account !== undefined) await index.paid(written, account).catch(() => {}); // The task can still be read by its id.
+      await list(written, paying, receipt);
       return { task: written, ...note, ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
     const text = `The payment was not accepted (${required.error}); nothing was charged.`;
     const refused = { status: "payment-failed" as const, error: toPaymentCode(required.error), receipts };
     const waiting = await book.write(task, { state: "input-required", text, input: task.input, payment: refused });
-    await book.releasePayment(task.id, { payment });
+    await book.releasePayment(task.id, paying);
     return { task: waiting, required, ...note };
   }
 
-  async function fail(task: Task, payment: string | object, problem: Problem, context: TaskContext): Promise<Step> {
+  async function fail(task: Task, paying: Paying, problem: Problem, context: TaskContext): Promise<Step> {
     const { code, message } = problem;
     const { input } = task;
-    const receipts = withReceipt(task, problem.options.receipt as SettleResponse | undefined); // Set when money has moved.
+    const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved.
+    const receipts = withReceipt(task, receipt);
     const wait = (
       text: string,
       of: Omit<TaskPayment, "receipts">,
@@ -160,17 +184,22 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
     if (isPaidBack(problem)) {
       const ended = { ...toEnd(problem, context), text: toSentence(message) };
       const payment = { status: "payment-completed" as const, receipts };
-      return { task: await book.write(task, { ...ended, payment }), problem };
+      const written = await book.write(task, { ...ended, payment });
+      await list(written, paying, receipt);
+      return { task: written, problem };
     }
     if (PENDING.includes(code)) {
       const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
-      const working = { ...task, ...wait(again, { status: "payment-submitted" }, "working") };
+      const working = { ...task, ...wait(again, { status: "payment-submitted", isOwn: paying.isOwn }, "working") };
       return { task: code !== "payment-in-progress" ? await book.write(task, working) : working, problem };
     }
     if (code === "unavailable") {
       // The store may have failed halfway, so the claim stays and the task takes no other payment.
       const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
-      return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
+      return {
+        task: await book.write(task, wait(again, { status: "payment-submitted", isOwn: paying.isOwn })),
+        problem,
+      };
     }
     const left = UNTOUCHED.includes(code)
       ? { ...wait(toSentence(message), { status: "payment-required" }), ...noteWait(problem, context) }
@@ -178,7 +207,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
         ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
         : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
     const freed = await book.write(task, left);
-    await book.releasePayment(task.id, { payment });
+    await book.releasePayment(task.id, paying);
     return { ...(await show(freed, context)), problem };
   }
 }
@@ -208,17 +237,6 @@ function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
     text: `${toSentence(text)} Nothing was charged.`,
     problem: { ...problem.toJSON(), request_id: requestId },
   };
-}
-
-/**
- * The payer is the account whose signature moved the money, whatever the facilitator reports. Undefined when the payer
- * is unknown.
- */
-function toAccount(payment: string | object, receipt: SettleResponse): string | undefined {
-  const value = parsePayment(payment);
-  const payload = isObject(value) && isObject(value.payload) ? value.payload : {};
-  const payer = readEip3009(payload)?.authorization.from ?? receipt.payer;
-  return payer === undefined ? undefined : payerOf(payer, receipt);
 }
 
 const toSentence = (text: string): string => text.replace(/\.?$/, ".");

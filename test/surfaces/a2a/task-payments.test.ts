@@ -62,8 +62,8 @@ describe("a task", () => {
           .and.match(/nothing was charged/);
       });
 
-    /** A task of a payer who pays first, whose service fails. */
-    const payFirst = async (failure: Problem): Promise<Loose> => {
+    /** A task of a payer who pays first, whose service fails; and its payment. */
+    const payFirst = async (failure: Problem): Promise<[task: Loose, payment: object]> => {
       const first = await begin("roll");
       const verify = () => ({ isValid: true, payer: "0x3333333333333333333333333333333333333333" });
       stage.door.rails.base.script.verify = verify;
@@ -79,24 +79,35 @@ describe("a task", () => {
         throw failure;
       };
       const task = await begin("roll");
-      return (await submit(task.id, pay(task))).result;
+      const payment = pay(task);
+      return [(await submit(task.id, payment)).result, payment];
+    };
+
+    /** The ids of a context's tasks when its unpaid ones are forgotten. */
+    const listedLater = async ({ contextId }: Loose): Promise<string[]> => {
+      stage.door.clock.advance(2 * 60 * 60_000);
+      const { result } = await stage.door.call("ListTasks", { contextId });
+      return result.tasks.map(({ id }: Loose) => id);
     };
 
     it("goes on working when it was paid first and the service failed, until that delivers", async () => {
-      const result = await payFirst(new Problem("upstream-failed", "The dice fell off the table"));
+      const [result, payment] = await payFirst(new Problem("upstream-failed", "The dice fell off the table"));
       expect(result.status.state).to.equal("working");
       expect(result.status.message.parts[0].text).to.match(/at no further charge.*Ask for this task again/);
       expect(metadataOf(result)[KEY("receipts")], "the money has moved").to.have.length(1);
       stage.door.handler = undefined;
+      const copy = await begin("roll");
+      expect((await submit(copy.id, payment)).result.status.state, "delivered elsewhere").to.equal("completed");
       const { result: done } = await get(result.id);
       expect(done.status.state).to.equal("completed");
       expect(metadataOf(done)[KEY("receipts")]).to.have.length(1);
       expect(metadataOf(done)[KEY("receipts")][0]).to.include({ success: true });
       expect(stage.door.rails.base.moved.size).to.equal(1);
+      expect(await listedLater(done), "with what was paid for").to.deep.equal([done.id]);
     });
 
     it("has failed when it was paid first and is paid back, and says so with its receipt", async () => {
-      const result = await payFirst(new Problem("nothing-found", "There are no dice"));
+      const [result] = await payFirst(new Problem("nothing-found", "There are no dice"));
       expect(result.status.state).to.equal("failed");
       const [{ text }, { data }] = result.status.message.parts;
       expect(text).to.equal("The payment was settled, and the service failed: There are no dice. It is paid back.");
@@ -104,6 +115,7 @@ describe("a task", () => {
       expect(metadataOf(result)[KEY("status")]).to.equal("payment-completed");
       expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: true });
       expect((await get(result.id)).result, "asked for again").to.deep.equal(result);
+      expect(await listedLater(result), "with what was paid for").to.deep.equal([result.id]);
     });
 
     it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
