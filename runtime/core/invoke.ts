@@ -104,7 +104,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
     noteStep(purchase, "verified", clock.now());
     const request = requestOf(purchase);
-    const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
+    const verified = { ...purchase, payer: payment.authorization.payer ?? payer, reported: payer, listed, request };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
     return deps.identifiers.once(verified, { buy: underRules, finish });
   }

@@ -23,7 +23,10 @@ export interface Purchase {
 
 /** A purchase whose payment the facilitator has verified. */
 export interface VerifiedPurchase extends Purchase {
+  /** The signer, whatever the facilitator reports; its report where the payload names no payer. */
   readonly payer: string | undefined;
+  /** The payer that the facilitator reports. */
+  readonly reported: string | undefined;
   /** The payload as it is sent to the facilitator. */
   readonly listed: PaymentPayload;
   /** See `requestOf`. */

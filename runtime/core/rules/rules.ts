@@ -77,6 +77,6 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
 }
 
 /** The wallets of a payment: its signer, and the payer that the facilitator reports. */
-const walletsOf = ({ payment, payer }: VerifiedPurchase): readonly string[] => [
-  ...new Set([payment.authorization.payer, payer].filter((wallet) => wallet !== undefined)),
+const walletsOf = ({ payer, reported }: VerifiedPurchase): readonly string[] => [
+  ...new Set([payer, reported].filter((wallet) => wallet !== undefined)),
 ];

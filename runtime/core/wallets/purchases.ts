@@ -41,7 +41,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
 
   return {
-    place({ payment, payer = payment.authorization.payer, offer, key, service }) {
+    place({ payer, offer, key, service }) {
       if (payer === undefined) return async () => {};
       const account = payerOf(payer, offer);
       const day = today();

@@ -68,6 +68,14 @@ describe("a wallet that signs in", () => {
     expect((await challenge()).info.nonce).not.to.equal(declaredIn(body).info.nonce);
   });
 
+  it("sees what it has signed for, whomever the facilitator names: that one sees nothing", async () => {
+    const named = newAccount();
+    shop.rail.script.verify = () => ({ isValid: true, payer: named.address });
+    const answer = await buy(account.address);
+    expect(await listed(await list(await sign(named)))).to.deep.equal([]);
+    expect((await listed(await list(await sign(account)))).map((bought) => bought.answer)).to.deep.equal([answer]);
+  });
+
   it("sees what it has bought, with the answer, and nobody else's", async () => {
     const answer = await buy(account.address);
     await buy(`0x${"99".repeat(20)}`);

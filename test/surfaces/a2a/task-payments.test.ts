@@ -65,21 +65,24 @@ describe("a task", () => {
     /** A task of a payer who pays first, whose service fails; and its payment. */
     const payFirst = async (failure: Problem): Promise<[task: Loose, payment: object]> => {
       const first = await begin("roll");
-      const verify = () => ({ isValid: true, payer: "0x3333333333333333333333333333333333333333" });
-      stage.door.rails.base.script.verify = verify;
+      const payAsOne = (task: Loose): object => {
+        const payment = pay(task) as Loose;
+        payment.payload.authorization.from = "0x3333333333333333333333333333333333333333";
+        return payment;
+      };
       stage.door.rails.base.script.settle = (_payment, { network }) => ({
         success: false,
         errorReason: "insufficient_funds",
         transaction: "",
         network,
       });
-      await submit(first.id, pay(first)); // Who had work done and did not pay, pays first from now on.
-      stage.door.rails.base.script = { verify };
+      await submit(first.id, payAsOne(first)); // Who had work done and did not pay, pays first from now on.
+      stage.door.rails.base.script = {};
       stage.door.handler = () => {
         throw failure;
       };
       const task = await begin("roll");
-      const payment = pay(task);
+      const payment = payAsOne(task);
       return [(await submit(task.id, payment)).result, payment];
     };
 
