@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { readFolder } from "../../history/folder.ts";
 
@@ -19,7 +19,7 @@ const FOLDERS = ["manifests", "plugins", "schemas"];
 
 /** Watches all files of a set, including the shop's other files that plugins import. */
 export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch {
-  const watchers = new Map<string, FSWatcher>();
+  const watchers = new Map<string, { readonly inode: number; readonly watcher: FSWatcher }>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let working = Promise.resolve();
@@ -29,21 +29,26 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
     close() {
       isClosed = true;
       clearTimeout(timer);
-      for (const watcher of watchers.values()) watcher.close();
+      for (const folder of watchers.keys()) forget(folder);
     },
   };
 
+  /** Watches the folders that are there now, and looks again when one is new: its files may have come before the watcher. */
   function look(): void {
-    for (const [folder, recursive] of foldersOf(dir)) {
-      if (isClosed || watchers.has(folder)) continue;
-      const watcher = watch(folder, { recursive, persistent: false }, notice);
-      watcher.on("error", () => forget(folder)); // The folder is gone. The next change looks for it again.
-      watchers.set(folder, watcher);
+    if (isClosed) return;
+    const isFirst = watchers.size === 0;
+    const added = [...foldersOf(dir)].filter(([folder, inode]) => watchers.get(folder)?.inode !== inode);
+    for (const [folder, inode] of added) {
+      forget(folder);
+      const [watcher] = tried(() => [watch(folder, { persistent: false }, notice)]);
+      watcher?.on("error", () => forget(folder)); // The folder is gone. The next change looks for it again.
+      if (watcher) watchers.set(folder, { inode, watcher });
     }
+    if (added.length > 0 && !isFirst) notice();
   }
 
   function forget(folder: string): void {
-    watchers.get(folder)?.close();
+    watchers.get(folder)?.watcher.close();
     watchers.delete(folder);
   }
 
@@ -55,21 +60,28 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   }
 }
 
-/** The folders to watch, and whether each is watched with its subfolders. The shop's own folder reports new folders. */
-function foldersOf(dir: string): ReadonlyMap<string, boolean> {
-  const own = FOLDERS.map((name) => join(dir, name)).filter((folder) => existsSync(folder));
-  const others = filesOf(dir)
-    .filter((name) => !FOLDERS.some((folder) => name.startsWith(`${folder}/`)))
-    .map((name) => dirname(join(dir, name)));
-  const below: readonly (readonly [string, boolean])[] = own.map((folder) => [folder, true]);
-  const beside: readonly (readonly [string, boolean])[] = [...others, dir].map((folder) => [folder, false]);
-  return new Map([...beside, ...below]);
+/**
+ * The folders to watch, with their inodes, since a folder may be replaced by another one. Each is watched by itself:
+ * Node's recursive watcher loses files that editors replace. Files may be links into other folders.
+ */
+function foldersOf(dir: string): ReadonlyMap<string, number> {
+  const own = FOLDERS.map((name) => join(dir, name)).flatMap((folder) => [folder, ...foldersBelow(folder)]);
+  const files = filesOf(dir).flatMap((name) => tried(() => [dirname(realpathSync(join(dir, name)))]));
+  return new Map([dir, ...own, ...files].flatMap((folder) => tried(() => [[folder, statSync(folder).ino] as const])));
 }
 
-/** Empty while a file is being replaced. */
-function filesOf(dir: string): readonly string[] {
+const foldersBelow = (folder: string): readonly string[] =>
+  tried(() => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !path.includes("node_modules"));
+
+const filesOf = (dir: string): readonly string[] => tried(() => [...readFolder(dir).files.keys()]);
+
+/** Nothing while a file or folder is being replaced. */
+function tried<T>(read: () => readonly T[]): readonly T[] {
   try {
-    return [...readFolder(dir).files.keys()];
+    return read();
   } catch {
     return [];
   }

@@ -1,0 +1,39 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { watchFolder } from "../../../runtime/cli/serve/change/watch.ts";
+import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
+
+describe("a shop's folder that is watched", () => {
+  after(removeDirectories);
+
+  it("is seen to change however files are saved: in place, by replacing them, and in folders that are replaced", async () => {
+    const dir = await makeDirectory(TOSS);
+    let seen = 0;
+    const watched = watchFolder({
+      dir,
+      onChange: async () => {
+        seen++;
+      },
+    });
+    const sees = async (what: string, change: () => Promise<unknown>): Promise<void> => {
+      const before = seen;
+      await change();
+      expect(await eventually(() => seen > before), what).to.equal(true);
+    };
+    const [manifest, draft] = [join(dir, "manifests/toss.yaml"), join(dir, "manifests/.toss.yaml.swp")];
+    await sees("a draft", () => writeFile(draft, "1"));
+    await sees("the draft in the file's place", () => rename(draft, manifest));
+    await sees("a change in place", () => writeFile(manifest, "2"));
+    await sees("a backup", () => rename(manifest, `${manifest}~`));
+    await sees("a new file", () => writeFile(manifest, "3"));
+    await sees("a file less", () => rm(`${manifest}~`));
+    await sees("another change in place", () => writeFile(manifest, "4"));
+    await sees("the folder's other name", () => rename(join(dir, "manifests"), join(dir, "former")));
+    await sees("a new folder", () => mkdir(join(dir, "manifests")));
+    await sees("a file in it", () => writeFile(manifest, "5"));
+    await sees("a change of it", () => writeFile(manifest, "6"));
+    watched.close();
+  });
+});
