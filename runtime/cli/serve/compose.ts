@@ -167,9 +167,10 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
-  const { services, payments, exchanges, identity, signIns } = till;
+  const { services, all: routed, payments, exchanges, identity, signIns } = till;
   const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
-  return openDoors({ shown, config, invoke: payments.invoke, exchanges, identity, signIns, store, clock, sandbox });
+  const own = { routed, invoke: payments.invoke, exchanges, identity, signIns };
+  return openDoors({ shown, ...own, config, store, clock, sandbox });
 }
 
 interface Parts {

@@ -25,6 +25,8 @@ export interface Shown {
 
 export interface DoorsOptions {
   readonly shown: Shown;
+  /** The services that can be called, retired ones included. */
+  readonly routed: readonly Service[];
   readonly config: Config;
   readonly invoke: Invoke;
   readonly exchanges: Exchanges;
@@ -49,7 +51,7 @@ export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions
   const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };
   const agents = await openPeerDoor({ ...shown, ...own, createLimiter: own.store.createLimiter, config, links });
   const icons = [{ src: links.icon, mimeType: "image/png", sizes: ["256x256"] }];
-  const mcp = createMcp({ ...shown, invoke: own.invoke, loopback: isLoopback(config.host), icons });
+  const mcp = createMcp({ ...shown, routed: own.routed, invoke: own.invoke, loopback: isLoopback(config.host), icons });
   const doors = new Map<string, RpcDoor>([...agents.doors, [PATHS.mcp, mcp], ...(sandbox?.doors ?? [])]);
   const documents = await loadDocuments({ ...shown, isSandbox: sandbox !== undefined });
   return { doors, documents: new Map([...documents, ...agents.documents]), close: agents.close };

@@ -17,7 +17,7 @@ import type { Config, PeerConfig } from "../config/config.ts";
 import { facilitatorVariables } from "../config/serve.ts";
 
 export interface PeerDoorDeps
-  extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "signIns" | "store" | "clock"> {
+  extends Pick<A2aOptions, "services" | "routed" | "invoke" | "baseUrl" | "exchanges" | "signIns" | "store" | "clock"> {
   /** Default: opened as configured. */
   readonly identity?: Identity;
   readonly config: PeerConfig & Pick<Config, "facilitator" | "env">;
@@ -42,11 +42,12 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
   const web = createGuardedFetch();
   const budgets = createPeerBudgets(createLimiter);
   const shown = { services, site, baseUrl, facilitator: toFacilitator(config, site), identity };
-  const { invoke, exchanges, signIns } = options;
+  const { routed, invoke, exchanges, signIns } = options;
+  const own = { ...(routed && { routed }), invoke, exchanges, signIns };
   const peerKeys = createPeerCards({ web, clock, budgets });
   const card = toAgentCard({ ...shown, ...(links && { links }) });
   return {
-    doors: new Map([[PATHS.a2a, createA2a({ ...shown, invoke, exchanges, signIns, peerKeys, budgets, store, clock })]]),
+    doors: new Map([[PATHS.a2a, createA2a({ ...shown, ...own, peerKeys, budgets, store, clock })]]),
     documents: new Map([
       [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],

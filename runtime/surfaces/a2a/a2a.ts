@@ -21,6 +21,8 @@ import { createTaskCalls } from "./tasks.ts";
 
 export interface A2aOptions {
   readonly services: readonly Service[];
+  /** The services that tasks can be about, retired ones included. Default: `services`. */
+  readonly routed?: readonly Service[];
   readonly invoke: Invoke;
   readonly site: Pick<SiteManifest, "name" | "rails">;
   /** The public base URL, without a trailing slash; peers must name it as `audience`. */
@@ -41,9 +43,10 @@ export interface A2aOptions {
 
 /** The A2A endpoint, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
 export function createA2a(options: A2aOptions): RpcDoor {
-  const { services: list, invoke, site, baseUrl, facilitator, identity } = options;
+  const { services: list, routed = list, invoke, site, baseUrl, facilitator, identity } = options;
   const { peerKeys: keys, exchanges, budgets, store, clock } = options;
-  const services = new Map(list.map((service) => [service.manifest.id, service]));
+  const services = toMap(list);
+  const known = toMap(routed);
   const endpoint = baseUrl + PATHS.a2a;
   const book = createTaskBook({ store, clock, mostUnpaidBytes: options.mostUnpaidBytes });
   const index = createTaskIndex({ store, clock });
@@ -53,12 +56,15 @@ export function createA2a(options: A2aOptions): RpcDoor {
     tasks: createStandard({
       services,
       book,
-      calls: createTaskCalls({ services, invoke, book, index, endpoint, clock }),
-      follow: createFollowJob({ services, invoke, book, endpoint }),
+      calls: createTaskCalls({ services: known, invoke, book, index, endpoint, clock }),
+      follow: createFollowJob({ services: known, invoke, book, endpoint }),
       index,
       listing: { signIns: options.signIns, store },
     }),
     budget: budgets.clients,
-    maxBytes: toDoorBytes(list),
+    maxBytes: toDoorBytes(routed),
   });
 }
+
+const toMap = (services: readonly Service[]): ReadonlyMap<string, Service> =>
+  new Map(services.map((service) => [service.manifest.id, service]));

@@ -9,6 +9,8 @@ import type { McpIcon } from "./versions.ts";
 
 export interface McpOptions {
   readonly services: readonly Service[];
+  /** The services that can be called, retired ones included. Default: `services`. */
+  readonly routed?: readonly Service[];
   /** The set's schemas by name. */
   readonly schemas: ReadonlyMap<string, object>;
   readonly invoke: Invoke;
@@ -35,14 +37,25 @@ const INSTRUCTIONS = [
 
 /** The MCP endpoint of a set of services, to be mounted at `PATHS.mcp`. */
 export function createMcp(options: McpOptions): RpcDoor {
-  const { services, schemas, invoke, site, baseUrl, loopback, origins, icons, instructions = INSTRUCTIONS } = options;
+  const {
+    services,
+    routed = services,
+    schemas,
+    invoke,
+    site,
+    baseUrl,
+    loopback,
+    origins,
+    icons,
+    instructions = INSTRUCTIONS,
+  } = options;
   const { name, title, version, description } = site;
   const endpoint = baseUrl + PATHS.mcp;
   return createMcpServer({
     identity: { name, title, version, description, websiteUrl: baseUrl, ...(icons && { icons }) },
     instructions,
     access: { baseUrl, loopback, origins },
-    maxBytes: toDoorBytes(services),
-    tools: createServiceTools({ services, schemas, invoke, site, endpoint }),
+    maxBytes: toDoorBytes(routed),
+    tools: createServiceTools({ services, routed, schemas, invoke, site, endpoint }),
   });
 }

@@ -15,7 +15,10 @@ import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
 
 export interface ServiceToolsOptions {
+  /** The services that are listed. */
   readonly services: readonly Service[];
+  /** The services that can be called, retired ones included. Default: `services`. */
+  readonly routed?: readonly Service[];
   /** The set's schemas by name, for the `$ref`s between them. */
   readonly schemas: ReadonlyMap<string, object>;
   readonly invoke: Invoke;
@@ -25,8 +28,9 @@ export interface ServiceToolsOptions {
 }
 
 /** Every service as a tool. Payments are taken here on the networks of dollar rails. */
-export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
-  const byName = new Map(services.map((service) => [service.manifest.id, service]));
+export function createServiceTools(options: ServiceToolsOptions): Tools {
+  const { services, routed = services, schemas, invoke, site, endpoint } = options;
+  const byName = new Map(routed.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
   const networks = [...new Set(rails.map(({ network }) => network))];
   const titles = new Map(site.rails.map(({ network, asset, title }) => [`${network} ${asset}`, title]));

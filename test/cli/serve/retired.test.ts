@@ -18,6 +18,7 @@ import { eventually } from "../../support/eventually.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { createBuyer, json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void> };
 
@@ -71,6 +72,10 @@ describe("a service that is removed", function () {
   let paid: { readonly header: string; readonly answer: string };
   let quoted: Readonly<Record<string, string>>;
   let statusUrl: string;
+  /** What was bought over MCP, and over A2A: a job, and a quote that is not paid yet. */
+  let tool: { readonly call: object; readonly result: Loose };
+  let job: Loose;
+  let waiting: Loose;
 
   const start = async (): Promise<void> => {
     const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
@@ -80,6 +85,22 @@ describe("a service that is removed", function () {
   };
   const post = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(running.url + path, { ...json({}), headers: { "content-type": "application/json", ...headers } });
+  const ask = async (path: string, method: string, params: object): Promise<Loose> =>
+    ((await (await fetch(running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose).result;
+  const send = (message: object): Promise<Loose> =>
+    ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts: [], ...message } });
+  const beginTask = (skill: string): Promise<Loose> => send({ parts: [{ data: { skill, input: {} } }] });
+  const payTask = async ({ id, status }: Loose): Promise<Loose> => {
+    const client = await createBuyer(sandbox);
+    const payment = await client.createPaymentPayload(status.message.metadata["x402.payment.required"]);
+    return send({ taskId: id, metadata: { "x402.payment.payload": payment } });
+  };
+  const callTool = async (): Promise<typeof tool> => {
+    const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
+    const payment = await (await createBuyer(sandbox)).createPaymentPayload(structuredContent);
+    const call = { name: "toss", _meta: { "x402/payment": payment } };
+    return { call, result: await ask("/mcp", "tools/call", call) };
+  };
   const problemOf = async (response: Response): Promise<readonly [number, string]> => [
     response.status,
     ((await response.json()) as Problem).code,
@@ -105,6 +126,9 @@ describe("a service that is removed", function () {
     const http = new x402HTTPClient(client);
     const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
     quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+    tool = await callTool();
+    job = await payTask(await beginTask("work"));
+    waiting = await beginTask("toss");
 
     await Promise.all(REMOVED.map((file) => rm(join(dir, file))));
     await running.changes.apply("test");
@@ -132,12 +156,25 @@ describe("a service that is removed", function () {
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
   });
 
+  it("is no tool any more, and gives what was bought as one", async () => {
+    expect((await ask("/mcp", "tools/list", {})).tools.map(({ name }: Loose) => name)).to.deep.equal(["stay"]);
+    expect(JSON.parse((await ask("/mcp", "tools/call", { name: "toss" })).content[0].text).code).to.equal("gone");
+    expect(tool.result).to.have.nested.property("_meta.x402/payment-response");
+    expect(await ask("/mcp", "tools/call", tool.call)).to.deep.equal(tool.result);
+  });
+
+  it("is no skill any more, and a task that waits for its payment can still be paid for", async () => {
+    expect(await beginTask("toss")).to.equal(undefined);
+    expect((await payTask(waiting)).status.state).to.equal("completed");
+  });
+
   it("goes on with the jobs that were paid for, and tells how they stand", async () => {
     const status = async (): Promise<string> =>
       ((await (await fetch(statusUrl)).json()) as { readonly status: string }).status;
     expect(await status()).to.match(/^(IN_PROGRESS|DISPATCHING)$/);
     world.retiredTestGate?.resolve();
     await eventually(async () => (await status()) === "DELIVERED");
+    await eventually(async () => (await ask("/v1/a2a", "tasks/get", { id: job.id })).status.state === "completed");
   });
 
   it("takes a payment for what it offered a moment ago, and no other one", async () => {
