@@ -63,15 +63,17 @@ const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
   if (existsSync(target)) return;
   const draft = `${target}.${randomUUID()}`;
-  makeFolder(draft, 0o700);
-  for (const [name, content] of files) {
-    makeFolder(dirname(join(draft, name)));
-    await writeFile(join(draft, name), content);
-  }
-  await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
+  try {
+    makeFolder(draft, 0o700);
+    for (const [name, content] of files) {
+      makeFolder(dirname(join(draft, name)));
+      await writeFile(join(draft, name), content);
+    }
+    await rename(draft, target);
+  } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(target)) throw error; // Another process has written the same set.
-  });
+  }
 }
 
 /** The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are skipped. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -152,6 +152,17 @@ describe("the history of a shop", () => {
     const set = await loadSet(kept.at(-1) as string);
     expect(set.faults).to.deep.equal([]);
     expect(set.manifests[0]?.price).to.equal("0.31");
+  });
+
+  it("leaves nothing of a set whose files cannot be written", async () => {
+    const before = readdirSync(join(dataDir, "sets"));
+    const folder = readFolder(await makeDirectory(TOSS));
+    const files = new Map([...folder.files, [`plugins/${"x".repeat(300)}`, Buffer.from("too long a name")]]);
+    const failure = await createHistory(dataDir)
+      .keep({ ...folder, files })
+      .catch((error: NodeJS.ErrnoException) => error.code);
+    expect(failure).to.equal("ENAMETOOLONG");
+    expect(readdirSync(join(dataDir, "sets"))).to.deep.equal(before);
   });
 
   it("goes back by one set each time, past what was taken back", () => {
