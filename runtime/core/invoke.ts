@@ -192,7 +192,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
     const deliver = (): Promise<PaymentRecord> => credits.deliver(key, known, new AbortController().signal);
     const record = known.state === "settled" && known.owed ? await onBehalf(invocation, deliver) : known;
-    const { state, output, receipt, owed } = record;
+    const { state, output, receipt, owed, payer, payment } = record;
     if (owed && state === "settled") {
       reconciler.watch(key);
       throw await credits.explain(record);
@@ -200,7 +200,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (state === "settled") {
       if (record.exchange !== undefined)
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
-      const paid = receipt && { ...receipt, amount: record.payment.accepted.amount };
+      const paid = receipt && { ...receipt, ...(payer && { payer }), amount: payment.accepted.amount };
       return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
     }
     if (state === "rejected")
@@ -218,9 +218,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   /** Adds our signature to the receipt; the same signature each time. */
-  function prove({ payment, payer, settledAt = 0 }: PaymentRecord, receipt: SettleResponse): SettleResponse {
+  function prove({ payment, settledAt = 0 }: PaymentRecord, receipt: SettleResponse): SettleResponse {
     const resource = payment.resource?.url ?? "";
-    const extensions = deps.proofs?.receipt({ resource, receipt, payer: payer ?? receipt.payer, settledAt });
+    const extensions = deps.proofs?.receipt({ resource, receipt, payer: receipt.payer, settledAt });
     return { ...receipt, ...(extensions && { extensions }) };
   }
 

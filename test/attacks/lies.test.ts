@@ -123,6 +123,15 @@ describe("a facilitator", () => {
     expect(shop.receipt(answer)).to.include({ success: true, transaction: settled });
   });
 
+  it("that names another payer is not believed: receipts name who has signed", async () => {
+    shop = await openShop({ patience });
+    const payer = `0x${"3".repeat(40)}`;
+    shop.rail.script.verify = () => ({ isValid: true, payer });
+    shop.rail.script.settle = (payment, offer) => ({ ...move(shop.rail, payment, offer), payer });
+    const answer = await shop.buy("/v1/roll", ROLL);
+    expect(shop.receipt(answer)).to.include({ success: true, payer: `0x${"1".repeat(40)}` });
+  });
+
   it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {
     shop = await openShop({ patience });
     shop.rail.script.settle = (payment, offer) => {
