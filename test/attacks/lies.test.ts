@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { move, nonceOf } from "../support/chains/scripted-rail.ts";
+import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
+import { createScriptedRail, move, nonceOf } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, type Shop } from "../support/sellers/shop.ts";
 
@@ -130,6 +131,14 @@ describe("a facilitator", () => {
     shop.rail.script.settle = (payment, offer) => ({ ...move(shop.rail, payment, offer), payer });
     const answer = await shop.buy("/v1/roll", ROLL);
     expect(shop.receipt(answer)).to.include({ success: true, payer: `0x${"1".repeat(40)}` });
+  });
+
+  it("that names another domain for the token is not believed: buyers would sign what no token accepts", async () => {
+    const rail = createScriptedRail();
+    rail.script.extra = { name: "Other Coin", version: "9", feePayer: "its own" };
+    shop = await openShop({ patience, rail });
+    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as PaymentRequired;
+    expect(accepts[0]?.extra).to.include({ name: "USD Coin", version: "2", feePayer: "its own" });
   });
 
   it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {

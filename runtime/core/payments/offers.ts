@@ -172,7 +172,7 @@ function toOffers(
     const { network, asset, domain } = rail.manifest;
     const { payTo } = rail;
     const offerId = sha256([manifest.id, network, asset, amount, payTo].join(" ")).slice(0, 16);
-    const extra = { ...domain, ...status.extra, offerId };
+    const extra = { ...status.extra, ...domain, offerId }; // What is signed for is the site's, not the facilitator's.
     return [{ scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: site.limits.offer_seconds, extra }];
   });
 }
