@@ -31,6 +31,9 @@ export interface Step extends ShownTask {
   readonly isRepeat?: boolean;
 }
 
+const toDue = (price: string): string => `Payment is required: ${price} USD, in one of the accepted ways.`;
+const DUE = /Payment is required: [\d.]+ USD, in one of the accepted ways\.$/;
+
 /** The payment of a task, and whether it was verified for this task. */
 interface Paying {
   readonly payment: string | object;
@@ -91,7 +94,9 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
     const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without a challenge.
-    return { task, required };
+    const price = services.get(task.skill)?.manifest.price;
+    if (!required || price === undefined) return { task, required };
+    return { task: { ...task, text: task.text.replace(DUE, toDue(price)) }, required }; // The price may have changed.
   };
 
   return {
@@ -113,10 +118,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       const { required } = outcome.challenge;
       const { price } = service.manifest;
       const refused = required.error === UNPAID ? "" : `The proof was not accepted (${required.error}). `;
-      const text =
-        price === undefined
-          ? `${required.error}: with x402's sign-in-with-x.`
-          : `${refused}Payment is required: ${price} USD, in one of the accepted ways.`;
+      const text = price === undefined ? `${required.error}: with x402's sign-in-with-x.` : `${refused}${toDue(price)}`;
       const payment = { status: "payment-required" as const, receipts: [] };
       return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
     },

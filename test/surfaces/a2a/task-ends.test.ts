@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
-import { openDoor } from "./served/support/door.ts";
+import { manifestOf, openDoor } from "./served/support/door.ts";
 
 describe("a task", () => {
   const stage = stageTasks();
@@ -65,6 +65,15 @@ describe("a task", () => {
       expect(result.status.state).to.equal("input-required");
       expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-required" });
       down.close();
+    });
+
+    it("is shown with the price that it has by now", async () => {
+      const task = await begin("roll");
+      const dearer = await openDoor({ store: stage.door.store, manifests: [manifestOf("roll", { price: "0.002" })] });
+      const { result } = await dearer.call("tasks/get", { id: task.id });
+      expect(result.status.message.parts[0].text).to.match(/^Payment is required: 0\.002 USD/);
+      expect(metadataOf(result)[KEY("required")].accepts[0].amount).to.equal("2000");
+      dearer.close();
     });
 
     it("is rejected when its skill is not offered any more", async () => {
