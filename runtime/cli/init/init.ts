@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -74,13 +75,18 @@ interface Question {
   readonly usual: string;
 }
 
-/** Asks on a terminal for missing values; elsewhere the default answers are used. */
+/** Asks on a terminal for missing values; elsewhere the default answers are used. @throws Problem at Ctrl-C and Ctrl-D. */
 async function ask(questions: readonly Question[]): Promise<readonly string[]> {
   if (!process.stdin.isTTY) return questions.map(({ given, usual }) => given ?? usual);
   const dialogue = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = once(dialogue, "close");
   const answers: string[] = [];
-  for (const { question, given, usual } of questions)
-    answers.push(given ?? ((await dialogue.question(`${question} (${usual}) `)).trim() || usual));
+  for (const { question, given, usual } of questions) {
+    const asked = given === undefined && Promise.race([dialogue.question(`${question} (${usual}) `), ended]);
+    const answer = asked ? await asked.catch(() => undefined) : given;
+    if (typeof answer !== "string") throw new Problem("bad-request", "Interrupted: no shop was made");
+    answers.push(asked ? answer.trim() || usual : answer);
+  }
   dialogue.close();
   return answers;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -68,6 +69,25 @@ describe("payphone init", () => {
           expect(error.message).to.equal('Name the owner in 1 to 100 characters: --owner "Ada Lovelace"'),
       );
     expect(existsSync(join(home.path, "ownerless"))).to.equal(false);
+  });
+
+  it("asks on a terminal, and makes nothing when it is told to stop", () => {
+    const main = JSON.stringify(join(ROOT, "runtime/cli/main.ts"));
+    const code = `process.stdin.isTTY = true;
+      const { main } = await import(${main});
+      await main(["node", "payphone", "init", process.argv[1]]);`;
+    const answer = (shop: string, input: string) =>
+      spawnSync(process.execPath, ["--input-type=module", "-e", code, shop], {
+        cwd: home.path,
+        input,
+        encoding: "utf8",
+      });
+    for (const input of ["", "Ada\n"]) {
+      const { status, stderr } = answer("stopped", input);
+      expect(status, stderr).to.equal(2);
+      expect(stderr).to.match(/\? \(.+\) payphone: Interrupted: no shop was made\n$/);
+    }
+    expect(existsSync(join(home.path, "stopped"))).to.equal(false);
   });
 
   it("lets the new shop install payphone from where this one came", () => {
