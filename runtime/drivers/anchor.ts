@@ -22,6 +22,8 @@ export interface AnchorOptions {
 
 /** A transfer to oneself with 32 bytes of calldata takes about 22 000; the rest is for the rollup's data fee. */
 const ANCHOR_GAS = 60_000n;
+/** The gas limit that the sender gives it, at least: above the cap of fees, it cannot be sent. */
+const LEAST_GAS = 25_000n;
 
 /** The SPL Memo program, version 2: logs a text and that the accounts have signed it. */
 const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
@@ -68,7 +70,7 @@ export function createAnchor(options: AnchorOptions): Anchor {
         });
       if (balance < price * ANCHOR_GAS)
         throw new Problem("unavailable", "The treasury has too little ETH on Base to anchor; nothing was charged");
-      if (price * ANCHOR_GAS > evmSender.feeCapWei) throw tooDear(client);
+      if (price * LEAST_GAS > evmSender.feeCapWei) throw tooDear(client);
     },
 
     async write(hash, signal) {

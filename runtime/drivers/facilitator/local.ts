@@ -38,6 +38,8 @@ export interface LocalFacilitatorOptions {
 
 /** The gas of one ordinary settlement, with a margin. */
 const SETTLEMENT_GAS = 150_000n;
+/** The gas limit of the cheapest settlement: above the cap of fees, none can be sent. */
+const LEAST_GAS = 75_000n;
 
 /**
  * Verifies and settles EIP-3009 payments in this process, with the x402 SDK between a watched client and the treasury's
@@ -78,7 +80,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         "unavailable",
         `The treasury ${address} has too little of ${client.name}'s coin to pay for gas`,
       );
-    if (price * SETTLEMENT_GAS > sender.feeCapWei) throw tooDear(client);
+    if (price * LEAST_GAS > sender.feeCapWei) throw tooDear(client);
   }
 
   /** The outcome of an authorization that was broadcast before. */
@@ -122,8 +124,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       const work = client.ask(async (chain): Promise<VerifyResponse> => {
         const opened = await openScheme(scheme, chain, narrowed, { signal, trace: {} });
         if (isDeclined(opened)) return toInvalid(opened, payer);
-        const { mostGas, fees } = opened.terms;
-        if (mostGas * fees.maxFeePerGas > sender.feeCapWei) throw tooDear(client);
+        if (opened.terms.fees.maxFeePerGas * LEAST_GAS > sender.feeCapWei) throw tooDear(client);
         const verdict = await opened.verify();
         if (!verdict.isValid || !opened.terms.deployment || (await quota.reserve(payer))) return verdict;
         return toInvalid(NO_MORE_WALLETS, payer);
