@@ -32,6 +32,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     // Before the search: what has not landed when the blockhash has expired never will.
     const { validSlot, invalidSince, slot } = await look(message.recentBlockhash, signal);
     const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
+    // A node that is behind does not know the newest blockhashes.
     const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
     const since = validSlot === undefined ? slot - windowMs / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
     const from = { since, minContextSlot: slot };
@@ -42,9 +43,9 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return { state: isOver ? "dead" : "open" };
   }
 
-  /** The time of a block in Unix milliseconds: a node that is behind does not know the newest blockhashes. */
+  /** The time of a block in Unix milliseconds, 0 where it is not known: some slots have none. */
   const timeOf = async (slot: number, signal: AbortSignal): Promise<number> =>
-    ((await client.ask((node) => node.getBlockTime(slot), signal)) ?? 0) * 1000;
+    ((await client.ask((node) => node.getBlockTime(slot), signal).catch(() => null)) ?? 0) * 1000;
 
   /** Asks whether a blockhash is valid, and remembers since when it is not. */
   async function look(blockhash: string, signal: AbortSignal): Promise<Sighting & { readonly slot: number }> {

@@ -129,6 +129,18 @@ describe("the settlements on Solana", () => {
     expect(await find(payment)).to.deep.equal({ state: "settled", transaction });
   });
 
+  it("are found where the node does not tell the time of a block, and not called dead", async () => {
+    const find = open();
+    const payment = await pay();
+    chain.expireBlockhash();
+    proxy.intervene((method) => (method === "getBlockTime" ? "lose" : "pass"));
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    const landed = await pay();
+    const transaction = await settle(landed);
+    chain.expireBlockhash();
+    expect(await open()(landed)).to.deep.equal({ state: "settled", transaction });
+  });
+
   it("are dead when the transaction landed and failed", async () => {
     const payment = await pay(offer("2000000"));
     await settle(payment);
