@@ -4,7 +4,7 @@ import { MAY_PASS } from "../jobs/jobs.ts";
 import type { JobRecords } from "../jobs/records.ts";
 import { createSteps } from "../jobs/steps.ts";
 import { perform } from "../perform.ts";
-import type { Refunds } from "../refunds/refunds.ts";
+import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
 import { runsOnce } from "../set/manifest.ts";
 import { payerOf } from "./purchase.ts";
@@ -49,6 +49,11 @@ const STEP_GRACE_MS = 5000;
 const RETRY_SECONDS = 5;
 const INTERRUPTED = "The work was interrupted, and repeating it could do it twice";
 
+function toRefundText({ refund_tx, refund_pending }: RefundStatus): string {
+  if (refund_tx !== null) return `It was paid back in ${refund_tx}.`;
+  return refund_pending === "manual" ? "It has to be paid back by hand." : "It is being paid back.";
+}
+
 const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer && payerOf(payer, payment.accepted);
 
 export function createCredits(deps: CreditsDeps): Credits {
@@ -87,13 +92,12 @@ export function createCredits(deps: CreditsDeps): Credits {
 
     async explain({ owed, receipt }) {
       const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : "its work is not done yet";
-      const isPaidBack = owed?.isPaidBack === true;
-      const detail = isPaidBack
-        ? `The payment was settled, and ${why}. It is paid back.`
+      const members = owed?.isPaidBack ? await refunds.status(owed.id) : undefined;
+      const detail = members
+        ? `The payment was settled, and ${why}. ${toRefundText(members)}`
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${creditMs / 60_000} minutes is paid back.`;
-      const members = owed && isPaidBack ? await refunds.status(owed.id) : undefined;
       return new Problem("paid-not-delivered", detail, {
-        ...(!isPaidBack && { retryAfter: RETRY_SECONDS }),
+        ...(!members && { retryAfter: RETRY_SECONDS }),
         ...(members && { members: { ...members } }),
         ...(receipt && { receipt }),
       });

@@ -8,6 +8,7 @@ import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createReservations, type Reservations } from "../../../runtime/core/payments/reservations.ts";
 import { createTrials } from "../../../runtime/core/payments/trials.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
+import type { RefundStatus } from "../../../runtime/core/refunds/refunds.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
@@ -28,6 +29,7 @@ describe("a credit", () => {
   let reservations: Reservations;
   let credits: Credits;
   let refunds: RefundCase[];
+  let refund: RefundStatus;
   let runs: number;
   let work: (input: unknown, call: Call) => unknown;
   const clock = { now: () => now };
@@ -40,6 +42,7 @@ describe("a credit", () => {
   });
   beforeEach(() => {
     [now, refunds, runs] = [1_800_000_000_000, [], 0];
+    refund = { refund_tx: null, refund_pending: null };
     store = createMemoryStore(clock.now);
     const handler: AnyHandler = (input: unknown, call: Call) => {
       runs += 1;
@@ -66,7 +69,7 @@ describe("a credit", () => {
       ...{ services, reservations, clock, log: silentLog, records: createJobRecords({ store, clock }) },
       refunds: {
         open: async (refund) => void refunds.push(refund),
-        status: async () => ({ refund_tx: null, refund_pending: "manual" }),
+        status: async () => refund,
       },
     });
     work = () => ({ done: true });
@@ -165,9 +168,12 @@ describe("a credit", () => {
       },
     ]);
     const problem = await credits.explain(record);
-    expect(problem.message).to.match(/It fell off the table\. It is paid back\.$/);
-    const members = { refund_tx: null, refund_pending: "manual" };
-    expect(problem.options).to.deep.equal({ members, receipt: record.receipt });
+    expect(problem.message).to.match(/It fell off the table\. It is being paid back\.$/);
+    expect(problem.options).to.deep.equal({ members: refund, receipt: record.receipt });
+    refund = { refund_tx: null, refund_pending: "manual" };
+    expect((await credits.explain(record)).message).to.match(/It has to be paid back by hand\.$/);
+    refund = { refund_tx: "0xab", refund_pending: null };
+    expect((await credits.explain(record)).message).to.match(/It was paid back in 0xab\.$/);
     work = () => ({ done: true });
     expect(await deliver(record)).to.equal(record);
     expect((await deliver()).owed, "also where its record was lost").to.include({ isPaidBack: true });

@@ -65,7 +65,7 @@ describe("a credit: what was paid first and not delivered", () => {
     const over = await eventually(send, ({ status }) => status !== 409);
     const { detail, refund_pending } = (await over.json()) as { detail: string; refund_pending: string };
     expect(over.status).to.equal(502);
-    expect(detail).to.match(/It is paid back\.$/);
+    expect(detail).to.match(/It has to be paid back by hand\.$/);
     expect(refund_pending, "this shop has no rail that refunds by itself").to.equal("manual");
     const { executions } = shop;
     shop.handler = undefined;
@@ -80,7 +80,7 @@ describe("a credit: what was paid first and not delivered", () => {
       throw new Problem("unparseable-input", "There is no such die");
     };
     const answer = await send();
-    expect(((await answer.json()) as { detail: string }).detail).to.match(/There is no such die\. It is paid back\.$/);
+    expect(((await answer.json()) as { detail: string }).detail).to.match(/There is no such die\. It has to be/);
     expect(shop.executions).to.equal(1);
   });
 
