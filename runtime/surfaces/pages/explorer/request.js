@@ -77,10 +77,18 @@ async function readFile(response) {
  * @param {Answer} answer
  */
 export function isFinal({ status, body }) {
-  const { code } = /** @type {{ code?: unknown }} */ (body ?? {});
-  if (code === "paid-not-delivered") return "refund_tx" in /** @type {object} */ (body); // Refunded.
-  return status < 500 ? !PASSING.has(status) : FINAL.has(code);
+  if (isPaid(body)) return "refund_tx" in /** @type {object} */ (body); // Refunded.
+  return status < 500 ? !PASSING.has(status) : FINAL.has(codeOf(body));
 }
+
+/**
+ * Whether a call that has failed was charged: its price is paid back.
+ * @param {unknown} body
+ */
+export const isPaid = (body) => codeOf(body) === "paid-not-delivered";
+
+/** @param {unknown} body */
+const codeOf = (body) => /** @type {{ code?: unknown } | undefined} */ (body)?.code;
 
 /** Statuses after which the same request may succeed later. */
 const PASSING = new Set([408, 409, 425, 429]);

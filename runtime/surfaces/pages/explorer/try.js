@@ -3,7 +3,7 @@ import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
-import { isFinal, send, toCall } from "./request.js";
+import { isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
@@ -82,12 +82,11 @@ export function setUpTry(form) {
     else if (answer.status === 200) showResult(answer);
     else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid.
-      const isUncharged = !isAgain && isFinal(answer);
-      say(isUncharged ? "The call did not succeed. Nothing was charged." : "The call did not succeed.");
-      outcome.replaceChildren(
-        toOutcome(answer),
-        ...(payment === undefined || isUncharged ? [] : [toRetry(call, payment)]),
+      const isOver = !isAgain && isFinal(answer);
+      say(
+        isOver && !isPaid(answer.body) ? "The call did not succeed. Nothing was charged." : "The call did not succeed.",
       );
+      outcome.replaceChildren(toOutcome(answer), ...(payment === undefined || isOver ? [] : [toRetry(call, payment)]));
     }
   }
 

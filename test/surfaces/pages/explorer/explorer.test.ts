@@ -182,6 +182,19 @@ withBrowser.describe("the explorer of a sandbox", () => {
       expect(text.includes("Do not pay again")).to.equal(!isFinal);
     });
 
+  it("does not say that nothing was charged when the price of a failed call is paid back", async () => {
+    const detail = "The payment was settled, and the service failed. It is being paid back.";
+    const json = { code: "paid-not-delivered", detail, refund_tx: null, refund_pending: null };
+    await page.route("**/v1/roll", (route) =>
+      "payment-signature" in route.request().headers() ? route.fulfill({ status: 502, json }) : route.continue(),
+    );
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByText(detail, { exact: true }).waitFor();
+    expect(await status("roll").innerText()).to.equal("The call did not succeed.");
+    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(0);
+  });
+
   it("does not say that nothing was charged when a failure follows an answer that was lost", async () => {
     let sent = 0;
     await page.route("**/v1/roll", (route) => {
