@@ -38,15 +38,16 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
 
-  return async (service, invocation) => {
-    const { price, sign_in: needsSignIn } = service.manifest;
-    if (service.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(service);
-    if (price === undefined) return needsSignIn ? members.serve(service, invocation) : serveFree(service, invocation);
-    if (invocation.payment === undefined) return members.giveAway(service, invocation);
+  return async (asked, invocation) => {
+    const { price, sign_in: needsSignIn } = asked.manifest;
+    if (asked.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(asked);
+    if (price === undefined) return needsSignIn ? members.serve(asked, invocation) : serveFree(asked, invocation);
+    if (invocation.payment === undefined) return members.giveAway(asked, invocation);
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
-      return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
+      return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, networks));
     const key = `${payment.network}:${payment.authorization.id}`;
+    const service = await deps.sellerOf(asked, key);
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
@@ -177,9 +178,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
-    const { fingerprint } = purchase.payment.authorization;
-    if (record.fingerprint !== fingerprint || record.request !== requestOf(purchase))
-      throw new Problem("payment-conflict");
+    const isSame = record.fingerprint === purchase.payment.authorization.fingerprint;
+    if (!isSame || record.request !== requestOf(purchase)) throw new Problem("payment-conflict");
     return finish(purchase, record);
   }
 

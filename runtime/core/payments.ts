@@ -15,6 +15,7 @@ import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts"
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations, type Reservations } from "./payments/reservations.ts";
 import { createSaleOf } from "./payments/sale-of.ts";
+import { createSellerOf } from "./payments/seller-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createTrials, type Trials } from "./payments/trials.ts";
@@ -176,6 +177,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     offers,
     jobs,
     reservations,
+    sellerOf: createSellerOf(services, reservations),
     identifiers,
     settler,
     reconciler,

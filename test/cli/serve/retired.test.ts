@@ -216,4 +216,17 @@ describe("a service that is removed", function () {
     expect(((await (await fetch(moved)).json()) as { status: string }).status).to.equal("DELIVERED");
     expect((await post("/v1/work")).status).to.equal(402);
   });
+
+  it("whose route another service has taken still gives what was bought, and is charged no more", async () => {
+    await rm(join(dir, "manifests/toss.yaml"));
+    await writeFiles(dir, {
+      "manifests/flip.yaml": (LAST["manifests/toss.yaml"] ?? "").replace("id: toss", "id: flip"),
+    });
+    await running.changes.apply("test");
+    expect((await post("/v1/toss")).status).to.equal(402);
+    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
+    const pay = await stockFetch(sandbox, "base");
+    expect((await pay(`${running.url}/v1/toss`, json({}))).status).to.equal(200);
+  });
 });
