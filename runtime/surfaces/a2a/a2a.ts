@@ -55,6 +55,7 @@ export function createA2a(options: A2aOptions): RpcDoor {
     peers: createPeerDoor({ methods, keys, store, budget: budgets.peers, audience: baseUrl, clock }),
     tasks: createStandard({
       services,
+      routed: known,
       book,
       calls: createTaskCalls({ services: known, invoke, book, index, endpoint, clock }),
       follow: createFollowJob({ services: known, invoke, book, endpoint }),

@@ -22,6 +22,8 @@ import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
 
 export interface StandardOptions {
   readonly services: ReadonlyMap<string, Service>;
+  /** The same, retired ones included. */
+  readonly routed: ReadonlyMap<string, Service>;
   readonly book: TaskBook;
   readonly calls: TaskCalls;
   readonly follow: FollowJob;
@@ -45,7 +47,8 @@ export type Standard = (
 
 const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rejected"];
 
-export function createStandard({ services, book, calls, follow, index, listing }: StandardOptions): Standard {
+export function createStandard(options: StandardOptions): Standard {
+  const { services, routed, book, calls, follow, index, listing } = options;
   const verbs = { send, get, cancel };
   // A job that cannot be looked up now is listed in its last known state.
   const list = createListTasks({ ...listing, index, find: (id, at) => find(id, at).catch(() => book.read(id)) });
@@ -78,20 +81,29 @@ export function createStandard({ services, book, calls, follow, index, listing }
 
   async function begin(message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
     const { parts, contextId, payment } = message;
-    const requested = readRequestedCall(parts, services);
+    // A removed service is sold to nobody, and delivers what it has sold.
+    const requested = readRequestedCall(parts, typeof payment === "object" ? routed : services);
     if (isRefusal(requested)) return requested;
     const { service, input } = requested;
     checkMessageBytes(service, context.bytes);
     const head = remember(book.draft(service.manifest.id, contextId), message);
     const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
     const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;
-    // A payment goes before a sign-in proof, as at every door: a free call is kept for later.
-    const asked = paid === undefined ? context : { ...context, signIn: undefined };
-    const offered = await (isFree
-      ? calls.run(head, service, input, context)
-      : calls.offer(head, service, input, asked));
+    if (paid !== undefined) {
+      // Without a new offer, which there may be none of by now. A payment goes before a sign-in proof, as at every door.
+      const status = "payment-required" as const;
+      const task = await book.write(head, {
+        state: "input-required",
+        text: PAID,
+        input,
+        payment: { status, receipts: [] },
+      });
+      await index.begun(task, contextId === undefined);
+      return pay(task, paid, context);
+    }
+    const offered = await (isFree ? calls.run : calls.offer)(head, service, input, context);
     await index.begun(offered.task, contextId === undefined);
-    return paid === undefined ? offered : pay(offered.task, paid, context);
+    return offered;
   }
 
   async function goOn(id: string, message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
@@ -172,6 +184,8 @@ export function createStandard({ services, book, calls, follow, index, listing }
 interface Talk {
   readonly contextId: string | undefined;
 }
+
+const PAID = "The payment was received.";
 
 const MOST_MESSAGES = 10;
 const LONGEST_PARTS = 16_384;

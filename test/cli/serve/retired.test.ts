@@ -90,10 +90,10 @@ describe("a service that is removed", function () {
   const send = (message: object): Promise<Loose> =>
     ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts: [], ...message } });
   const beginTask = (skill: string): Promise<Loose> => send({ parts: [{ data: { skill, input: {} } }] });
-  const payTask = async ({ id, status }: Loose): Promise<Loose> => {
+  const toPaying = async ({ status }: Loose): Promise<object> => {
     const client = await createBuyer(sandbox);
     const payment = await client.createPaymentPayload(status.message.metadata["x402.payment.required"]);
-    return send({ taskId: id, metadata: { "x402.payment.payload": payment } });
+    return { metadata: { "x402.payment.payload": payment } };
   };
   const callTool = async (): Promise<typeof tool> => {
     const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
@@ -127,7 +127,8 @@ describe("a service that is removed", function () {
     const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
     quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
     tool = await callTool();
-    job = await payTask(await beginTask("work"));
+    const task = await beginTask("work");
+    job = await send({ taskId: task.id, ...(await toPaying(task)) });
     waiting = await beginTask("toss");
 
     await Promise.all(REMOVED.map((file) => rm(join(dir, file))));
@@ -165,7 +166,11 @@ describe("a service that is removed", function () {
 
   it("is no skill any more, and a task that waits for its payment can still be paid for", async () => {
     expect(await beginTask("toss")).to.equal(undefined);
-    expect((await payTask(waiting)).status.state).to.equal("completed");
+    const paying = await toPaying(waiting);
+    const done = await send({ taskId: waiting.id, ...paying });
+    expect(done.status.state).to.equal("completed");
+    const again = await send({ parts: [{ data: { skill: "toss", input: {} } }], ...paying });
+    expect(again.artifacts[0].parts, "in a new task").to.deep.equal(done.artifacts[0].parts);
   });
 
   it("goes on with the jobs that were paid for, and tells how they stand", async () => {
