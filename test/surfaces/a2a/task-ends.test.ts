@@ -196,6 +196,22 @@ describe("a task", () => {
       expect([stage.door.executions, stage.door.rails.base.moved.size]).to.deep.equal([1, 1]);
     });
 
+    it("is delivered again as a new task with the same payment, also while no rail is up", async () => {
+      const task = await begin("roll");
+      const payment = pay(task);
+      const { result } = await submit(task.id, payment);
+      const down = await openDoor({ down: true, store: stage.door.store });
+      const message = {
+        ...{ messageId: "m", role: "user", metadata: { [KEY("payload")]: payment } },
+        parts: [{ data: { skill: "roll", input: INPUT } }],
+      };
+      const { result: again } = await down.call("message/send", { message });
+      expect(again.status.state).to.equal("completed");
+      expect(again.artifacts[0].parts).to.deep.equal(result.artifacts[0].parts);
+      expect(down.executions).to.equal(0);
+      down.close();
+    });
+
     it("is canceled by a client that rejects the payment", async () => {
       const task = await begin("roll");
       const { result } = await send({ taskId: task.id, metadata: { [KEY("status")]: "payment-rejected" } });
