@@ -79,9 +79,14 @@ const toMediaSchema = ({ type, max_bytes }: MediaManifest, hasAge: boolean): obj
 const toTypeSchema = (type: string): object =>
   type.endsWith("/*") ? { type: "string", pattern: `^${type.slice(0, -1)}` } : { type: "string", const: type };
 
-/** The file of a service's answer; undefined for an answer in JSON. The answer to a job call is its acceptance. */
-export const toFile = ({ manifest, job }: Sold, output: unknown): MediaOutput | undefined =>
-  manifest.media && !job ? (output as MediaOutput) : undefined; // As the output's schema says.
+/**
+ * The file of a service's answer; undefined for an answer in JSON, as those that are kept from before it sold files. The
+ * answer to a job call is its acceptance.
+ */
+export const toFile = ({ manifest, job }: Sold, output: unknown): MediaOutput | undefined => {
+  const isFile = isObject(output) && typeof output.media === "string" && typeof output.data === "string";
+  return manifest.media && !job && isFile ? (output as unknown as MediaOutput) : undefined;
+};
 
 /** The parts of a service that decide whether its answer is a file. */
 interface Sold {
