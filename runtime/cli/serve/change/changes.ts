@@ -108,7 +108,7 @@ export function createChanges({ first, isFollower = false, swap, past, examine, 
     if (to === digestOf(current)) return compare(current);
     const earlier = toDistinct(await history.list(), digestOf(current));
     const target = typeof to === "string" ? to : earlier.at(-to);
-    if (target === undefined) throw new Problem("bad-request", `Only ${earlier.length} earlier sets are on record`);
+    if (target === undefined) throw new Problem("bad-request", `Earlier sets on record: ${earlier.length || "none"}`);
     const refused = readFolder(home).digest;
     return sell(await loadKept(target), { what: "rollback", by, ...(refused !== target && { refused }) });
   }
