@@ -120,6 +120,7 @@ export const HOMES: readonly [word: RegExp, home: RegExp][] = [
   [/\bfrom "express"/, /^runtime\/server\//],
   // Importing its values loads Node's fetch client, too: runtime/server/request/node-http.ts has them without it.
   [/^import (?!type )[^;]*\bfrom "node:https?"/m, /^runtime\/sandbox\//],
+  [/\.\.\.\{/, /^$/], // Properties that stand on lines of their own are found.
   // A computed `import(…)` loads code that nobody listed: only the loader and the sandbox's entrance may.
   [/\bimport\((?!")/, /^runtime\/cli\/set\/load\.ts$/],
 ];

@@ -36,9 +36,8 @@ describe("a facilitator that lies, beside one that does not", () => {
       toMember("first", async (payment, offer): Promise<SettleResponse> => {
         asked.push("first");
         // A liar may also say that it is another one.
-        return lies
-          ? { ...{ by: "second" }, success: true, transaction: FALSE, network: BASE }
-          : move(rail, payment, offer);
+        const lie = { by: "second", success: true, transaction: FALSE, network: BASE };
+        return lies ? lie : move(rail, payment, offer);
       }),
       toMember("second", async (payment, offer) => {
         asked.push("second");

@@ -20,8 +20,15 @@ function toService(handler: unknown, deadline = 20): Service {
   const [service] = bindServices(
     [
       {
-        ...{ id: "roll", title: "roll", description: "It rolls.", route: "POST /v1/roll/{low}", handler: "dice.roll" },
-        ...{ input: INPUT, output: OUTPUT, tags: [], examples: [] },
+        id: "roll",
+        title: "roll",
+        description: "It rolls.",
+        route: "POST /v1/roll/{low}",
+        handler: "dice.roll",
+        input: INPUT,
+        output: OUTPUT,
+        tags: [],
+        examples: [],
       },
     ],
     {
@@ -39,7 +46,9 @@ const caught = (work: Promise<unknown>): Promise<Problem> =>
     (error: unknown) => error as Problem,
   );
 const issue = (field: string, more: Partial<ValidationIssue> = {}): ValidationIssue => ({
-  ...{ loc: ["body", field], msg: "no", type: "value_error" },
+  loc: ["body", field],
+  msg: "no",
+  type: "value_error",
   ...more,
 });
 

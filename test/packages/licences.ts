@@ -2,8 +2,18 @@ import { LOCKED } from "./lock.ts";
 
 /** Licences that ask for a notice at most (SPDX). */
 const ALLOWED = new Set([
-  ...["0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT"],
-  ...["PSF-2.0", "Python-2.0", "Unlicense", "Zlib"],
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "PSF-2.0",
+  "Python-2.0",
+  "Unlicense",
+  "Zlib",
 ]);
 
 /** Packages whose package.json names no licence; their licence files do. */

@@ -76,7 +76,11 @@ describe("the sandbox", () => {
     expect(own.chains.solana.size).to.equal(0);
     expect(own.description).to.deep.include({ rpc: { avalanche: url }, tokens: { avalanche: avalanche.asset } });
     expect(own.env).to.have.all.keys(
-      ...["AVAX_TO", "AVAX_RPC", "FACILITATOR_URL", "TREASURY_EVM_KEY", "TREASURY_SOLANA_KEY"],
+      "AVAX_TO",
+      "AVAX_RPC",
+      "FACILITATOR_URL",
+      "TREASURY_EVM_KEY",
+      "TREASURY_SOLANA_KEY",
     );
     const answer = await fetch(`${own.description.facilitator}/supported`);
     const { kinds } = (await answer.json()) as { kinds: { network: string }[] };

@@ -106,10 +106,19 @@ describe("a published report", () => {
     const [, , folder = ""] = url.pathname.split("/");
     await store.set("report:x:y", { type: "text/plain", bytes: 1, sha256: "", pieces: 0 });
     const near = [
-      ...["/reports", "/reports/", `/reports/${folder}`, `/reports/${folder}/`, `${url.pathname}/`],
-      ...[`/reports/${folder.toUpperCase()}x/report.md`, `/reports/${"0".repeat(32)}/report.md`],
-      ...[`/reports/${folder}/report.MD`, `/reports/${folder}/report%2emd%00`, `/reports/${folder}/..%2freport.md`],
-      ...["/reports/x/y", `/reports/x:${"y".repeat(600)}/z`, `/reports/${folder}:report.md/x`],
+      "/reports",
+      "/reports/",
+      `/reports/${folder}`,
+      `/reports/${folder}/`,
+      `${url.pathname}/`,
+      `/reports/${folder.toUpperCase()}x/report.md`,
+      `/reports/${"0".repeat(32)}/report.md`,
+      `/reports/${folder}/report.MD`,
+      `/reports/${folder}/report%2emd%00`,
+      `/reports/${folder}/..%2freport.md`,
+      "/reports/x/y",
+      `/reports/x:${"y".repeat(600)}/z`,
+      `/reports/${folder}:report.md/x`,
     ];
     const port = Number(url.port);
     for (const path of near)

@@ -35,7 +35,10 @@ export function freezeTime(): FrozenTime {
     (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
       const wait = Math.max(1, Number(ms) || 1);
       const timer: Timer = {
-        ...{ at: elapsedMs + wait, ms: wait, repeats, work: () => work(...args) },
+        at: elapsedMs + wait,
+        ms: wait,
+        repeats,
+        work: () => work(...args),
         unref: () => timer,
       };
       timers.add(timer);

@@ -19,9 +19,30 @@ export interface SalesCsv {
 }
 
 const COLUMNS = [
-  ...["time_utc", "kind", "service", "currency", "amount", "amount_atomic", "price_usd", "counterparty", "receiver"],
-  ...["transaction", "transaction_url", "rail", "network", "asset", "door", "own_wallet"],
-  ...["id", "sale_id", "request_id", "job_id", "fee", "fee_atomic", "fee_currency", "fee_for"],
+  "time_utc",
+  "kind",
+  "service",
+  "currency",
+  "amount",
+  "amount_atomic",
+  "price_usd",
+  "counterparty",
+  "receiver",
+  "transaction",
+  "transaction_url",
+  "rail",
+  "network",
+  "asset",
+  "door",
+  "own_wallet",
+  "id",
+  "sale_id",
+  "request_id",
+  "job_id",
+  "fee",
+  "fee_atomic",
+  "fee_currency",
+  "fee_for",
 ];
 /**
  * Negative numbers are written unchanged. Any other cell that a spreadsheet would run as a formula gets an apostrophe.

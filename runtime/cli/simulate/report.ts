@@ -113,7 +113,10 @@ function compareDoor(door: Door, { clients, lines, tallies }: DoorTerms) {
   const sum = (name: "sales" | "served" | "open"): number => sums.reduce((total, each) => total + each[name], 0);
   const counted = tallies.filter((tally) => tally.door === door && tally.what === "result");
   return {
-    ...{ door, sales: sum("sales"), served: sum("served"), open: sum("open") },
+    door,
+    sales: sum("sales"),
+    served: sum("served"),
+    open: sum("open"),
     counted: counted.reduce((total, { count }) => total + count, 0),
     isRight: sums.every(({ isRight }) => isRight),
   };

@@ -78,7 +78,19 @@ function toEvent(line: FirstLine): BookEvent {
   if (kind !== "sale") return { kind, id, at, sale: line.sale ?? "" };
   const { door, rail, decimals, receiver, request: requestId, set_digest: set, nano, times } = line;
   return {
-    ...{ kind, id, at, service, rail, network, asset, amount, payer, transaction, requestId, job, set },
+    kind,
+    id,
+    at,
+    service,
+    rail,
+    network,
+    asset,
+    amount,
+    payer,
+    transaction,
+    requestId,
+    job,
+    set,
     // A sale's line always has all of its terms.
     ...({ door, decimals, receiver } as Pick<BookEvent & { kind: "sale" }, "door" | "decimals" | "receiver">),
     usd: toDecimal(BigInt(nano ?? 0), NANO_DECIMALS),

@@ -148,8 +148,18 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 
 /** The tables to empty. `book_terms` and `book_names` may stay: without lines and counts their rows have no effect. */
 const TABLES = [
-  ...["book_lines", "book_ids", "book_keys", "book_times", "book_payers", "book_bought"],
-  ...["book_sums", "book_visits", "book_counts", "book_place", "book_fees", "book_fee_sums"],
+  "book_lines",
+  "book_ids",
+  "book_keys",
+  "book_times",
+  "book_payers",
+  "book_bought",
+  "book_sums",
+  "book_visits",
+  "book_counts",
+  "book_place",
+  "book_fees",
+  "book_fee_sums",
 ];
 
 /** Needs no sync: what a crash undoes is read again from the streams. */

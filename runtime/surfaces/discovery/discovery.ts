@@ -48,7 +48,9 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
     contact: site.contact,
     resources: paid.map(({ path }) => baseUrl + path),
     extensions: [
-      ...["bazaar", "payment-identifier", "offer-receipt"],
+      "bazaar",
+      "payment-identifier",
+      "offer-receipt",
       ...(services.some(({ manifest }) => manifest.sign_in || manifest.free) ? ["sign-in-with-x"] : []),
     ],
     networks: site.rails.map((rail) => toNetwork(rail, site)),

@@ -123,9 +123,20 @@ describe("payphone sales and books verify, with a server on chains", () => {
       const asset = sandbox.usdc.address;
       createBookTables(db).take([
         {
-          ...{ kind: "sale", id: saleId("a second sale of one transfer"), at: Date.now(), ...terms, asset },
-          ...{ amount: "1000", usd: "0.001", payer: null, receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string },
-          ...{ transaction: twice.transaction, requestId: null, job: null, set: null, times: null },
+          kind: "sale",
+          id: saleId("a second sale of one transfer"),
+          at: Date.now(),
+          ...terms,
+          asset,
+          amount: "1000",
+          usd: "0.001",
+          payer: null,
+          receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string,
+          transaction: twice.transaction,
+          requestId: null,
+          job: null,
+          set: null,
+          times: null,
         },
       ]);
     });

@@ -37,7 +37,8 @@ describe("the difference of two schemas", () => {
     const schema = object({ sides: { type: "array", items: { $ref: "Side.json" } } });
     const [change] = diffSchemas({ schema, schemas: before }, { schema, schemas: after });
     expect(change).to.deep.equal({
-      ...{ path: "sides[]", way: "wider" },
+      path: "sides[]",
+      way: "wider",
       text: 'sides[]: enum ["heads","tails"] → ["heads","tails","edge"]',
     });
   });
@@ -130,7 +131,11 @@ describe("the history of a shop", () => {
     await removeDirectories();
   });
   const entry = (digest: string, what: HistoryEntry["what"] = "apply"): HistoryEntry => ({
-    ...{ digest, what, at: "2026-01-01T00:00:00Z", by: "alice", changes: [] },
+    digest,
+    what,
+    at: "2026-01-01T00:00:00Z",
+    by: "alice",
+    changes: [],
   });
 
   it("keeps the files of the last 20 sets, and survives a line that was cut off", async () => {

@@ -108,9 +108,24 @@ withBrowser.describe("the seller's pages in a browser", () => {
       const text = evil[sale % evil.length] as string;
       const own = text.slice(0, 40); // Manifests bound what they name.
       book.enter({
-        ...{ kind: "sale", id: saleId(`evil ${sale}`), at: Date.now(), service: own, door: "rest", rail: own },
-        ...{ network: text, asset: text, decimals: 6, amount: "1", usd: "0.01", payer: text, receiver: text },
-        ...{ transaction: text, requestId: text, job: text, set: text, times: null },
+        kind: "sale",
+        id: saleId(`evil ${sale}`),
+        at: Date.now(),
+        service: own,
+        door: "rest",
+        rail: own,
+        network: text,
+        asset: text,
+        decimals: 6,
+        amount: "1",
+        usd: "0.01",
+        payer: text,
+        receiver: text,
+        transaction: text,
+        requestId: text,
+        job: text,
+        set: text,
+        times: null,
       });
     }
     db.close();

@@ -140,7 +140,9 @@ describe("serve --workers", () => {
     expect(now.map(({ set }) => set)).to.deep.equal([applied?.to, applied?.to]);
     for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["400000"]);
     expect((await readHistory({ dataDir: data.path })).map(({ what }) => what)).to.deep.equal([
-      ...["start", "apply", "apply"],
+      "start",
+      "apply",
+      "apply",
     ]);
   });
 

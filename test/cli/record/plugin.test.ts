@@ -53,10 +53,12 @@ describe("payphone record --new, of a service with code", () => {
   it("keeps nothing that repeats a credential, and nothing of an input that is refused", async () => {
     source.script({ body: JSON.stringify({ sides: ["heads"], for: KEY }) });
     expect(await record("toss", '{"coins":1}')).to.deep.equal({
-      ...{ report: "mint for toss: not recorded: it repeats a credential", hasFailed: true },
+      report: "mint for toss: not recorded: it repeats a credential",
+      hasFailed: true,
     });
     expect(await record("toss", '{"coins":0}')).to.deep.equal({
-      ...{ report: "this input of toss: not recorded: The input does not match the schema", hasFailed: true },
+      report: "this input of toss: not recorded: The input does not match the schema",
+      hasFailed: true,
     });
   });
 

@@ -94,15 +94,13 @@ describe("payphone registry import", () => {
       resource("https://nobody.example/", "0x1"),
       resource("no address", toAddress(4)),
       resource(`https://${"a".repeat(250)}.example/`, toAddress(5)),
-      ...[
-        null,
-        7,
-        "x",
-        [],
-        {},
-        { resource: "https://x.example/" },
-        { resource: "https://x.example/", accepts: [null] },
-      ],
+      null,
+      7,
+      "x",
+      [],
+      {},
+      { resource: "https://x.example/" },
+      { resource: "https://x.example/", accepts: [null] },
     ]);
     expect(services.map(({ id }) => id)).to.deep.equal(["v1.example"]);
   });

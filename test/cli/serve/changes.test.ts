@@ -73,7 +73,9 @@ describe("a shop that is changed under fire", function () {
     expect(await asked()).to.equal("10000");
     const told = JSON.parse((await type("diff", "--json")).said) as { changes: object[] };
     expect(told.changes[0]).to.deep.equal({
-      ...{ kind: "price", service: "toss", isBreaking: false },
+      kind: "price",
+      service: "toss",
+      isBreaking: false,
       text: "$0.01 → $0.02 (+100 %)",
     });
   });

@@ -182,10 +182,8 @@ export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose
       "plugins/toss.ts": `${own}export default definePlugin("toss", () => ({ toss: () => base58 }));\n`,
     };
     const hoisted: Files = {
-      ...{ "package.json": '{ "type": "module", "dependencies": { "payphone": "*" } }' },
-      ...{
-        "node_modules/@scure/base/package.json": '{ "name": "@scure/base", "type": "module", "exports": "./x.js" }',
-      },
+      "package.json": '{ "type": "module", "dependencies": { "payphone": "*" } }',
+      "node_modules/@scure/base/package.json": '{ "name": "@scure/base", "type": "module", "exports": "./x.js" }',
       "node_modules/@scure/base/x.js": "export const base58 = 1;",
     };
     const asked = '{ "type": "module", "workspaces": ["more/*"] }';

@@ -21,7 +21,12 @@ describe("services that nobody offers any more", () => {
       abandon: async (service: string) => void did.push(`abandon ${service}`),
     };
     const watch = createOrphanWatch({
-      ...{ queue, records, offered: new Set(offered), clock, log: silentLog, everyMs: 20_000 },
+      queue,
+      records,
+      offered: new Set(offered),
+      clock,
+      log: silentLog,
+      everyMs: 20_000,
     });
     opened.push(watch);
     return watch;
@@ -90,7 +95,12 @@ describe("services that nobody offers any more", () => {
       abandon: async () => {},
     };
     const watch = createOrphanWatch({
-      ...{ queue, records, offered: new Set<string>(), clock, log: silentLog, everyMs: 20_000 },
+      queue,
+      records,
+      offered: new Set<string>(),
+      clock,
+      log: silentLog,
+      everyMs: 20_000,
     });
     watch.start();
     await time.pass(1);

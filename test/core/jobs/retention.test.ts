@@ -45,7 +45,9 @@ describe("how long a job is remembered", () => {
 
   it("ninety days with the files that it has published", async () => {
     await createReportShelf({ store, baseUrl: "https://shop.test" }).publish({
-      ...{ name: "report.csv", type: "text/csv", body: "a,b\n" },
+      name: "report.csv",
+      type: "text/csv",
+      body: "a,b\n",
     });
     expect([...lives]).to.deep.equal([
       ["report-piece", [QUARTER]],

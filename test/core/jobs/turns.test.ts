@@ -43,16 +43,30 @@ describe("a turn of a job", () => {
     const services = bindServices(
       [
         {
-          ...{ id: "search", title: "search", description: "It searches.", route: "POST /v1/search" },
-          ...{ price: "0.001", handler: "work.search", input: object, output: object, tags: [], examples: [] },
+          id: "search",
+          title: "search",
+          description: "It searches.",
+          route: "POST /v1/search",
+          price: "0.001",
+          handler: "work.search",
+          input: object,
+          output: object,
+          tags: [],
+          examples: [],
           job: {
-            ...{ status_route: "GET /v1/search/{job_id}", eta_seconds: 120, deadline_seconds: 30, attempts: 20 },
-            ...{ concurrency: 2, queue_limit: 2, refund: true },
+            status_route: "GET /v1/search/{job_id}",
+            eta_seconds: 120,
+            deadline_seconds: 30,
+            attempts: 20,
+            concurrency: 2,
+            queue_limit: 2,
+            refund: true,
           },
         },
       ],
       {
-        ...{ site: toSite([createScriptedRail()]), compile: createCompiler(new Map()) },
+        site: toSite([createScriptedRail()]),
+        compile: createCompiler(new Map()),
         handlers: new Map([["work.search", handler]]),
         statusOf: () => () => Promise.reject(new Error("not asked")),
       },
@@ -72,11 +86,19 @@ describe("a turn of a job", () => {
       close: async () => {},
     };
     const refunder = {
-      ...{ start() {}, close: async () => {}, status: async () => ({ refund_tx: null, refund_pending: null }) },
+      start() {},
+      close: async () => {},
+      status: async () => ({ refund_tx: null, refund_pending: null }),
       open: async (refund: RefundCase) => void refunds.push(refund),
     };
     jobs = createJobs({
-      ...{ services, records, queue, refunds: refunder, clock, log: silentLog, baseUrl: "https://shop.test" },
+      services,
+      records,
+      queue,
+      refunds: refunder,
+      clock,
+      log: silentLog,
+      baseUrl: "https://shop.test",
       ...(retryMs !== undefined && { retryMs }),
     });
     jobs.start();

@@ -49,9 +49,21 @@ describe("the book of a shop", () => {
     const { at, id, times, ...terms } = sale;
     expect(id).to.match(/^sale_[0-9a-f]{20}$/);
     expect(terms).to.deep.equal({
-      ...{ kind: "sale", service: "roll", door: "rest", rail: "base", network: "eip155:8453", decimals: 6 },
-      ...{ asset: shop.rail.manifest.asset, amount: "1000", usd: "0.001", payer: BUYER, receiver: shop.rail.payTo },
-      ...{ transaction, requestId: "request-7", job: null, set: null },
+      kind: "sale",
+      service: "roll",
+      door: "rest",
+      rail: "base",
+      network: "eip155:8453",
+      decimals: 6,
+      asset: shop.rail.manifest.asset,
+      amount: "1000",
+      usd: "0.001",
+      payer: BUYER,
+      receiver: shop.rail.payTo,
+      transaction,
+      requestId: "request-7",
+      job: null,
+      set: null,
     });
     const { begun = 0, reserved = 0, verified = 0, worked = 0, recorded = 0 } = times ?? {};
     const steps = [begun, reserved, verified, worked, recorded, at];
@@ -70,9 +82,8 @@ describe("the book of a shop", () => {
     };
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(502);
     shop.handler = undefined;
-    shop.rail.script.settle = (_, { network }) => ({
-      ...{ success: false, errorReason: "insufficient_balance", transaction: "", network },
-    });
+    const network = shop.rail.manifest.network;
+    shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_balance", transaction: "", network });
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
     expect(events()).to.deep.equal([]);
     delete shop.rail.script.settle;
@@ -225,10 +236,8 @@ describe("the book of a shop", () => {
   });
 
   it("names the dollars of a sale in another currency, as its price was", async () => {
-    const yen = createScriptedRail({
-      ...{ id: "polygon", network: "eip155:137", currency: "jpy", decimals: 18, symbol: "JPYC" },
-    });
-    await open({ rail: yen });
+    const yen = { network: "eip155:137", currency: "jpy", decimals: 18, symbol: "JPYC" };
+    await open({ rail: createScriptedRail({ id: "polygon", ...yen }) });
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
     expect(sales()[0]).to.include({ rail: "polygon", decimals: 18, usd: "0.001" });
     expect(BigInt(sales()[0]?.amount ?? 0) > 10n ** 15n).to.equal(true);

@@ -14,8 +14,13 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
 const OFFER = {
-  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
-  ...{ maxTimeoutSeconds: 300, extra: {} },
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: "0x1",
+  amount: "1000",
+  payTo: "0x2",
+  maxTimeoutSeconds: 300,
+  extra: {},
 };
 const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
 const TRANSACTION = `0x${"ab".repeat(32)}`;
@@ -176,13 +181,15 @@ describe("a payment whose outcome is open", () => {
   const settle = mock.fn<Settler["settle"]>(async () => ({ state: "unknown", receipt, isFinal: false }));
   const settler: Settler = { settle, look: async () => ({ state: "unknown", receipt, isFinal: false }) };
   const never = (): never => expect.fail("nobody is to be asked");
+  const nobody = { beginJob: never, onClaim: never, credits: { deliver: never, explain: never } };
   const reservations = createReservations({ store: createMemoryStore(clock.now), clock, onError: never });
-  const reconciler = createReconciler({
-    ...{ reservations, settler, clock, log: silentLog, beginJob: never, onClaim: never },
-    credits: { deliver: never, explain: never },
-  });
+  const reconciler = createReconciler({ ...nobody, reservations, settler, clock, log: silentLog });
   const toRecord = (state: PaymentRecord["state"], secondsLeft?: number): PaymentRecord => ({
-    ...{ state, request: "r", fingerprint: "f", service: "roll", payment: PAYMENT },
+    state,
+    request: "r",
+    fingerprint: "f",
+    service: "roll",
+    payment: PAYMENT,
     ...(secondsLeft !== undefined && { validBefore: NOW + secondsLeft }),
   });
   beforeEach(() => settle.mock.resetCalls());
@@ -219,9 +226,12 @@ describe("a payment whose outcome is open", () => {
     const done = { ...toRecord("settled"), isFinal: true, receipt };
     await list.begin("done", done);
     const idle = createReconciler({
-      ...{ reservations: list, clock, log: silentLog, beginJob: never, onClaim: never, firstMs: 1 },
+      ...nobody,
+      reservations: list,
       settler: { settle: never, look: never },
-      credits: { deliver: never, explain: never },
+      clock,
+      log: silentLog,
+      firstMs: 1,
     });
     idle.start();
     await eventually(async () => (await store.get("open:done")) === undefined);

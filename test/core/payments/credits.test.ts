@@ -18,8 +18,13 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const MINUTE = 60_000;
 const OFFER = {
-  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
-  ...{ maxTimeoutSeconds: 300, extra: {} },
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: "0x1",
+  amount: "1000",
+  payTo: "0x2",
+  maxTimeoutSeconds: 300,
+  extra: {},
 };
 const never = new AbortController().signal;
 
@@ -34,7 +39,12 @@ describe("a credit", () => {
   let work: (input: unknown, call: Call) => unknown;
   const clock = { now: () => now };
   const toRecord = (more: Partial<PaymentRecord> = {}): PaymentRecord => ({
-    ...{ state: "settled", request: "r", fingerprint: "f", service: "anchor", settledAt: now, payer: "0x9" },
+    state: "settled",
+    request: "r",
+    fingerprint: "f",
+    service: "anchor",
+    settledAt: now,
+    payer: "0x9",
     payment: { x402Version: 2, accepted: OFFER, payload: {} },
     receipt: { success: true, transaction: "0xfe", network: OFFER.network, payer: "0x9" },
     owed: { id: "one", input: { any: 1 }, failures: 0 },
@@ -59,14 +69,19 @@ describe("a credit", () => {
         { ...send, id: "put", route: "POST /v1/put", hints: { idempotent: true } },
       ],
       {
-        ...{ site: toSite([createScriptedRail()]), compile: createCompiler(new Map()) },
+        site: toSite([createScriptedRail()]),
+        compile: createCompiler(new Map()),
         handlers: new Map(["work.anchor", "proxy:send", "proxy:put"].map((name) => [name, handler])),
       },
     );
     reservations = createReservations({ store, clock, onError: (error) => expect.fail(String(error)) });
     credits = createCredits({
       trials: createTrials({ services, clock, log: silentLog }),
-      ...{ services, reservations, clock, log: silentLog, records: createJobRecords({ store, clock }) },
+      services,
+      reservations,
+      clock,
+      log: silentLog,
+      records: createJobRecords({ store, clock }),
       refunds: {
         open: async (refund) => void refunds.push(refund),
         status: async () => refund,
@@ -163,7 +178,8 @@ describe("a credit", () => {
     expect(record.owed).to.include({ isPaidBack: true, failures: 1 });
     expect(refunds).to.deep.equal([
       {
-        ...{ id: "one", service: "anchor" },
+        id: "one",
+        service: "anchor",
         payment: { network: OFFER.network, asset: "0x1", amount: "1000", payer: "0x9", transaction: "0xfe" },
       },
     ]);

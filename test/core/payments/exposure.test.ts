@@ -32,7 +32,9 @@ describe("what a payer has in flight", () => {
     ({ promise: ended, resolve: end } = Promise.withResolvers<void>());
   }
   const toCall = (amount: string, more: Partial<UnsettledCall> = {}): UnsettledCall => ({
-    ...{ key: String(++nonce), payer: PAYER, lifeMs: 60_000 },
+    key: String(++nonce),
+    payer: PAYER,
+    lifeMs: 60_000,
     offer: { scheme: "exact", network: NETWORK, asset: "0x1", amount, payTo: "0x2", maxTimeoutSeconds: 300, extra: {} },
     ...more,
   });

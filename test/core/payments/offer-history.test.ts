@@ -6,7 +6,13 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const network = "eip155:8453";
 const toOffer = (amount: string, payTo = "0x2"): PaymentRequirements => ({
-  ...{ scheme: "exact", network, asset: "0x1", amount, payTo, maxTimeoutSeconds: 300, extra: {} },
+  scheme: "exact",
+  network,
+  asset: "0x1",
+  amount,
+  payTo,
+  maxTimeoutSeconds: 300,
+  extra: {},
 });
 const toSet = (amount: string, payTo?: string) => new Map([["roll", [toOffer(amount, payTo)]]]);
 

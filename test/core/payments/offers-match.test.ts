@@ -16,7 +16,10 @@ const UP: RailStatus = { state: "up", extra: {} };
 
 const toService = (id: string, price?: string): Service => {
   const manifest: Partial<Manifest> = {
-    ...{ id, title: id, description: `The service ${id}.`, tags: ["dice"] },
+    id,
+    title: id,
+    description: `The service ${id}.`,
+    tags: ["dice"],
     ...(price !== undefined && { price }),
   };
   return { manifest, path: `/v1/${id}` } as unknown as Service; // All that offers read of one.
@@ -32,7 +35,9 @@ describe("the offers of a service", () => {
   beforeEach(async () => {
     [earlier, readings, published] = [[], 0, []];
     offers = createOffers({
-      ...{ site: toSite(rails), services: [roll, free], rails },
+      site: toSite(rails),
+      services: [roll, free],
+      rails,
       history: {
         publish: async (set) => void published.push([...set.keys()]),
         earlier: async () => {
@@ -51,11 +56,21 @@ describe("the offers of a service", () => {
   ]);
   const first = (): PaymentRequirements => offers.of(roll)[0] as PaymentRequirements;
   const toPayment = (accepted: PaymentRequirements | undefined, more: Partial<Payment> = {}): Payment => ({
-    ...{ x402Version: accepted ? 2 : 1, scheme: "exact", network: BASE, accepted, resourceUrl: undefined },
-    ...{ payload: {}, identifier: undefined },
+    x402Version: accepted ? 2 : 1,
+    scheme: "exact",
+    network: BASE,
+    accepted,
+    resourceUrl: undefined,
+    payload: {},
+    identifier: undefined,
     authorization: {
-      ...{ id: "1", fingerprint: "f", amount: 1000n, payer: "0x1", payTo: PAY_TO },
-      ...{ validAfter: 0, validBefore: 1 },
+      id: "1",
+      fingerprint: "f",
+      amount: 1000n,
+      payer: "0x1",
+      payTo: PAY_TO,
+      validAfter: 0,
+      validBefore: 1,
     },
     ...more,
   });
@@ -71,7 +86,11 @@ describe("the offers of a service", () => {
     expect(offers.of(free)).to.deep.equal([]);
     const { extra, ...offer } = first();
     expect(offer).to.deep.equal({
-      ...{ scheme: "exact", network: BASE, asset: rails[0]?.manifest.asset, amount: "1000", payTo: PAY_TO },
+      scheme: "exact",
+      network: BASE,
+      asset: rails[0]?.manifest.asset,
+      amount: "1000",
+      payTo: PAY_TO,
       maxTimeoutSeconds: 300,
     });
     expect(extra).to.include({ name: "USD Coin", version: "2" });
@@ -85,7 +104,10 @@ describe("the offers of a service", () => {
     const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
     const gift = { ...roll, manifest: { ...roll.manifest, free: { calls: 1, per: "day" } } } as Service;
     const own = createOffers({
-      ...{ site: toSite(rails), services: [gift], rails, history },
+      site: toSite(rails),
+      services: [gift],
+      rails,
+      history,
       declareSignIn: () => ({ nonce: signed.length }),
       proofs: {
         offers: (_resource, accepts) => {
@@ -122,8 +144,12 @@ describe("the offers of a service", () => {
   it("describe what is sold: with an icon where the address is public, and extensions where a door has some", () => {
     const { required } = offers.challenge(roll, REST);
     expect(required.resource).to.deep.equal({
-      ...{ url: REST, description: "The service roll.", mimeType: "application/json", serviceName: "Payphone" },
-      ...{ tags: ["dice"], iconUrl: "https://shop.test/icon.png" },
+      url: REST,
+      description: "The service roll.",
+      mimeType: "application/json",
+      serviceName: "Payphone",
+      tags: ["dice"],
+      iconUrl: "https://shop.test/icon.png",
     });
     expect(required.extensions).not.to.have.property("about");
     expect(offers.challenge(roll, MCP).required.extensions).to.have.property("about", "roll");

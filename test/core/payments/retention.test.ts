@@ -33,7 +33,10 @@ describe("how long a shop remembers", () => {
     shop.post(path, ROLL, { "payment-signature": payment });
   const refuse = (): void => {
     shop.rail.script.settle = (_payment, { network }) => ({
-      ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+      success: false,
+      errorReason: "insufficient_funds",
+      transaction: "",
+      network,
     });
   };
 

@@ -15,7 +15,9 @@ describe("the attempts at a refund", () => {
       "screen",
       `check ${PAYER} 1000`,
       `sign one ${PAYER} 1000`,
-      ...["find", "send", "find"],
+      "find",
+      "send",
+      "find",
     ]);
     expect(await stage.records.readWay("one")).to.deep.equal({ signed: SIGNED });
     expect(await stage.records.read("one")).to.include({ reason: "The transfer was sent, and is in no block yet" });

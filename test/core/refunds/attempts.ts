@@ -32,9 +32,14 @@ export interface AttemptStage {
 }
 
 export const toCase = (payment: Partial<RefundCase["payment"]> = {}): RefundCase => ({
-  ...{ id: "one", service: "search" },
+  id: "one",
+  service: "search",
   payment: {
-    ...{ network: "eip155:8453", asset: TOKEN.toLowerCase(), amount: "1000", payer: PAYER, transaction: "0x1" },
+    network: "eip155:8453",
+    asset: TOKEN.toLowerCase(),
+    amount: "1000",
+    payer: PAYER,
+    transaction: "0x1",
     ...payment,
   },
 });
@@ -50,7 +55,8 @@ export function openAttempts(): AttemptStage {
     error: (event: string) => void logged.push(`error ${event}`),
   };
   const rail: RefundRail = {
-    ...{ network: "eip155:8453", asset: TOKEN },
+    network: "eip155:8453",
+    asset: TOKEN,
     async check({ to, amount }) {
       stage.did.push(`check ${to} ${amount}`);
       await stage.check();
@@ -73,11 +79,18 @@ export function openAttempts(): AttemptStage {
     return stage.screened;
   };
   const create = (more: Partial<RefundsDeps> = {}): Refunds =>
-    createRefunds({ ...{ store, clock, log, rail, screenRecipient }, ...more });
+    createRefunds({ store, clock, log, rail, screenRecipient, ...more });
   let refunds = create();
   const stage: AttemptStage = {
-    ...{ time, store, clock, logged, records: createRefundRecords(store) },
-    ...{ did: [], found: { state: "open" }, screened: "clear", check: async () => {} },
+    time,
+    store,
+    clock,
+    logged,
+    records: createRefundRecords(store),
+    did: [],
+    found: { state: "open" },
+    screened: "clear",
+    check: async () => {},
     get refunds() {
       return refunds;
     },

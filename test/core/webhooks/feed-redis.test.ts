@@ -70,7 +70,10 @@ withRedis.describe("webhooks of machines that share a book in Redis", () => {
     const outbox = createOutbox({ ...shared, post, sweepMs: 20 });
     const feed = createBookFeed({
       ...shared,
-      ...{ openBooks: books.open, outbox, deliveries: createDeliveries(store), everyMs: 20 },
+      openBooks: books.open,
+      outbox,
+      deliveries: createDeliveries(store),
+      everyMs: 20,
     });
     outbox.start();
     feed.start();

@@ -54,7 +54,7 @@ export function testFigures(open: () => BookStage): void {
       SaleEvent,
     ];
     const { network, asset, amount, payer } = one;
-    const refund = { ...{ kind: "refund" as const, at: T + 1, service: "roll" }, network, asset, amount, payer };
+    const refund = { kind: "refund" as const, at: T + 1, service: "roll", network, asset, amount, payer };
     const events = [
       one,
       { ...two, service: "report" },

@@ -90,25 +90,21 @@ describe("a book whose tables have their first form", () => {
     };
     const [sale] = lines;
     expect(sale).to.deep.equal({
-      ...{
-        seq: 1,
-        id: SALES[0],
-        kind: "sale",
-        of: null,
-        at: T,
-        ...terms,
-        amount: "1000000000000000000001",
-        usd: "0.005",
-      },
-      ...{
-        payer: HEX_PAYER,
-        receiver: "0xEE",
-        transaction: TX,
-        requestId: UUID,
-        job: "job-1",
-        set: "set-1",
-        times: TIMES,
-      },
+      seq: 1,
+      id: SALES[0],
+      kind: "sale",
+      of: null,
+      at: T,
+      ...terms,
+      amount: "1000000000000000000001",
+      usd: "0.005",
+      payer: HEX_PAYER,
+      receiver: "0xEE",
+      transaction: TX,
+      requestId: UUID,
+      job: "job-1",
+      set: "set-1",
+      times: TIMES,
     });
     expect(
       lines.map(({ kind, of, at, amount, payer, requestId }) => [kind, of, at, amount, payer, requestId]),
@@ -129,7 +125,11 @@ describe("a book whose tables have their first form", () => {
     ]);
     const [most] = books.buyers(1);
     expect(most, "with what was forgotten since").to.deep.equal({
-      ...{ payer: HEX_PAYER, firstAt: 1000, lastAt: T + 2, count: 12, nanoUsd: 60_000_000n },
+      payer: HEX_PAYER,
+      firstAt: 1000,
+      lastAt: T + 2,
+      count: 12,
+      nanoUsd: 60_000_000n,
     });
     const counts = books.tallies({ from: 0, to: 2 * 3_600_000 }, { bucketMs: 3_600_000 });
     expect(counts.map(({ at, count }) => [at, count])).to.have.deep.members([

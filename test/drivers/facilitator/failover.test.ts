@@ -14,7 +14,12 @@ import { eventually } from "../../support/eventually.ts";
 
 const NETWORK = "eip155:8453";
 const OFFER: PaymentRequirements = {
-  ...{ scheme: "exact", network: NETWORK, asset: "0xa", amount: "1", payTo: "0xb", maxTimeoutSeconds: 300 },
+  scheme: "exact",
+  network: NETWORK,
+  asset: "0xa",
+  amount: "1",
+  payTo: "0xb",
+  maxTimeoutSeconds: 300,
   extra: {},
 };
 const PAYMENT = { x402Version: 2, accepted: OFFER, payload: {} } as PaymentPayload;

@@ -35,12 +35,10 @@ describe("the in-process facilitator", () => {
         const client = createEvmClient({ url: stage.proxy.url, chainId: 137 });
         const tokens = [{ ...jpycFacts, ...facts }];
         const facilitator = createLocalFacilitator({
-          ...{
-            network: "eip155:137",
-            client,
-            sender: stage.sender,
-            treasury: { evmAddress: async () => treasury.address },
-          },
+          network: "eip155:137",
+          client,
+          sender: stage.sender,
+          treasury: { evmAddress: async () => treasury.address },
           store: createMemoryStore(),
           tokens,
         });

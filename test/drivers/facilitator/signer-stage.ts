@@ -32,14 +32,12 @@ export const toInclusion = (status: EvmInclusion["status"]): EvmInclusion =>
 
 export function openSignerStage() {
   const world: World = {
-    ...{
-      code: undefined,
-      balance: 10n ** 18n,
-      estimate: 100_000n,
-      submit: undefined,
-      hasPlace: true,
-      hasWallets: true,
-    },
+    code: undefined,
+    balance: 10n ** 18n,
+    estimate: 100_000n,
+    submit: undefined,
+    hasPlace: true,
+    hasWallets: true,
     inclusion: Promise.resolve(toInclusion("success")),
   };
   const trace: Trace = {};
@@ -83,7 +81,13 @@ export function openSignerStage() {
     const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once", network: "eip155:8453" };
     return createLocalSigner({
       ...fixed,
-      ...{ chain, sender, budget, quota, address: TREASURY, assets: new Set([TOKEN]), terms: await read(deployment) },
+      chain,
+      sender,
+      budget,
+      quota,
+      address: TREASURY,
+      assets: new Set([TOKEN]),
+      terms: await read(deployment),
     });
   };
   const write = async (deployment?: Deployment) =>

@@ -99,14 +99,12 @@ export function stageFacilitator(): FacilitatorStage {
   function open(store = createMemoryStore(), confirmationMs = 45_000, smartWallets?: SmartWalletsManifest) {
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     const sender = createEvmSender({
-      ...{
-        client,
-        treasury: { evmAccount: async () => treasury },
-        store,
-        feeCapWei: ETHER,
-        clock: Date,
-        log: silentLog,
-      },
+      client,
+      treasury: { evmAccount: async () => treasury },
+      store,
+      feeCapWei: ETHER,
+      clock: Date,
+      log: silentLog,
       pollMs: 25,
       rebroadcastMs: 100,
       stuckMs: 500,

@@ -74,8 +74,17 @@ describe("a patient request", () => {
     clock = createWorldClock();
     node = await openBaseNode({ clock, payments: [], manners });
     return createUpstream({
-      ...{ id: "base", title: "Base node", url: node.url, headers: {}, timeoutMs: 5000, retries: 1, pauseMs: 1 },
-      ...{ transport: transport.send, clock, pause: clock.pause, log: createLogBook() },
+      id: "base",
+      title: "Base node",
+      url: node.url,
+      headers: {},
+      timeoutMs: 5000,
+      retries: 1,
+      pauseMs: 1,
+      transport: transport.send,
+      clock,
+      pause: clock.pause,
+      log: createLogBook(),
       ...options,
     });
   }

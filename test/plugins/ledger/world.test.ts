@@ -9,7 +9,11 @@ import { createHost, faultsOf, problemOf, serve } from "../host.ts";
 import { toTopicAddress, WALLET } from "./base-node.ts";
 
 const PAYMENTS: readonly Payment[] = Array.from({ length: 90 }, (_, at) => ({
-  ...{ from: WALLET, to: toTopicAddress(at % 5), asset: "USDC", amount: "0.01", daysAgo: (at + 0.5) / 3 },
+  from: WALLET,
+  to: toTopicAddress(at % 5),
+  asset: "USDC",
+  amount: "0.01",
+  daysAgo: (at + 0.5) / 3,
 }));
 /** What public nodes and free plans allow. */
 const RATE = { perSecond: 40, burst: 80 };

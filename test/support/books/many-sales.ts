@@ -26,10 +26,21 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
       : { network: "eip155:8453", asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", amount: "5000" };
     const payer = `0x${hex(at % 5000, 40)}`;
     yield {
-      ...{ kind: "sale", id: saleId(`payment ${at}`), at: time, service, door: at % 3 === 0 ? "mcp" : "rest", ...paid },
-      ...{ rail: isYen ? "polygon" : "base", decimals: isYen ? 18 : 6, usd: "0.005", payer },
-      ...{ receiver: `0x${"2".repeat(40)}`, transaction: `0x${sha256(`transaction ${at}`)}` },
-      ...{ requestId: toUuid(`request ${at}`), job, set: `set${Math.floor(at / 100_000)}` },
+      kind: "sale",
+      id: saleId(`payment ${at}`),
+      at: time,
+      service,
+      door: at % 3 === 0 ? "mcp" : "rest",
+      ...paid,
+      rail: isYen ? "polygon" : "base",
+      decimals: isYen ? 18 : 6,
+      usd: "0.005",
+      payer,
+      receiver: `0x${"2".repeat(40)}`,
+      transaction: `0x${sha256(`transaction ${at}`)}`,
+      requestId: toUuid(`request ${at}`),
+      job,
+      set: `set${Math.floor(at / 100_000)}`,
       times: {
         begun: time - 300,
         reserved: time - 299,
@@ -40,8 +51,14 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
     };
     if (job !== null && at % 100 === 0)
       yield {
-        ...{ kind: "refund", id: refundId(job), at: time + 60_000, job, service, payer },
-        ...{ ...paid, transaction: `0x${sha256(`refund ${at}`)}` },
+        kind: "refund",
+        id: refundId(job),
+        at: time + 60_000,
+        job,
+        service,
+        payer,
+        ...paid,
+        transaction: `0x${sha256(`refund ${at}`)}`,
       };
   }
 }

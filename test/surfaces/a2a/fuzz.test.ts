@@ -9,24 +9,22 @@ const RUNS = 10_000;
 const peer = createPeer(BASE_URL);
 
 const METHODS = [
-  ...[
-    "message/send",
-    "message/send",
-    "message/send",
-    "SendMessage",
-    "SendMessage",
-    "tasks/get",
-    "GetTask",
-    "tasks/cancel",
-  ],
-  ...[
-    "CancelTask",
-    "message/stream",
-    "SendStreamingMessage",
-    "tasks/pushNotificationConfig/set",
-    "GetExtendedAgentCard",
-  ],
-  ...["agent/getAuthenticatedExtendedCard", "x", "__proto__"],
+  "message/send",
+  "message/send",
+  "message/send",
+  "SendMessage",
+  "SendMessage",
+  "tasks/get",
+  "GetTask",
+  "tasks/cancel",
+  "CancelTask",
+  "message/stream",
+  "SendStreamingMessage",
+  "tasks/pushNotificationConfig/set",
+  "GetExtendedAgentCard",
+  "agent/getAuthenticatedExtendedCard",
+  "x",
+  "__proto__",
 ];
 const PAYMENT = {
   x402Version: 2,
@@ -127,7 +125,7 @@ const headers = fc.record(
 );
 
 const PROTOCOL_ERRORS = [
-  ...[-32700, -32600, -32601, -32602, -32001, -32002, -32003, -32004, -32005, -32007, -32009, -41501],
+  -32700, -32600, -32601, -32602, -32001, -32002, -32003, -32004, -32005, -32007, -32009, -41501,
 ];
 
 describe("the door between agents under fire", () => {

@@ -58,7 +58,10 @@ describe("a shop's house rules, between agents", () => {
     const { signal } = new AbortController();
     const rest = await door
       .invoke(door.services[0] as Service, {
-        ...{ id: "1", resource: required.resource.url, payment: pay(required), signal },
+        id: "1",
+        resource: required.resource.url,
+        payment: pay(required),
+        signal,
         input: async () => ({ value: INPUT, from: "body" }),
       })
       .catch((error: Error) => error);

@@ -202,7 +202,9 @@ describe("a task", () => {
       const { result } = await submit(task.id, payment);
       const down = await openDoor({ down: true, store: stage.door.store });
       const message = {
-        ...{ messageId: "m", role: "user", metadata: { [KEY("payload")]: payment } },
+        messageId: "m",
+        role: "user",
+        metadata: { [KEY("payload")]: payment },
         parts: [{ data: { skill: "roll", input: INPUT } }],
       };
       const { result: again } = await down.call("message/send", { message });

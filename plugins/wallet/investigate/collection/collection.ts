@@ -63,7 +63,10 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
       identity: toIdentity(known, profile, { correlation, screens }),
       coverage: toSources({ ...found, traced }),
       missing: [
-        ...[...profile.missing, ...traced.missing, ...neighbourhood.missing, ...correlation.missing],
+        ...profile.missing,
+        ...traced.missing,
+        ...neighbourhood.missing,
+        ...correlation.missing,
         ...toDoubts({ ...found, traced }),
       ],
     };

@@ -47,7 +47,9 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
   const { changes } = parts;
   const modulesAtStart = countModules();
   const local = (method: AdminRoute["method"], path: string, work: (request: AdminRequest) => Promise<unknown>) => ({
-    ...{ method, path, isLocal: true },
+    method,
+    path,
+    isLocal: true,
     handle: async (request: AdminRequest): Promise<Reply> => toJsonReply(await work(request)),
   });
   return [

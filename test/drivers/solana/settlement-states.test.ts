@@ -1,0 +1,140 @@
+import { type Connection, Keypair } from "@solana/web3.js";
+import { expect } from "chai";
+import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import type { SolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { createSolanaSettlements } from "../../../runtime/drivers/solana/settlements.ts";
+import { HOUR, type Listed, MINT, NOW, never, openNode, SELLER, SLOT, thrown, toTransaction } from "./listing-node.ts";
+
+describe("what became of a payment on Solana", () => {
+  const payer = Keypair.generate().publicKey;
+  const paid = toTransaction(payer, "wanted");
+  const offer: PaymentRequirements = {
+    scheme: "exact",
+    network: "solana:x",
+    asset: MINT,
+    amount: "1000",
+    payTo: SELLER,
+    maxTimeoutSeconds: 300,
+    extra: {},
+  };
+  const payload = { transaction: Buffer.from(paid.serialize()).toString("base64") };
+  let now: number;
+  beforeEach(() => {
+    now = NOW * 1000;
+  });
+  const open = (listed: readonly Listed[], more: object = {}) => {
+    const { node, state } = openNode(payer, listed);
+    const client = { ask: async (work: (node: Connection) => unknown) => work(node) } as unknown as SolanaClient;
+    const reader = createSolanaSettlements({ client, clock: { now: () => now }, ...more });
+    const find = () => reader.find({ x402Version: 2, accepted: offer, payload }, offer, never);
+    return { state, reader, find };
+  };
+  const landed = (received: readonly [before: string, after: string], more: object = {}): Listed => {
+    const [pre, post] = received.map((amount) => [{ mint: MINT, owner: SELLER, uiTokenAmount: { amount } }]);
+    const meta = { err: null, preTokenBalances: pre, postTokenBalances: post, ...more };
+    return { transaction: paid, result: { meta } };
+  };
+
+  it("is a settlement when the recipient holds the amount more, to the last unit", async () => {
+    expect(await open([landed(["7", "1007"])]).find()).to.deep.equal({ state: "settled", transaction: "0" });
+    expect(await open([landed(["7", "1006"])]).find()).to.deep.equal({ state: "dead" });
+    expect(await open([landed(["0", "1000"], { err: {} })]).find()).to.deep.equal({ state: "dead" });
+    const none = { preTokenBalances: null, postTokenBalances: undefined };
+    expect(await open([landed(["0", "1000"], none)]).find()).to.deep.equal({ state: "dead" });
+    for (const stranger of [{ owner: payer.toBase58() }, { mint: SELLER }]) {
+      const account = { mint: MINT, owner: SELLER, uiTokenAmount: { amount: "1000" }, ...stranger };
+      const elsewhere = { preTokenBalances: [], postTokenBalances: [account] };
+      expect(await open([landed(["0", "0"], elsewhere)]).find()).to.deep.equal({ state: "dead" });
+    }
+  });
+
+  it("is dead once its blockhash has been invalid for half a minute at both levels, and nothing has landed", async () => {
+    const { state, find } = open([]);
+    for (const isValid of [
+      [true, true],
+      [true, false],
+      [false, true],
+    ]) {
+      state.isValid = isValid;
+      now += 1_000_000;
+      expect(await find()).to.deep.equal({ state: "open" });
+    }
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += 29_999;
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += 1;
+    expect(await find()).to.deep.equal({ state: "dead" });
+    state.isValid = [true, true];
+    expect(await find(), "the node was wrong before").to.deep.equal({ state: "open" });
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+  });
+
+  it("is not dead while the node's blocks are older than the first look: it does not know the blockhash yet", async () => {
+    const { state, find } = open([]);
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += HOUR * 1000;
+    for (const blockTime of [null, NOW - 60, NOW - 3]) {
+      state.blockTime = blockTime;
+      expect(await find()).to.deep.equal({ state: "open" });
+    }
+    state.blockTime = NOW;
+    expect(await find()).to.deep.equal({ state: "dead" });
+  });
+
+  it("is not dead where its payer has more transactions than can be looked through", async () => {
+    const many = Array.from({ length: 501 }, (): Listed => ({ transaction: toTransaction(payer, "other") }));
+    const { state, find } = open(many, { graceMs: 0 });
+    expect(await find()).to.deep.equal({ state: "open" });
+    state.isValid = [false, false];
+    expect(await thrown(find())).to.have.property("code", "upstream-failed");
+  });
+
+  it("is looked for within 1000 slots before its blockhash was first seen to be valid, or within a day", async () => {
+    const asked = async (slotsAgo: number, seenValid: boolean): Promise<string> => {
+      now = NOW * 1000;
+      const { state, find } = open([{ ...landed(["0", "1000"]), slot: SLOT - slotsAgo }], { graceMs: 0 });
+      if (!seenValid) state.isValid = [false, false];
+      return (await find()).state;
+    };
+    expect(await asked(1000, true)).to.equal("settled");
+    expect(await asked(1001, true)).to.equal("open");
+    const ofDay = (24 * HOUR * 1000) / 300;
+    expect(await asked(ofDay, false)).to.equal("settled");
+    expect(await asked(ofDay + 1, false)).to.equal("dead");
+  });
+
+  it("is looked for since it was first seen, however late it is asked about, for a day", async () => {
+    const listed = [{ ...landed(["0", "1000"]), slot: SLOT - 1000 }];
+    const first: Listed[] = [];
+    const { node, state } = openNode(payer, first);
+    const client = { ask: async (work: (node: Connection) => unknown) => work(node) } as unknown as SolanaClient;
+    const reader = createSolanaSettlements({ client, clock: { now: () => now }, graceMs: 0 });
+    const find = () => reader.find({ x402Version: 2, accepted: offer, payload }, offer, never);
+    expect(await find()).to.deep.equal({ state: "open" });
+    first.push(...listed);
+    const pass = (hours: number): void => {
+      now += hours * HOUR * 1000;
+      state.slot += (hours * HOUR * 1000) / 400;
+    };
+    pass(20);
+    expect(await find(), "valid again and again").to.include({ state: "settled" });
+    state.isValid = [false, false];
+    pass(20);
+    expect(await find(), "invalid by now").to.include({ state: "settled" });
+    pass(25);
+    expect(await find(), "forgotten, and longer than a day ago").to.include({ state: "dead" });
+  });
+
+  it("cannot be told of what is no transaction", async () => {
+    const { reader } = open([]);
+    const none = { x402Version: 2 as const, accepted: offer, payload: { transaction: "AAAA" } };
+    expect(await thrown(reader.find(none, offer, never))).to.have.property("code", "internal");
+  });
+
+  it("is preceded by a balance: all that the payer holds of the token", async () => {
+    expect(await open([]).reader.balance(payer.toBase58(), offer, never)).to.equal(7n);
+  });
+});
