@@ -10,6 +10,7 @@ import { sharedSandbox } from "../support/chains/chains.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { untilRailsUp } from "../support/sellers/rails-up.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { HOST } from "./host.ts";
 import { bytesOf, type InstalledShop, installShop, packagesIn, type Started } from "./installed.ts";
 import { licenceOf } from "./licences.ts";
 import { BLOCKS, COMMANDS } from "./tutorial.ts";
@@ -17,19 +18,6 @@ import { BLOCKS, COMMANDS } from "./tutorial.ts";
 const MEGABYTE = 2 ** 20;
 const TEXT = { text: "to be or not to be" };
 const COUNTED = { words: 6, characters: 18, reading_seconds: 2 };
-
-/** A server of one's own, with the shop below a path. */
-const HOST = `import { createServer } from "node:http";
-import { openPayphone } from "payphone";
-
-const shop = openPayphone({ env: process.env });
-const server = createServer((request, response) => {
-  if (request.url?.startsWith("/paid/")) shop.listener(request, response);
-  else response.end("the host's");
-});
-await shop.start();
-server.listen(Number(process.env.PORT), () => console.log("listening on " + process.env.PUBLIC_BASE_URL));
-`;
 
 describe("the package, installed in an empty folder", () => {
   let shop: InstalledShop;

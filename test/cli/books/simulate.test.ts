@@ -11,10 +11,11 @@ import { createDataDir } from "../../support/sellers/seller.ts";
 
 describe("payphone simulate", () => {
   let data: ReturnType<typeof createDataDir>;
+  let dir: string;
   let sandbox: SandboxServer;
   before(async () => {
     data = createDataDir();
-    const dir = await makeProjectShop({ services: ["roll", "parse_datetime"], rails: ["base", "solana", "polygon"] });
+    dir = await makeProjectShop({ services: ["roll", "parse_datetime"], rails: ["base", "solana", "polygon"] });
     sandbox = await startSandboxServer(["--dir", dir], { PAYPHONE_DATA_DIR: data.path });
   });
   after(async () => {
@@ -26,9 +27,19 @@ describe("payphone simulate", () => {
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
 
   it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
-    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.2", "--pause", "1");
+    const { out, err, code } = await run(
+      "simulate",
+      "--dir",
+      dir,
+      "--buyers",
+      "10",
+      "--minutes",
+      "0.2",
+      "--pause",
+      "1",
+    );
     expect(code, out + err).to.equal(0);
-    expect(err).to.match(/^10 buyers, \d+ services, USDC on Base and JPYC on Polygon$/m);
+    expect(err).to.match(/^10 buyers, 2 services, USDC on Base and JPYC on Polygon$/m);
     expect(err).to.match(/^\d+ s: .*paid and served \d+/m);
     expect(out).to.match(/^The book and the chains agree to the atom, and the buyers with both\.$/m);
     const sold = [...out.matchAll(/^\w+: (\d+) sales, /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
