@@ -83,14 +83,12 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   async function deliver(tool: ToolRequest, sent: SentPayment, signal: AbortSignal): Promise<ToolResult> {
-    try {
-      const answer = await send(tool, sent, signal);
-      sent.answered();
-      return finish(tool, answer);
-    } catch (error) {
+    const answer = await send(tool, sent, signal).catch((error: unknown) => {
       sent.lost();
       throw error;
-    }
+    });
+    sent.answered();
+    return finish(tool, answer);
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
