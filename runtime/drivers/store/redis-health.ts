@@ -5,12 +5,16 @@ import { Problem } from "../../api/problem.ts";
 export interface RedisTeller {
   info(section: string): Promise<string>;
   configGet(name: string): Promise<Readonly<Record<string, string>>>;
+  /** The mark that payphone left when it first used this Redis. */
+  mark(): Promise<string | null>;
 }
 
 /** Watches whether a Redis still keeps its data. */
 export interface RedisHealth {
   /** Asks Redis. @throws Problem `unavailable` with the fault that was found, and whatever the commands throw. */
   examine(): Promise<void>;
+  /** Remembers the mark: from now on, a Redis without it counts as one that has lost its data. */
+  recognize(): Promise<void>;
   /** The fault that the last examination found; while there is one, nothing may be sold. */
   fault(): Problem | undefined;
   /** Sentences about the data that a crash may lose. */
@@ -29,6 +33,7 @@ const EVERY_MS = 5000;
 
 /** Examines Redis every few seconds; each change is logged once. */
 export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
+  let mark: string | null = null;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
   let isClosed = false;
@@ -38,6 +43,9 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
     async examine() {
       await look();
       if (fault !== undefined) throw toProblem(fault);
+    },
+    async recognize() {
+      mark = await redis.mark();
     },
     fault: () => (fault === undefined ? undefined : toProblem(fault)),
     warnings: () => warnings,
@@ -55,16 +63,28 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
   }
 
   async function look(): Promise<void> {
-    const [memory, persistence, replication, fsync] = await Promise.all([
+    const [cluster, memory, persistence, replication, found, fsync] = await Promise.all([
+      redis.info("cluster"),
       redis.info("memory"),
       redis.info("persistence"),
       redis.info("replication"),
+      redis.mark(),
       redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
     ]);
     tell(
-      explainEviction(memory) ?? explainRole(replication) ?? explainFullMemory(memory) ?? explainDisk(persistence),
+      explainCluster(cluster) ??
+        explainEviction(memory) ??
+        explainRole(replication) ??
+        explainLoss(found) ??
+        explainFullMemory(memory) ??
+        explainDisk(persistence),
       explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
     );
+  }
+
+  function explainLoss(found: string | null): string | undefined {
+    if (mark === null || found === mark) return undefined;
+    return "Redis has lost what payphone kept there: bring its data back, or restart payphone to begin without it";
   }
 
   function tell(nextFault: string | undefined, nextWarnings: readonly string[]): void {
@@ -83,6 +103,12 @@ const toProblem = (fault: string): Problem => new Problem("unavailable", fault, 
 
 const field = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:([^\\r\\n]*)`, "m").exec(info)?.[1];
+
+/** Several keys are written at once, which a cluster refuses, however few nodes it has. */
+function explainCluster(cluster: string): string | undefined {
+  if (field(cluster, "cluster_enabled") !== "1") return undefined;
+  return "Redis runs as a cluster: name one with cluster-enabled no in REDIS_URL";
+}
 
 /** A Redis that evicts keys when its memory is full loses payments. */
 function explainEviction(memory: string): string | undefined {

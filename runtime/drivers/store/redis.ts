@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
@@ -74,16 +75,20 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   redis.on("error", (error: unknown) => {
     outage = error;
   });
+  const mark = `${namespace}-mark`;
   const health = createRedisHealth({
     redis: {
       info: (section) => answered(client.info(section)),
       configGet: (name) => answered(client.configGet(name)),
+      mark: () => answered(client.get(mark)),
     },
     log,
   });
   try {
     await answered(client.connect());
     await health.examine();
+    await answered(client.set(mark, randomUUID(), { condition: "NX" }));
+    await health.recognize();
   } catch (error) {
     health.close();
     reconnection.end(client);

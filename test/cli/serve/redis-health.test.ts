@@ -12,6 +12,7 @@ import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 const EVICTS = "Redis may forget payments: its maxmemory-policy is volatile-ttl, set it to noeviction";
 const REPLICA = "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one";
 const FULL = "Redis is full and takes no writes: raise its maxmemory";
+const LOST = "Redis has lost what payphone kept there: bring its data back, or restart payphone to begin without it";
 const LOSES =
   "Redis may lose the newest payments when it crashes: set its appendonly to yes and its appendfsync to always";
 
@@ -81,6 +82,21 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
       expect((await spent()) - before).to.equal(1000n);
       expect(countLogged(reason), "logged once").to.equal(1);
     });
+
+  it("sells nothing into a Redis that has forgotten all sales and jobs, until its data are back", async () => {
+    const send = await makePayment(sandbox, seller, { what: "lost" }, "/v1/draw");
+    const before = await spent();
+    await client.sendCommand(["SWAPDB", "0", "1"]);
+    const { status, report } = await ready();
+    expect(status).to.equal(503);
+    expect(report).to.include({ store: "down", store_reason: LOST });
+    expect((await send(seller)).status).to.equal(503);
+    expect(await spent()).to.equal(before);
+    await client.sendCommand(["SWAPDB", "0", "1"]);
+    await eventually(async () => (await ready()).status === 200);
+    expect((await send(seller)).status).to.equal(200);
+    expect(countLogged(LOST), "logged once").to.equal(1);
+  });
 
   it("sells while Redis may lose the newest payments in a crash, and warns of it", async () => {
     await client.configSet({ appendonly: "no" });

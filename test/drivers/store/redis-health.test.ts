@@ -13,12 +13,13 @@ describe("the health of a Redis", () => {
   let time: FrozenTime;
   let info: Record<string, string>;
   let fsync: string | Error;
+  let mark: string | null;
   let asked: number;
   let logged: string[];
   let health: RedisHealth;
   beforeEach(() => {
     time = freezeTime();
-    [info, fsync, asked, logged] = [{ ...SOUND }, "always", 0, []];
+    [info, fsync, mark, asked, logged] = [{ ...SOUND }, "always", null, 0, []];
     const write = (event: string, { reason, warning }: Readonly<Record<string, unknown>> = {}): void =>
       void logged.push(`${event} ${reason ?? warning}`);
     health = createRedisHealth({
@@ -31,6 +32,7 @@ describe("the health of a Redis", () => {
           if (fsync instanceof Error) throw fsync;
           return { appendfsync: fsync };
         },
+        mark: async () => mark,
       },
       log: { info: write, warn: write, error: write },
     });
@@ -61,6 +63,22 @@ describe("the health of a Redis", () => {
     expect(health.fault()?.options.retryAfter).to.equal(5);
     info = { ...SOUND, replication: "role:slave\r\n" };
     expect(await examined()).to.match(/is a replica and takes no writes/);
+    info = { ...SOUND, cluster: "# Cluster\r\ncluster_enabled:1\r\n" };
+    expect(await examined()).to.equal("Redis runs as a cluster: name one with cluster-enabled no in REDIS_URL");
+  });
+
+  it("is broken once it has lost its data, until these are brought back", async () => {
+    mark = "1";
+    await health.recognize();
+    expect(await examined()).to.equal(undefined);
+    const lost =
+      "Redis has lost what payphone kept there: bring its data back, or restart payphone to begin without it";
+    for (const other of [null, "2"]) {
+      mark = other;
+      expect(await examined()).to.equal(lost);
+    }
+    mark = "1";
+    expect(await examined()).to.equal(undefined);
   });
 
   it("is broken where it is full, or cannot write to its disk: it refuses writes, but answers", async () => {
@@ -96,7 +114,7 @@ describe("the health of a Redis", () => {
     await time.pass(200);
     await time.pass(5100);
     await time.pass(5100);
-    expect(asked).to.equal(9);
+    expect(asked).to.equal(12);
     expect(logged.map((line) => line.split(" ", 1)[0])).to.deep.equal(["store.unsafe", "store.warning"]);
     info.replication = "role:master\r\n";
     fsync = "always";
@@ -105,6 +123,6 @@ describe("the health of a Redis", () => {
     expect(health.fault()).to.equal(undefined);
     health.close();
     await time.pass(60_000);
-    expect(asked).to.equal(12);
+    expect(asked).to.equal(16);
   });
 });
