@@ -30,6 +30,9 @@ describe("a field for people", () => {
       [{ minItems: 2, maxItems: 2 }, ["exactly 2 items"]],
       [{ minimum: -9007199254740991, maximum: 9007199254740991 }, []],
       [{ minimum: 0 }, ["at least 0"]],
+      [{ exclusiveMinimum: 0, multipleOf: 0.25 }, ["more than 0", "a multiple of 0.25"]],
+      [{ exclusiveMaximum: 10 }, ["less than 10"]],
+      [{ format: "date-time" }, ["format date-time"]],
       [{ enum: ["a", "b", null] }, ["one of a, b"]],
       [{ const: "eip191" }, ["always eip191"]],
       [{ pattern: "^x" }, ["matches ^x"]],
@@ -85,6 +88,13 @@ describe("a snippet", () => {
   it("asks with curl, whatever stands in path, query and body", () => {
     expect(codeOf("table", "curl")).to.equal(`curl -i '${BASE_URL}/v1/tables/7?full=true'`);
     expect(codeOf("essay", "curl")).to.include(`'${BASE_URL}/v1/essays/en'`).and.include(`'{"subject":"telephones"}'`);
+  });
+
+  it("repeats in a query the name of a list, for each of its items", () => {
+    const service = shown.service("table");
+    const manifest = { ...service.manifest, examples: [{ input: { name: 7, seats: ["a", "b,c"], note: null } }] };
+    const [curl] = toSnippets({ ...service, manifest }, shown.set.site, BASE_URL);
+    expect(curl?.code).to.equal(`curl -i '${BASE_URL}/v1/tables/7?seats=a&seats=b%2Cc'`);
   });
 
   it("is one word of a shell where it must be", () => {

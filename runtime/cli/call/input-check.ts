@@ -14,7 +14,7 @@ export function checkInput({ method, url, body }: SellerRequest, { json }: Selle
   const schema = compile(findSchema(json, isQuery ? "queryParams" : "body"));
   if (!schema) return;
   const { issues } = isQuery
-    ? schema.check(schema.coerce(Object.fromEntries(new URL(url).searchParams)), "query")
+    ? schema.check(schema.coerce(toTexts(new URL(url).searchParams)), "query")
     : schema.check(body === undefined ? {} : JSON.parse(body), "body");
   refuse(issues);
 }
@@ -48,5 +48,11 @@ function compile(schema: unknown): Schema | undefined {
     return undefined;
   }
 }
+
+/** The texts of a query by name: a list where a name is repeated. */
+const toTexts = (query: URLSearchParams): Record<string, string | string[]> =>
+  Object.fromEntries([...new Set(query.keys())].map((name) => [name, toOneOrAll(query.getAll(name))]));
+
+const toOneOrAll = (texts: string[]): string | string[] => (texts.length === 1 ? (texts[0] as string) : texts);
 
 const toFault = ({ loc, msg }: ValidationIssue) => ({ path: loc.join("."), message: msg });

@@ -3,6 +3,7 @@ import { addAbortSignal } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
 import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { toQueryPairs } from "../../surfaces/schema/path-fields.ts";
 import { ask, field, type SellerRequest, textField } from "./http.ts";
 
 /** The request to send, and what the seller's catalogue says about the service. */
@@ -75,13 +76,15 @@ function toRequest(method: string, address: string, input: unknown): SellerReque
       const value = rest.get(name);
       if (value === undefined || value === null)
         throw new Problem("bad-request", `the address holds {${name}}: give it in the input, like '{"${name}":"…"}'`);
+      if (/^\.{0,2}$/.test(String(value)))
+        throw new Problem("bad-request", `{${name}} is a part of the address: it must not be empty, "." or ".."`);
       rest.delete(name);
       return encodeURIComponent(String(value));
     }),
   );
   if (method !== "GET") return { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) };
-  for (const [name, value] of rest)
-    if (value !== null) url.searchParams.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  for (const name of rest.keys()) url.searchParams.delete(name);
+  for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, text);
   return { method, url: url.href, body: undefined };
 }
 

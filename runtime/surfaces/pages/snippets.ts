@@ -2,7 +2,7 @@ import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
-import { splitInput } from "../schema/path-fields.ts";
+import { splitInput, toQueryPairs } from "../schema/path-fields.ts";
 import type { Language } from "./highlight.ts";
 
 /** A piece of code to copy. */
@@ -50,8 +50,7 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
   );
   const url = baseUrl + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name])));
   if (routes[0]?.method !== "GET") return { method: "POST", url, body: JSON.stringify(rest) };
-  const texts = Object.entries(rest).map(([name, value]) => [name, String(value)] as [string, string]);
-  const query = new URLSearchParams(texts);
+  const query = new URLSearchParams(toQueryPairs(rest));
   return { method: "GET", url: query.size === 0 ? url : `${url}?${query}`, body: "" };
 }
 

@@ -64,13 +64,17 @@ function typeOf(field: Json): string {
 }
 
 function rulesOf(field: Json): string[] {
-  const { enum: values, const: only, default: usual, pattern } = field;
+  const { enum: values, const: only, default: usual, pattern, format, multipleOf } = field;
   return [
     Array.isArray(values) && `one of ${values.filter((value) => value !== null).join(", ")}`,
     only !== undefined && `always ${String(only)}`,
     rangeOf(field.minimum, field.maximum, ""),
+    typeof field.exclusiveMinimum === "number" && `more than ${field.exclusiveMinimum}`,
+    typeof field.exclusiveMaximum === "number" && `less than ${field.exclusiveMaximum}`,
+    typeof multipleOf === "number" && `a multiple of ${multipleOf}`,
     rangeOf(field.minLength, field.maxLength, " characters"),
     rangeOf(field.minItems, field.maxItems, " items"),
+    typeof format === "string" && `format ${format}`,
     typeof pattern === "string" && `matches ${pattern}`,
     usual !== undefined && usual !== null && `default ${JSON.stringify(usual)}`,
   ].filter((rule) => typeof rule === "string");

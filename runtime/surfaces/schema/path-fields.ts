@@ -15,6 +15,14 @@ export function splitInput(input: Json, names: readonly string[]): SplitFields {
   return { inPath: pick(true), rest: pick(false) };
 }
 
+/** The fields of an input as the query of a GET has them: a list repeats its name, and null is left out. */
+export const toQueryPairs = (fields: Json): [name: string, text: string][] =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().flatMap((one): [string, string][] => (one === null ? [] : [[name, toText(one)]])),
+  );
+
+const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 /** Splits the schema of an input by the names of the path's parameters; without any, the rest is the schema itself. */
 export function splitSchema(schema: Json, names: readonly string[]): SplitFields {
   const { inPath, rest } = splitInput(isObject(schema.properties) ? schema.properties : {}, names);

@@ -140,11 +140,19 @@ describe("payphone call", () => {
   });
 
   it("puts the input of a GET into its path and query", async () => {
-    const input = JSON.stringify({ job_id: "a/b", page: 2, tags: ["x"], none: null });
+    const input = JSON.stringify({ job_id: "a/b", page: 2, tags: ["x", "y,z"], none: null });
     const { code } = await run({ url: seller.url, service: "job", input });
     expect(code).to.equal(0);
-    expect(seller.met[1]).to.include({ method: "GET", url: "/v1/jobs/a%2Fb?page=2&tags=%5B%22x%22%5D" });
+    expect(seller.met[1]).to.include({ method: "GET", url: "/v1/jobs/a%2Fb?page=2&tags=x&tags=y%2Cz" });
   });
+
+  for (const id of ["", ".", ".."])
+    it(`sends nothing to another path where a parameter of the path is "${id}"`, async () => {
+      const { code, err } = await run({ url: seller.url, service: "job", input: JSON.stringify({ job_id: id }) });
+      expect(code).to.equal(2);
+      expect(err).to.include("{job_id} is a part of the address");
+      expect(seller.met.map(({ url }) => url)).to.deep.equal(["/"]);
+    });
 
   it("prints one JSON document with --json", async () => {
     const { code, out } = await run({ url: seller.url, json: true });

@@ -14,7 +14,8 @@ export function setUpFields(form, input) {
     const value = parseObject(input.value);
     if (!value) return;
     for (const field of fields) {
-      const part = value[field.dataset.field ?? ""];
+      const name = field.dataset.field ?? "";
+      const part = Object.hasOwn(value, name) ? value[name] : undefined;
       const text = part === undefined || part === null ? "" : toFieldText(part, field.dataset.type);
       if (field.value !== text) field.value = text;
     }
@@ -50,10 +51,16 @@ function toPart(text, type, isRequired) {
   if (text === "" && !(isRequired && type === "string")) return undefined;
   if (type === "string") return text;
   const value = parse(text.trim());
-  if (value === undefined) return text;
+  if (value === undefined || (type !== "number" && isRounded(value))) return text;
   const isFit = type === "json" || type === "any" || type === "boolean" || typeof value === "number";
   return isFit ? value : text;
 }
+
+/**
+ * Whether JSON has rounded an integer.
+ * @param {unknown} value
+ */
+const isRounded = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** @param {string} text */
 function parse(text) {

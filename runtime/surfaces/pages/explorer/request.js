@@ -20,9 +20,25 @@ export function toCall({ method = "POST", path = "/", parameters = "" }, input) 
   const rest = Object.entries(input).filter(([name]) => !names.includes(name));
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name] ?? "")));
   if (method === "POST") return { method, url, body: JSON.stringify(Object.fromEntries(rest)) };
-  const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(rest.flatMap(toPairs)).toString();
   return { method, url: query === "" ? url : `${url}?${query}`, body: undefined };
 }
+
+/**
+ * A field in the query: a list repeats its name.
+ * @param {[name: string, value: unknown]} field
+ * @returns {[string, string][]}
+ */
+const toPairs = ([name, value]) =>
+  [value].flat().flatMap((one) => (one === null ? [] : [[name, typeof one === "string" ? one : JSON.stringify(one)]]));
+
+/**
+ * The parameter of the path that the input leaves empty, or that would change the path; undefined when there is none.
+ * @param {DOMStringMap} route
+ * @param {Readonly<Record<string, unknown>>} input
+ */
+export const findUnfit = ({ parameters = "" }, input) =>
+  parameters.split(" ").find((name) => name !== "" && /^\.{0,2}$/.test(String(input[name] ?? "")));
 
 /**
  * Sends a call, with a payment or without.

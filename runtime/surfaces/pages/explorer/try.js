@@ -3,7 +3,7 @@ import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
-import { isFinal, isPaid, send, toCall } from "./request.js";
+import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
@@ -42,7 +42,11 @@ export function setUpTry(form) {
       if (raw) raw.open = true;
       input.focus();
     }
-    return value;
+    const unfit = value && findUnfit(form.dataset, value);
+    if (unfit === undefined) return value;
+    say(`${unfit} is a part of the address: it must not be empty, "." or "..".`);
+    outcome.replaceChildren();
+    /** @type {HTMLElement | null} */ (form.querySelector(`[data-field="${unfit}"]`))?.focus();
   }
 
   /** @param {string} text */

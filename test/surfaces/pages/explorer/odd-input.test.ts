@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
+import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+
+const LONG = "a_name_that_is_much_longer_than_a_phone_is_wide_and_has_no_place_to_break";
+const FIELDS = {
+  place: { type: "string" },
+  tags: { type: "array", items: { type: "string" } },
+  constructor: { type: "string" },
+  count: { type: "integer" },
+  ratio: { type: "number" },
+  [LONG]: { type: "string" },
+};
+const VISIT = `id: visit
+title: A visit
+description: Says what it was asked.
+route: GET /v1/visit/{place}/here
+price: "0.01"
+handler: visit.visit
+input: { type: object, properties: ${JSON.stringify(FIELDS)}, required: [place] }
+output: { type: object, properties: { got: { type: object, additionalProperties: true } }, required: [got] }
+tags: [odd]
+examples:
+  - input: { place: home, tags: [a, "b,c"] }
+`;
+const PLUGIN = `import { definePlugin } from "#plugin";
+export default definePlugin("visit", () => ({ visit: (got) => ({ got }) }));
+`;
+
+withBrowser.describe("the form of a service that is asked by GET", () => {
+  let shop: OperatedShop;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+
+  before(async () => {
+    const files = { ...TOSS, "manifests/visit.yaml": VISIT, "plugins/visit.ts": PLUGIN };
+    [shop, browser] = await Promise.all([openOperatedShop(files), sharedBrowser()]);
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+  beforeEach(async () => {
+    open = await visit(browser, `${shop.running.url}/docs/visit`);
+    page = open.page;
+  });
+  afterEach(() => open.close());
+
+  const field = (name: string) => page.locator(`[data-field="${name}"]`);
+  const submit = () => page.locator("form.try button[type=submit]").click();
+  const input = async (): Promise<unknown> => JSON.parse(await page.locator("textarea.input").inputValue());
+
+  it("sends each item of a list by itself", async () => {
+    const asked = page.waitForRequest(/\/here/);
+    await submit();
+    expect(new URL((await asked).url()).search).to.equal("?tags=a&tags=b%2Cc");
+  });
+
+  it("leaves empty what the input does not have, whatever its name", async () => {
+    expect(await field("constructor").inputValue()).to.equal("");
+  });
+
+  it("does not round a number", async () => {
+    await field("count").fill("9007199254740993");
+    await field("ratio").fill("1e300");
+    expect(await input()).to.include({ count: "9007199254740993", ratio: 1e300 });
+  });
+
+  for (const value of ["", ".", ".."])
+    it(`names the field where "${value}" would lead to another address, and sends nothing`, async () => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(request.url()));
+      await field("place").fill(value);
+      await submit();
+      expect(await page.locator(".status").innerText()).to.include("place is a part of the address");
+      expect(await page.evaluate("document.activeElement.dataset.field")).to.equal("place");
+      expect(asked).to.deep.equal([]);
+    });
+
+  it("fits a phone with the longest of names", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).to.equal(0);
+  });
+});
