@@ -22,7 +22,7 @@ import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
 import { type Rail, railOf } from "./x402/rails.ts";
-import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
+import { isKnownKind, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
 /** The only way to a handler, for every surface. @throws Problem for every failure except those of payment. */
@@ -43,7 +43,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (asked.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(asked);
     if (price === undefined) return needsSignIn ? members.serve(asked, invocation) : serveFree(asked, invocation);
     if (invocation.payment === undefined) return members.giveAway(asked, invocation);
-    const payment = readPayment(invocation.payment, networks);
+    const payment = readPayment(invocation.payment, networks, isKnownKind);
     if (typeof payment === "string")
       return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, networks));
     const key = `${payment.network}:${payment.authorization.id}`;

@@ -28,8 +28,10 @@ export function explainOffer(
     return validBefore === undefined
       ? undefined
       : `payload.authorization.validBefore is ${validBefore}, and now is ${now}`;
-  if (refusal === "unsupported_network")
-    return `network is ${network}, taken here are ${(invocation.networks ?? []).join(", ")}`;
+  if (refusal === "unsupported_network") {
+    const taken = invocation.networks ?? offers.map((offer) => offer.network);
+    return `accepted.network is ${show(network)}, taken are ${[...new Set(taken)].join(", ")}`;
+  }
   if (refusal === "wrong_resource")
     return resourceUrl === undefined || resourceUrl === invocation.resource
       ? "neither resource.url nor accepted.extra.offerId says which service is paid for"
@@ -45,10 +47,10 @@ function explainTerms(payment: Payment, offers: readonly PaymentRequirements[]):
   if (!offer) return `network ${network} is not offered now`;
   const terms: readonly (readonly [name: string, given: unknown, offered: unknown])[] = [
     ["scheme", scheme, offer.scheme],
-    ["amount", accepted?.amount, offer.amount],
     ...(["asset", "payTo"] as const)
       .filter((key) => !isSame(offer[key], accepted?.[key]))
       .map((key) => [key, accepted?.[key], offer[key]] as const),
+    ["amount", accepted?.amount, offer.amount],
     ["maxTimeoutSeconds", accepted?.maxTimeoutSeconds, offer.maxTimeoutSeconds],
     ["the signed amount", authorization.amount, BigInt(offer.amount)],
     ["the signed recipient", authorization.payTo, offer.payTo.toLowerCase()],

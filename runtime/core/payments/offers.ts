@@ -7,7 +7,7 @@ import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
 import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
 import type { Proofs } from "../x402/proofs.ts";
-import { isSameAddress, type Rail, type RailStatus } from "../x402/rails.ts";
+import { hasRail, isSameAddress, type Rail, type RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
 import type { OfferHistory } from "./offer-history.ts";
@@ -101,7 +101,8 @@ export function createOffers(deps: OffersDeps): Offers {
     const { network, authorization, accepted } = payment;
     const amount = authorization.amount?.toString() ?? accepted?.amount ?? "";
     const known = await history.earlier(service.manifest.id, { network, amount });
-    const earlier = known.filter((offer) => fits(offer, payment));
+    // A token without a rail is not taken any more: another rail's decimals, price and facilitator do not fit it.
+    const earlier = known.filter((offer) => fits(offer, payment) && hasRail(rails, offer));
     return earlier.find((offer) => isEcho(offer, payment)) ?? made[0] ?? earlier[0];
   }
 
@@ -134,7 +135,8 @@ export function createOffers(deps: OffersDeps): Offers {
       return challenge;
     },
     async match(service, payment, { resource, networks }) {
-      if (networks && !networks.includes(payment.network)) return "unsupported_network";
+      const taken = networks ?? rails.map(({ manifest }) => manifest.network);
+      if (!taken.includes(payment.network)) return "unsupported_network";
       const { resourceUrl } = payment;
       const door = pathOfDoor(resource);
       const named = resourceUrl === resource ? door : resourceUrl && pathOf(resourceUrl);

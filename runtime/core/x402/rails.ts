@@ -11,13 +11,19 @@ export interface Rail {
   readonly provePayer?: ProvePayer | undefined;
 }
 
-/** The rail of an offer; when its token has no rail any more, another rail of its network. */
-export const railOf = (
-  rails: readonly Rail[],
-  { network, asset }: Pick<PaymentRequirements, "network" | "asset">,
-): Rail | undefined =>
-  rails.find(({ manifest }) => manifest.network === network && isSameAddress(network, manifest.asset, asset)) ??
-  rails.find(({ manifest }) => manifest.network === network);
+type Token = Pick<PaymentRequirements, "network" | "asset">;
+
+/** The rail of an offer; when its token has no rail any more, another rail of its network, which knows the chain. */
+export const railOf = (rails: readonly Rail[], { network, asset }: Token): Rail | undefined =>
+  rails.find(isOf({ network, asset })) ?? rails.find(({ manifest }) => manifest.network === network);
+
+/** Whether the token of an offer has a rail of its own. */
+export const hasRail = (rails: readonly Rail[], token: Token): boolean => rails.some(isOf(token));
+
+const isOf =
+  ({ network, asset }: Token) =>
+  ({ manifest }: Rail): boolean =>
+    manifest.network === network && isSameAddress(network, manifest.asset, asset);
 
 /** Whether two addresses of a network are the same. The capitals of EVM addresses are only a checksum (EIP-55). */
 export const isSameAddress = (network: string, one: string, other: string): boolean =>

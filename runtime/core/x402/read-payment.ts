@@ -63,8 +63,13 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /**
  * Reads a payment: base64 text of a header (x402 transport HTTP, V2 `PAYMENT-SIGNATURE`, V1 `X-PAYMENT`) or an object
  * (MCP, A2A). V1 networks (`base`) are translated to CAIP-2 by `networks`.
+ * @param isRead which networks' payments are read, by CAIP-2 name; those of `networks` by default.
  */
-export function readPayment(raw: string | object, networks: ReadonlyMap<string, string>): Payment | Refusal {
+export function readPayment(
+  raw: string | object,
+  networks: ReadonlyMap<string, string>,
+  isRead = (network: string): boolean => [...networks.values()].includes(network),
+): Payment | Refusal {
   const value = parsePayment(raw);
   if (!isObject(value) || !isObject(value.payload)) return "invalid_payload";
   if (value.x402Version !== 1 && value.x402Version !== 2) return "unsupported_version";
@@ -74,7 +79,7 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   const { scheme, network } = named as Record<string, unknown>;
   if (typeof scheme !== "string" || typeof network !== "string") return "invalid_payload";
   const caip = value.x402Version === 1 ? (networks.get(network) ?? network) : network;
-  if (![...networks.values()].includes(caip)) return "unsupported_network";
+  if (!isRead(caip)) return "unsupported_network";
   const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEvm(value.payload);
   if (!read) return "invalid_payload";
   const identifier = value.x402Version === 2 ? readIdentifier(value.extensions) : undefined;
@@ -99,6 +104,9 @@ function readIdentifier(extensions: unknown): string | undefined | null {
   if (id === undefined || id === null) return undefined;
   return typeof id === "string" && IDENTIFIER.test(id) ? id : null;
 }
+
+/** Whether a network's payments can be read: also without a rail, since what was bought there is still delivered. */
+export const isKnownKind = (network: string): boolean => /^(?:eip155|solana):/.test(network);
 
 /** The payment as facilitators expect it: a v1 payment becomes v2 with the offer that it matched. */
 export function toPayload(payment: Payment, offer: PaymentRequirements, resource: string): PaymentPayload {
