@@ -101,8 +101,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());
-    const { isValid, invalidReason, invalidMessage, payer } = verdict;
-    if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
+    const { isValid, invalidReason: why, invalidMessage: said, payer } = verdict;
+    if (!isValid) return refuse(service, invocation, toRefusal(why, said), join(why, said));
     noteStep(purchase, "verified", clock.now());
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payment.authorization.payer ?? payer, reported: payer, listed, request };
