@@ -1,3 +1,5 @@
+import { toInterruptListener } from "./interrupt.ts";
+
 /** Where a command writes: results to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
@@ -6,10 +8,14 @@ export interface Terminal {
   readonly signal: AbortSignal;
 }
 
+/** As shells report an end by SIGINT. */
+const INTERRUPTED = 130;
+
 /** The process's standard streams. The first Ctrl-C aborts `signal`; the second one ends the process at once. */
 export function openTerminal(): Terminal {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  process.once("SIGTERM", () => stop.abort());
+  process.on("SIGINT", toInterruptListener({ first: () => stop.abort(), again: () => process.exit(INTERRUPTED) }));
   return {
     out: (text) => void process.stdout.write(`${text}\n`),
     err: (text) => void process.stderr.write(`${text}\n`),

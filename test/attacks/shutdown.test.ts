@@ -59,6 +59,21 @@ describe("a server that ends under load", () => {
       500,
     );
 
+  it("answers the call in flight when npm passes on the Ctrl+C that the terminal has sent, too", async () => {
+    payments = [];
+    await pay(`${seller.url}/v1/roll`, json(ROLL));
+    proxy.mishaps.settle = async (forward, response) => {
+      for (let times = 0; times < 2; times += 1) {
+        process.kill(seller.pid, "SIGINT");
+        await fetch(`${seller.url}/health`).catch(() => undefined); // The signal has arrived.
+      }
+      const { status, body } = await forward();
+      response.writeHead(status).end(body);
+    };
+    expect((await send(payments[0] as string)).status).to.equal(200);
+    await start(Number(new URL(seller.url).port));
+  });
+
   for (const [signal, end] of [
     ["SIGTERM", () => seller.stop()],
     ["kill -9", () => seller.kill()],

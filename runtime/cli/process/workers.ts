@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
 import { createLog } from "../../drivers/log.ts";
 import { examineConfig, loadEnv } from "../config/config.ts";
+import { toInterruptListener } from "../interrupt.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
 
 /** As many workers as there are processors. */
@@ -20,14 +21,16 @@ const GRACE_MS = 75_000;
 /**
  * Runs this command in several processes that share the port and the store, and replaces those that die. Workers start
  * one after the other; when the first one fails, no other is started. A signal to stop is passed on as an orderly stop,
- * and SIGHUP to each worker.
+ * a second SIGINT ends all of them, and SIGHUP is passed on to each.
  */
 export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
   const { config } = examineConfig(loadEnv());
   const log = createLog({ level: config.logLevel });
   const stopping = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
+  const stop = (): void => stopping.abort();
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", toInterruptListener({ first: stop, again: killAll }));
   process.on("SIGHUP", () => {
     hangUps += 1;
     for (const { process: child } of selling) child.kill("SIGHUP");
@@ -106,9 +109,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Pro
 
 /** Stops all workers in order. Workers that are still starting, or take too long, are killed. */
 async function stopAll(): Promise<void> {
-  const late = setTimeout(() => {
-    for (const { process: child } of workersNow()) child.kill("SIGKILL");
-  }, GRACE_MS);
+  const late = setTimeout(killAll, GRACE_MS);
   await Promise.all(
     workersNow().map(async (worker) => {
       const gone = once(worker, "exit");
@@ -119,6 +120,10 @@ async function stopAll(): Promise<void> {
     }),
   );
   clearTimeout(late);
+}
+
+function killAll(): void {
+  for (const { process: child } of workersNow()) child.kill("SIGKILL");
 }
 
 const workersNow = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []);

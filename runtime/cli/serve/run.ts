@@ -12,6 +12,7 @@ import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { readFolder, type SetFolder } from "../history/folder.ts";
+import { toInterruptListener } from "../interrupt.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 import { createFolderCheck } from "../monitor/folder-check.ts";
 import { openMonitor } from "../monitor/monitor.ts";
@@ -198,12 +199,13 @@ export interface SignalTerms {
   readonly reload?: (() => void) | undefined;
 }
 
-/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. */
+/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. */
 export function closeOnSignal({ close, reload }: SignalTerms): void {
   if (reload) process.on("SIGHUP", reload);
-  const skip: ("SIGHUP" | "SIGUSR2")[] = ["SIGUSR2", ...(reload ? (["SIGHUP"] as const) : [])];
-  closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
+  const skip: ("SIGHUP" | "SIGINT" | "SIGUSR2")[] = ["SIGINT", "SIGUSR2", ...(reload ? (["SIGHUP"] as const) : [])];
+  const grace = closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
     if (err) console.error(err);
     await close();
   });
+  process.on("SIGINT", toInterruptListener({ first: () => void grace.close(), again: () => process.exit(1) }));
 }
