@@ -51,7 +51,12 @@ function* filesAbove(home: string): Generator<string> {
     const file = join(dir, "package.json");
     if (existsSync(file)) {
       yield file;
-      for (const workspace of workspacesIn(file)) yield* globSync(join(dir, workspace, "package.json"));
+      for (const workspace of workspacesIn(file)) {
+        const inside = join(dir, workspace, "package.json");
+        // A start need not load Node's code for globs, 15 ms.
+        if (existsSync(inside)) yield inside;
+        else yield* globSync(inside);
+      }
     }
     if (dir === dirname(dir)) return;
   }
