@@ -8,17 +8,9 @@ import type { Settlement, Settler } from "../../runtime/core/payments/settlement
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
+import { OFFER } from "../support/offer.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
-const OFFER = {
-  scheme: "exact",
-  network: "eip155:8453",
-  asset: "0x1",
-  amount: "1000",
-  payTo: "0x2",
-  maxTimeoutSeconds: 300,
-  extra: {},
-};
 const RECORD: PaymentRecord = {
   state: "settling",
   request: "r",

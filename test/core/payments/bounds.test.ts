@@ -9,19 +9,11 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+import { OFFER } from "../../support/offer.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
-const OFFER = {
-  scheme: "exact",
-  network: "eip155:8453",
-  asset: "0x1",
-  amount: "1000",
-  payTo: "0x2",
-  maxTimeoutSeconds: 300,
-  extra: {},
-};
 const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
 const TRANSACTION = `0x${"ab".repeat(32)}`;
 

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -13,19 +13,11 @@ import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { OFFER } from "../../support/offer.ts";
 import { toSite } from "../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const MINUTE = 60_000;
-const OFFER = {
-  scheme: "exact",
-  network: "eip155:8453",
-  asset: "0x1",
-  amount: "1000",
-  payTo: "0x2",
-  maxTimeoutSeconds: 300,
-  extra: {},
-};
 const never = new AbortController().signal;
 
 describe("a credit", () => {
@@ -151,18 +143,23 @@ describe("a credit", () => {
 
   it("waits for the steps that its run has begun", async () => {
     const begun = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
     const ended: string[] = [];
     work = (_input, { step }) => {
       void step("late", async () => {
         begun.resolve();
-        await setTimeout(20);
+        await mayEnd.promise;
         ended.push("step");
         return null;
       });
       return { done: true };
     };
     const delivered = deliver().then(() => ended.push("run"));
-    await Promise.all([begun.promise, delivered]);
+    await begun.promise;
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    expect(ended).to.deep.equal([]);
+    mayEnd.resolve();
+    await delivered;
     expect(ended).to.deep.equal(["step", "run"]);
   });
 

@@ -1,19 +1,9 @@
 import { expect } from "chai";
 import { offline, replayAlways } from "../../support/sources/replay.ts";
 import { faultsOf, problemOf, readManifest } from "../host.ts";
-import { CHAINS, record, start, TX_HASHES, URLS } from "./recorded-chains.ts";
+import { CHAINS, NO_EVM, record, start, TX_HASHES, URLS } from "./recorded-chains.ts";
 
 const NO_SOLANA = { slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null };
-const NO_EVM = {
-  block_number: null,
-  timestamp: null,
-  from_address: null,
-  to_address: null,
-  value_wei: null,
-  value_eth: null,
-  gas_used: null,
-  input_calldata_hex: null,
-};
 
 describe("a decoded transaction", () => {
   offline();

@@ -7,6 +7,17 @@ export type Chain = (typeof CHAINS)[number];
 
 /** Where they are asked. */
 export const URLS = { base: "https://base.test", ethereum: "https://ethereum.test", solana: "https://solana.test" };
+/** What only transactions of EVM chains have, in those of Solana. */
+export const NO_EVM = {
+  block_number: null,
+  timestamp: null,
+  from_address: null,
+  to_address: null,
+  value_wei: null,
+  value_eth: null,
+  gas_used: null,
+  input_calldata_hex: null,
+};
 /** A recorded transaction of each. */
 export const TX_HASHES = {
   base: "0x07471adfe8f4ec553c1199f495be97fc8be8e0626ae307281c22534460184ed1",

@@ -18,6 +18,7 @@ import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain
 import { toTokenAddress } from "../../../runtime/sandbox/svm/tokens.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { createHost, problemOf, type Serve, serve } from "../host.ts";
+import { NO_EVM } from "./recorded-chains.ts";
 
 const MINT = rail("solana").asset;
 const SPL_TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
@@ -106,14 +107,7 @@ describe("a transaction of a real Solana chain", () => {
       signers: [owner],
       block_time: now / 1000,
       fee_lamports: 5000 + 100_000,
-      block_number: null,
-      timestamp: null,
-      from_address: null,
-      to_address: null,
-      value_wei: null,
-      value_eth: null,
-      gas_used: null,
-      input_calldata_hex: null,
+      ...NO_EVM,
     });
     expect(slot).to.equal(await connection.getSlot());
     expect((program_calls as Call[]).map(({ program, parsed }) => ({ program, parsed }))).to.deep.equal([

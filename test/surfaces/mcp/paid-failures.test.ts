@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
 import { decode, type Loose, openStall, type Stall } from "./served/support/stall.ts";
 
-const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
+const NAMED_OR_NOT = [...VERSIONS, ""];
 const INPUT = { low: 1, high: 6 };
 
 describe("a paid tool", () => {
@@ -98,7 +99,7 @@ describe("a paid tool", () => {
 
   describe("whose caller goes away", () => {
     it("is stopped and not charged before the settlement, in every era", async () => {
-      for (const version of VERSIONS) {
+      for (const version of NAMED_OR_NOT) {
         const gone = new AbortController();
         let aborted = false;
         stall.handler = (_input, { signal }) => {

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { toDoorRequest } from "../../support/door-request.ts";
+import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
 import { BASE_URL, decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
 
-const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
+const NAMED_OR_NOT = [...VERSIONS, ""];
 const INPUT = { low: 1, high: 6 };
 
 describe("a paid tool", () => {
@@ -19,7 +20,8 @@ describe("a paid tool", () => {
 
   describe("without a payment", () => {
     it("is challenged in every form that payers read, in every version, and never with HTTP 402", async () => {
-      for (const version of VERSIONS) expectChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
+      for (const version of NAMED_OR_NOT)
+        expectChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
       expect(stall.executions).to.equal(0);
     });
 
