@@ -30,27 +30,25 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   const wallet = await openWallet(config, base, terminal.signal);
   const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
   // One request for each key: an EVM key's purchases on all EVM rails come in one answer.
-  const signing = own.filter((rail, at) => own.findIndex((other) => isEvm(other) === isEvm(rail)) === at);
-  if (signing.length === 0)
+  const keys = [own.filter(isEvm), own.filter((rail) => !isEvm(rail))].flatMap((of) =>
+    of[0] ? [{ rails: of, secret: wallet.key(of[0]) as string }] : [],
+  );
+  if (keys.length === 0)
     throw new Problem("payment-required", "there is no wallet to sign in with: set BUYER_EVM_KEY or BUYER_SOLANA_KEY");
   const path = id === undefined ? "/v1/purchases?limit=50" : `/v1/purchases/${encodeURIComponent(id)}`;
-  const ask = (rail: RailManifest): Promise<SellerResponse> =>
-    askSignedIn(base + path, { rail, key: wallet.key(rail) as string, signal: terminal.signal });
-  if (id !== undefined) return showOne(await askInTurn(signing, ask), terminal);
-  const found = (await Promise.all(signing.map(ask))).flatMap(listOf);
+  const asked = await Promise.all(keys.map((key) => askSignedIn(base + path, key, terminal.signal)));
+  const answers = asked.filter((answer) => answer !== undefined);
+  const [first] = answers;
+  if (!first)
+    throw new Problem(
+      "upstream-failed",
+      `the seller lets no wallet of ${own.map(({ network }) => network).join(", ")} sign in`,
+    );
+  if (id !== undefined) return showOne(answers.find(({ status }) => status === 200) ?? first, terminal);
+  const found = answers.flatMap(listOf);
   if (json) terminal.out(toPrintableJson(found));
   else terminal.out(found.length === 0 ? "nothing was bought in these days" : toTable(found, rails));
   return EXIT.ok;
-}
-
-/** The first answer that succeeds; otherwise the last one. */
-async function askInTurn(
-  rails: readonly RailManifest[],
-  ask: (rail: RailManifest) => Promise<SellerResponse>,
-): Promise<SellerResponse> {
-  const [rail, ...rest] = rails as [RailManifest, ...RailManifest[]];
-  const answer = await ask(rail);
-  return answer.status === 404 && rest.length > 0 ? askInTurn(rest, ask) : answer;
 }
 
 function showOne(answer: SellerResponse, { out }: Terminal): number {

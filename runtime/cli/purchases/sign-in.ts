@@ -37,38 +37,46 @@ function openSolana(key: string): TextSigner {
 /**
  * Requests a resource of a wallet: signs the nonce of the seller's 402 and repeats the request (x402 extension
  * `sign-in-with-x`).
- * @throws Problem `upstream-failed` when the seller asks for no such signature, or for another host's.
+ * @param key.rails the rails of the key, which signs for the first one that the seller takes.
+ * @returns undefined when the seller takes none of them.
+ * @throws Problem `upstream-failed` when the seller asks for another host's signature, or for none that can be made.
  */
 export async function askSignedIn(
   url: string,
-  { rail, key, signal }: { readonly rail: RailManifest; readonly key: string; readonly signal: AbortSignal },
-): Promise<SellerResponse> {
+  key: { readonly rails: readonly RailManifest[]; readonly secret: string },
+  signal: AbortSignal,
+): Promise<SellerResponse | undefined> {
   const request = { method: "GET", url, body: undefined };
   const first = await ask(request, { signal });
   if (first.status !== 402) return first;
-  const { address, sign: signText } = await openSigner(rail, key);
-  const claim = toClaim(first, { address, network: rail.network, origin: new URL(url).origin });
+  const declared = declaredIn(first);
+  const chains = field(declared, "supportedChains");
+  const chainOf = ({ network }: RailManifest): unknown =>
+    Array.isArray(chains) ? chains.find((one) => textField(one, "chainId") === network) : undefined;
+  const rail = key.rails.find(chainOf);
+  if (!rail) return undefined;
+  const { address, sign: signText } = await openSigner(rail, key.secret);
+  const info = field(declared, "info");
+  const claim = checked({ ...(info as object), ...(chainOf(rail) as object), address }, new URL(url).origin);
   const signature = await signText(toMessage(claim));
   const proof = Buffer.from(JSON.stringify({ ...claim, signature })).toString("base64");
   return ask(request, { signal, headers: { "sign-in-with-x": proof } });
+}
+
+/** What the seller's 402 says about signing in. */
+function declaredIn({ headers, json }: SellerResponse): unknown {
+  const header = headers.get("payment-required");
+  return field(field(header ? decodedChallenge(header) : json, "extensions"), "sign-in-with-x");
 }
 
 /**
  * The claim that the seller asks for. It must name the seller's own host; otherwise this seller could sign in elsewhere
  * with it.
  */
-function toClaim(
-  { headers, json }: SellerResponse,
-  { address, network, origin }: { readonly address: string; readonly network: string; readonly origin: string },
-): Claim {
-  const header = headers.get("payment-required");
-  const declared = field(field(header ? decodedChallenge(header) : json, "extensions"), "sign-in-with-x");
-  const chains = field(declared, "supportedChains");
-  const chain = Array.isArray(chains) ? chains.find((one) => textField(one, "chainId") === network) : undefined;
-  const info = field(declared, "info");
-  const claim = readClaim({ ...(info as object), ...(chain as object), address, signature: "none yet" });
-  if (!chain || typeof claim === "string")
-    throw new Problem("upstream-failed", `the seller lets no wallet of ${network} sign in (${claim})`);
+function checked(given: object, origin: string): Claim {
+  const claim = readClaim({ ...given, signature: "none yet" });
+  if (typeof claim === "string")
+    throw new Problem("upstream-failed", `the seller asks for a signature that cannot be made: ${claim}`);
   if (claim.domain !== new URL(origin).host || URL.parse(claim.uri)?.origin !== origin)
     throw new Problem("upstream-failed", `the seller asks for a signature for ${claim.domain}, which is not ${origin}`);
   return claim;

@@ -1,0 +1,68 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { base58 } from "@scure/base";
+import { Keypair } from "@solana/web3.js";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
+import { ROOT } from "../../core/set/served-directory.ts";
+
+const BUYER = {
+  BUYER_EVM_KEY: `0x${"11".repeat(32)}`,
+  BUYER_SOLANA_KEY: base58.encode(Keypair.generate().secretKey),
+};
+
+/** A seller whose wallets sign in for these networks. It lists the network of each proof as a purchase. */
+async function openSeller(networks: readonly string[]): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(({ headers }, response) => {
+    const proof = headers["sign-in-with-x"];
+    const { chainId } = proof ? JSON.parse(Buffer.from(String(proof), "base64").toString()) : {};
+    const uri = `http://${headers.host}`;
+    const info = { domain: headers.host, uri, version: "1", nonce: "abcdefgh", issuedAt: "2026-11-22T08:00:00.000Z" };
+    const supportedChains = networks.map((network) => ({ chainId: network, type: "eip191" }));
+    const challenge = { x402Version: 2, accepts: [], extensions: { "sign-in-with-x": { info, supportedChains } } };
+    response.writeHead(chainId ? 200 : 402, { "content-type": "application/json" });
+    response.end(JSON.stringify(chainId ? { purchases: [{ id: chainId }] } : challenge));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+async function list(networks: readonly string[], rail?: string): Promise<unknown> {
+  const seller = await openSeller(networks);
+  let out = "";
+  const terminal = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: () => {},
+    signal: new AbortController().signal,
+  };
+  try {
+    await runPurchases(readConfig(BUYER), { id: undefined, url: seller.url, rail, json: true, dir: ROOT }, terminal);
+    return (JSON.parse(out) as { id: string }[]).map(({ id }) => id);
+  } finally {
+    await seller.close();
+  }
+}
+
+describe("payphone purchases", () => {
+  it("signs in with each key for a network that the seller takes, whatever else the buyer could pay on", async () => {
+    expect(await list(["eip155:8453"])).to.deep.equal(["eip155:8453"]);
+    expect(await list(["eip155:137", "eip155:8453"])).to.deep.equal(["eip155:8453"]);
+    expect(await list(["eip155:137"])).to.deep.equal(["eip155:137"]);
+    expect(await list(["eip155:137", "eip155:8453"], "polygon")).to.deep.equal(["eip155:137"]);
+  });
+
+  it("says for which networks it could have signed when the seller takes none of them", async () => {
+    const refused = await list(["eip155:1"]).catch((error: unknown) => error);
+    expect(refused).to.have.property(
+      "message",
+      "the seller lets no wallet of eip155:8453, solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp, eip155:137 sign in",
+    );
+  });
+});
