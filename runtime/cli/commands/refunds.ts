@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { loadConfig } from "../config/config.ts";
+import { loadStorePlace } from "../config/server-store.ts";
 import { railsOption } from "./directory.ts";
 
 const REFUNDS_HELP = `
 "pending": the treasury pays it back automatically (USDC on Base); the reason says why that is not done yet.
 "manual":  you pay the amount back to the payer, and then close the refund with your transaction.
 
-The list is read from the server's store (PAYPHONE_DATA_DIR, REDIS_URL); the server may be running. For a sandbox, set
-PAYPHONE_DATA_DIR=.payphone/sandbox.
+The list is read from the server's store (PAYPHONE_DATA_DIR, REDIS_URL); the server may be running. Where there
+is only a sandbox's store, it is the sandbox's.
 
 Examples:
   payphone refunds
@@ -25,7 +25,7 @@ export function addRefundCommands(program: Command): void {
     .action(async ({ dir, json = false }: { dir: string; json?: boolean }) => {
       const { listRefunds } = await import("../refunds/refunds.ts");
       const { toRefundTable } = await import("../refunds/text.ts");
-      const rows = await listRefunds(loadConfig(), dir);
+      const rows = await listRefunds(loadStorePlace(), dir);
       if (json) console.log(JSON.stringify(rows, null, 2));
       else console.log(rows.length > 0 ? toRefundTable(rows) : "no refunds are open");
     });
@@ -36,7 +36,7 @@ export function addRefundCommands(program: Command): void {
     .requiredOption("--tx <transaction>", "the transaction that has paid it")
     .action(async (job: string, { tx: transaction }: { tx: string }) => {
       const { closeRefund } = await import("../refunds/refunds.ts");
-      await closeRefund(loadConfig(), { job, transaction });
+      await closeRefund(loadStorePlace(), { job, transaction });
       console.log(`The refund of ${job} is closed: it was paid by ${transaction}`);
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toColumns } from "../columns.ts";
-import { loadConfig } from "../config/config.ts";
+import { loadStorePlace } from "../config/server-store.ts";
 import { toShop } from "../config/shop.ts";
 import { shopOption } from "./directory.ts";
 import { checkSpan, fromOption, toOption } from "./sales.ts";
@@ -27,7 +27,7 @@ export function addWebhookCommands(program: Command): void {
     .addHelpText("after", HELP)
     .action(async ({ dir, json = false }: { dir?: string; json?: boolean }) => {
       const { listWebhooks } = await import("../webhooks/webhooks.ts");
-      const rows = await listWebhooks(loadConfig(), await loadSite(dir));
+      const rows = await listWebhooks(loadStorePlace(), await loadSite(dir));
       if (json) console.log(JSON.stringify(rows, null, 2));
       else if (rows.length === 0) console.log("no message waits, and none was given up");
       else
@@ -49,7 +49,7 @@ export function addWebhookCommands(program: Command): void {
       checkSpan(options);
       const { resendWebhooks } = await import("../webhooks/webhooks.ts");
       const { dir } = command.optsWithGlobals<{ dir?: string }>();
-      const count = await resendWebhooks(loadConfig(), await loadSite(dir), { ids, ...options });
+      const count = await resendWebhooks(loadStorePlace(), await loadSite(dir), { ids, ...options });
       console.log(`${count} ${count === 1 ? "message is" : "messages are"} told again`);
     });
 }

@@ -1,8 +1,9 @@
 import { accessSync } from "node:fs";
+import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
-import type { Config } from "./config.ts";
+import { type Config, loadConfig } from "./config.ts";
 
 /** The part of the configuration that locates the store. */
 export type StorePlace = Pick<Config, "dataDir" | "redisUrl">;
@@ -14,6 +15,16 @@ export type StorePlace = Pick<Config, "dataDir" | "redisUrl">;
 export async function openServerStore(place: StorePlace): Promise<OpenStore> {
   requireStore(place);
   return openStore(place);
+}
+
+/** Where the server of this environment keeps its store: the sandbox's place when there is no other, which is said. */
+export function loadStorePlace(): StorePlace {
+  const { dataDir, redisUrl } = loadConfig();
+  const sandboxDir = join(dataDir, "sandbox");
+  if (redisUrl !== undefined || isThere(storeFileOf(dataDir)) || !isThere(storeFileOf(sandboxDir)))
+    return { dataDir, redisUrl };
+  console.error("The sandbox's: play money.");
+  return { dataDir: sandboxDir, redisUrl };
 }
 
 /**

@@ -21,7 +21,12 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
       mend: `payphone trust ${facilitator}`,
     })),
     ...(refunds && refunds.manual > 0
-      ? [{ what: `${refunds.manual} refunds wait to be paid by hand`, mend: "payphone refunds" }]
+      ? [
+          {
+            what: `${refunds.manual} ${refunds.manual === 1 ? "refund waits" : "refunds wait"} to be paid by hand`,
+            mend: "payphone refunds",
+          },
+        ]
       : []),
     ...treasury
       .filter(({ coins, least }) => coins < least)

@@ -187,6 +187,28 @@ describe("payphone refunds", () => {
     expect(await refusalOf(command(dataDir, "close", id))).to.contain("--tx <transaction>");
   });
 
+  it("lists and closes a sandbox's where there are no others, and says so", async () => {
+    const dataDir = join(folder, "try");
+    const store = await openStore({ dataDir: join(dataDir, "sandbox") });
+    const { id, service, payment } = failedJob(ON_SOLANA);
+    const refund: OpenRefund = { id, service, payment, openedAt: 0, isOnRail: false, state: "manual", reason: "Why" };
+    await createRefundRecords(store).open(refund);
+    await store.close();
+    const { error } = console;
+    const said: string[] = [];
+    console.error = (text: string) => void said.push(text);
+    try {
+      expect(await command(dataDir)).to.match(new RegExp(`^job .*\n${id} `));
+      await command(dataDir, "close", id, "--tx", SOLANA_TX);
+      expect(said).to.deep.equal(["The sandbox's: play money.", "The sandbox's: play money."]);
+      await (await openStore({ dataDir })).close(); // From now on there is a shop for real money.
+      expect(await command(dataDir)).to.equal("no refunds are open");
+      expect(said).to.have.length(2);
+    } finally {
+      console.error = error;
+    }
+  });
+
   it("says that the store cannot be reached", async () => {
     const config = { dataDir: folder, redisUrl: "redis://user:secret@127.0.0.1:9/0" };
     const refusal = await refusalOf(listRefunds(config, ROOT));
