@@ -83,6 +83,17 @@ withBrowser.describe("the seller's pages in a browser", () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it("print the figures of a chart without JavaScript as well", async () => {
+    const context = await browser.newContext({ ...DESKTOP, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(entry);
+    const figure = page.locator("figure tbody td").first();
+    expect(await figure.isVisible()).to.equal(false);
+    await page.emulateMedia({ media: "print" });
+    expect(await figure.isVisible()).to.equal(true);
+    await context.close();
+  });
+
   it("renew their figures while they are looked at", async () => {
     const { page, close } = await visit(browser, entry, DESKTOP, (opened) => opened.clock.install());
     const sales = page.locator(".tile", { hasText: "Sales" }).locator("dd");
