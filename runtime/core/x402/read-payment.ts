@@ -109,7 +109,7 @@ function readIdentifier(extensions: unknown): string | undefined | null {
 }
 
 /** Whether a network's payments can be read: also without a rail, since what was bought there is still delivered. */
-export const isKnownKind = (network: string): boolean => /^(?:eip155|solana):/.test(network);
+export const isKnownKind = (network: string): boolean => /^(?:eip155|solana):[-\w]{1,32}$/.test(network);
 
 /** The payment as facilitators expect it: a v1 payment becomes v2 with the offer that it matched. */
 export function toPayload(payment: Payment, offer: PaymentRequirements, resource: string): PaymentPayload {

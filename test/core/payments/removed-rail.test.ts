@@ -61,6 +61,17 @@ describe("a rail that is removed", () => {
     );
   });
 
+  it("is not what a payment of a network names that is no network at all", async () => {
+    const payment = JSON.parse(Buffer.from(await pay(), "base64").toString());
+    for (const network of [`eip155:${"1".repeat(5000)}`, "eip155:", "solana:a b", "eip155:1\n"]) {
+      const response = await send(shop, encode({ ...payment, accepted: { ...payment.accepted, network } }));
+      expect(response.status).to.equal(402);
+      expect(await errorOf(response)).to.match(
+        /^unsupported_network: accepted\.network is .{1,80}, taken are eip155:8453/s,
+      );
+    }
+  });
+
   it("leaves its offers to no other token of the network, whose decimals and price are others", async () => {
     const coarse = dollars("coarse", 10);
     const response = await send(await change(coarse), await pay());
