@@ -98,7 +98,7 @@ function createCounts(registry: Registry): MetricCounts {
   const cache = counter("cache_reads_total", "Reads of caches on behalf of calls.", ["service", "outcome"]);
   const sales = counter("sales_total", "Settled payments.", ["service", "rail"]);
   const revenue = counter("revenue_usd_total", "The price of settled payments in US dollars.", ["service", "rail"]);
-  const refunds = counter("refunds_total", "Payments that were paid back.", ["service"]);
+  const refunds = counter("refunds_total", "Payments that were paid back automatically.", ["service"]);
   const jobs = counter("jobs_ended_total", "Jobs that are over.", ["service", "state"]);
   const calls = histogram(
     "call_seconds",
