@@ -99,7 +99,7 @@ describe("a facilitator that lies, beside one that does not", () => {
     await found();
     await eventually(() => rail.moved.size === 1);
     lies = false;
-    expect(await trust.pardon("first")).to.equal(1);
+    expect(await trust.trustAgain("first")).to.equal(1);
     asked.length = 0;
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
     expect(asked).to.deep.equal(["first"]);

@@ -53,7 +53,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
       log: openSandboxLog(config, set),
       examine: (next) => examine(next, set, own.env),
     });
-    await pardonAll(running, set);
+    await trustAll(running, set);
     const watching = watch
       ? watchFolder({ dir: set.dir, onChange: () => applyOnChange(running, console.log) })
       : undefined;
@@ -77,10 +77,10 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
  * Trusts all facilitators again. The chains are new, so a settlement that they do not show was made on the former
  * chains and is no lie.
  */
-async function pardonAll({ swap }: Running, { site }: ManifestSet): Promise<void> {
+async function trustAll({ swap }: Running, { site }: ManifestSet): Promise<void> {
   const sold = withOneFacilitator(site);
   const names = new Set(sold.rails.flatMap((rail) => facilitatorsOf(rail, sold)));
-  for (const name of names) await swap.current().composition.pardon(name);
+  for (const name of names) await swap.current().composition.trustAgain(name);
 }
 
 /** @throws Problem `bad-request` for an id that is not an upstream of the set. */

@@ -74,7 +74,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
         .filter((service) => service.manifest.price !== undefined && payments.offers.of(service).length === 0)
         .map(({ manifest }) => manifest.id),
     ready,
-    pardon: outside.trust.pardon,
+    trustAgain: outside.trust.trustAgain,
     prepare: payments.prepare,
     takeOver: payments.sweep,
     async drain() {

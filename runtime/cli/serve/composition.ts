@@ -71,7 +71,7 @@ export interface Composition {
   /** The answer of `GET /ready`. */
   ready(): Promise<ReadyReport>;
   /** Trusts a facilitator again: see `FacilitatorTrust`. */
-  readonly pardon: FacilitatorTrust["pardon"];
+  readonly trustAgain: FacilitatorTrust["trustAgain"];
   /** Checks whether the rails are up, and stores the offers. After that, calls can be served. */
   prepare(): Promise<void>;
   /** Prepares, unless that was done, and resumes work that an earlier process left unfinished. */

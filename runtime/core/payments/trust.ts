@@ -7,8 +7,8 @@ import type { Distrust } from "../x402/rails.ts";
 
 /**
  * Which facilitators are trusted, per network. A facilitator that reports a settlement which the chain does not show is
- * distrusted until the chain shows it, the operator pardons the facilitator, or a day has passed. Kept in the store for
- * all processes.
+ * distrusted until the chain shows it, the operator trusts the facilitator again, or a day has passed. Kept in the store
+ * for all processes.
  */
 export interface FacilitatorTrust {
   /** The reason, a sentence, why a facilitator is distrusted; undefined while it is trusted. Reads memory only. */
@@ -28,7 +28,7 @@ export interface FacilitatorTrust {
    * Trusts a facilitator again on all networks, whatever it has reported so far. @returns on how many networks it was
    * distrusted. @throws Problem `bad-request` for a facilitator that no rail has, `unavailable`.
    */
-  pardon(facilitator: string): Promise<number>;
+  trustAgain(facilitator: string): Promise<number>;
   /** Reads the store. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
   /** Calls the listener after every change. */
@@ -47,7 +47,7 @@ export interface ReportedSettlement {
   readonly claimedAt: number;
 }
 
-/** The record of a facilitator on one network: the doubt, or the time of the pardon. */
+/** A facilitator on one network: the doubt, or when the operator trusted it again (`pardonedAt`, Unix milliseconds). */
 type Entry = { readonly doubt: Doubt } | { readonly pardonedAt: number };
 
 interface Doubt extends Pick<ReportedSettlement, "payment" | "transaction"> {
@@ -64,7 +64,7 @@ export interface FacilitatorTrustDeps {
 
 const DOUBT_MS = 24 * 60 * 60_000;
 /** Longer than a settlement that the chain does not show is searched for. */
-const PARDON_MS = 2 * DOUBT_MS;
+const TRUSTED_AGAIN_MS = 2 * DOUBT_MS;
 
 export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorTrustDeps): FacilitatorTrust {
   const parties = partiesOf(site);
@@ -111,16 +111,16 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
     withdraw({ facilitator, network, payment, transaction, claimedAt }) {
       const key = keyOf(facilitator, network);
       if (doubtOf(facilitator, network)) return;
-      const isPardoned = (entry: Entry | undefined): boolean =>
+      const isTrustedAgain = (entry: Entry | undefined): boolean =>
         entry !== undefined && "pardonedAt" in entry && claimedAt <= entry.pardonedAt;
-      if (isPardoned(entries.get(key))) return;
+      if (isTrustedAgain(entries.get(key))) return;
       const entry: Entry = { doubt: { payment, transaction, at: clock.now() } };
       log.error("facilitator.false-settlement", { facilitator, network, payment, transaction });
       change(key, entry);
       write(key, async () => {
         const known = await store.get<Entry>(key);
-        if (isPardoned(known))
-          change(key, known); // Another process pardoned it a moment ago.
+        if (isTrustedAgain(known))
+          change(key, known); // Trusted again a moment ago, in another process.
         else await store.set(key, entry, DOUBT_MS);
       });
     },
@@ -136,14 +136,14 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
         write(key, () => store.delete(key));
       }
     },
-    async pardon(facilitator) {
+    async trustAgain(facilitator) {
       const own = parties.filter((party) => party.facilitator === facilitator);
       if (own.length === 0) throw new Problem("bad-request", toUnknown(facilitator, parties));
       const doubted = own.filter(({ network }) => doubtOf(facilitator, network));
       for (const { network } of own) {
         const key = keyOf(facilitator, network);
         const entry: Entry = { pardonedAt: clock.now() };
-        await store.set(key, entry, PARDON_MS);
+        await store.set(key, entry, TRUSTED_AGAIN_MS);
         change(key, entry);
       }
       if (doubted.length > 0) log.warn("facilitator.pardoned", { facilitator });

@@ -78,7 +78,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     }
   }
 
-  /** Reports each distrusted facilitator at once, and again when it is distrusted again after a pardon. */
+  /** Reports each distrusted facilitator at once, and again when it was trusted in between. */
   async function lookAtFacilitators(): Promise<void> {
     for (const { facilitator, network, reason, since } of distrusted()) {
       const data = { facilitator, network, reason, since: new Date(since).toISOString() };

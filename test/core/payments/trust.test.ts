@@ -98,8 +98,8 @@ describe("the trust in a facilitator", () => {
     lie("first", "0x2", now, POLYGON);
     lie("second", "0x3");
     now += 1000;
-    expect(await trust.pardon("first")).to.equal(2);
-    expect(await trust.pardon("first")).to.equal(0);
+    expect(await trust.trustAgain("first")).to.equal(2);
+    expect(await trust.trustAgain("first")).to.equal(0);
     await other.refresh();
     for (const one of [trust, other]) {
       one.withdraw({ facilitator: "first", network: BASE, payment: "k", transaction: "0x4", claimedAt: NOW });
@@ -109,18 +109,18 @@ describe("the trust in a facilitator", () => {
     now += 1;
     lie("first", "0x5");
     expect(trust.reasonAgainst("first", BASE)).to.match(/settlement 0x5 /);
-    const refusal = await trust.pardon("third").catch((error: unknown) => error);
+    const refusal = await trust.trustAgain("third").catch((error: unknown) => error);
     expect(refusal)
       .to.be.instanceOf(Problem)
       .with.property("message", "No rail is settled by a facilitator third; there are: first, second");
   });
 
-  it("is not withdrawn again by a process that has not heard of the pardon yet", async () => {
+  it("is not withdrawn again by a process that has not read yet that it is trusted again", async () => {
     const late = create();
     lie("first", "0x1");
     await trust.refresh();
     now += 1000;
-    await trust.pardon("first");
+    await trust.trustAgain("first");
     late.withdraw({ facilitator: "first", network: BASE, payment: "k", transaction: "0x1", claimedAt: NOW });
     await eventually(() => late.reasonAgainst("first", BASE) === undefined);
     await trust.refresh();

@@ -55,7 +55,7 @@ describe("troubles that receivers are told of", () => {
     expect(new Set(told.map(({ id }) => id)).size).to.equal(told.length);
   });
 
-  it("are a facilitator that is distrusted, at once, and again after it was pardoned and has lied again", async () => {
+  it("are a facilitator that is distrusted, at once, and again after it was trusted and has lied again", async () => {
     const doubt = { facilitator: "first", network: "eip155:8453", reason: "it lied", since: Date.now() };
     distrusted = [doubt];
     troubles.start();

@@ -64,7 +64,7 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
     local("POST", "/trust", async (request) => {
       const { facilitator } = await readOrder(request);
       if (facilitator === undefined) throw new Problem("bad-request", "facilitator is missing");
-      return { pardoned: await parts.swap.current().composition.pardon(facilitator) };
+      return { pardoned: await parts.swap.current().composition.trustAgain(facilitator) };
     }),
   ];
 }
