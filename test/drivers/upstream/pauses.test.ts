@@ -36,11 +36,13 @@ describe("the pauses between attempts", () => {
 
   it("are doubled each time, and at most a quarter shorter than that", async () => {
     expect(await make({ pauseMs: 40 })).to.equal("answer");
+    expect(pauses()).to.have.length(3);
     for (const [at, pause] of pauses().entries()) expect(pause).to.be.at.least(40 * 2 ** at * 0.75);
   });
 
   it("are no shorter than the upstream has asked for", async () => {
     expect(await make({ retryAfterMs: 300 })).to.equal("answer");
+    expect(pauses()).to.have.length(3);
     for (const pause of pauses()) expect(pause).to.be.at.least(300);
   });
 
