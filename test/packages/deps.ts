@@ -32,12 +32,12 @@ async function list(): Promise<void> {
     return { ...direct, all: toSize(all), alone: toSize([...all].filter((path) => !others.has(path))) };
   });
   console.log("alone: packages   MB  with shared: packages   MB");
-  for (const { name, kind, all, alone } of rows.sort((a, b) => b.alone.bytes - a.alone.bytes)) {
+  for (const { name, kind, spec, all, alone } of rows.sort((a, b) => b.alone.bytes - a.alone.bytes)) {
     const locked = lockedOf(name);
     const facts = [
       KINDS[kind],
       licenceOf(name, locked),
-      await ageOf(name, locked.version),
+      await ageOf(spec, name, locked.version),
       toUsers(files.get(name) ?? []),
     ];
     const columns = `${toColumns(alone, 15)}${toColumns(all, 23)}`;
@@ -61,14 +61,18 @@ function toColumns({ packages, bytes }: Size, width: number): string {
   return String(packages).padStart(width) + (bytes / MEGABYTE).toFixed(1).padStart(6);
 }
 
-/** Days since the pinned version was published; undefined unless asked for. */
-async function ageOf(name: string, version = ""): Promise<string | undefined> {
-  if (!process.argv.includes("--ages")) return undefined;
-  const { stdout } = await promisify(execFile)("npm", ["view", `${name}@${version}`, "time", "--json"], {
+/** Days since the pinned version was published; undefined unless asked for, and for folders of this repository. */
+async function ageOf(spec: string, name: string, version = ""): Promise<string | undefined> {
+  if (!process.argv.includes("--ages") || spec.startsWith("file:")) return undefined;
+  const published = await publishedAt(spec.startsWith("npm:") ? spec.slice(4) : `${name}@${version}`, version);
+  return published === undefined ? "age unknown" : `${Math.floor((Date.now() - Date.parse(published)) / DAY_MS)} days`;
+}
+
+async function publishedAt(spec: string, version: string): Promise<string | undefined> {
+  const { stdout } = await promisify(execFile)("npm", ["view", spec, "time", "--json"], {
     maxBuffer: 2 ** 26,
   });
-  const published = (JSON.parse(stdout || "{}") as Record<string, string>)[version];
-  return published === undefined ? "age unknown" : `${Math.floor((Date.now() - Date.parse(published)) / DAY_MS)} days`;
+  return (JSON.parse(stdout || "{}") as Record<string, string>)[version];
 }
 
 function toUsers(files: readonly string[]): string {

@@ -26,13 +26,17 @@ interface Locked {
 export interface Direct {
   readonly name: string;
   readonly kind: Kind;
+  /** The version, `npm:` with another name's, or `file:` with a folder of this repository. */
+  readonly spec: string;
 }
 
 const PACKAGES = lock.packages as unknown as Readonly<Record<string, Locked>>; // JSON's type knows each key alone.
 const KINDS: readonly Kind[] = ["dependencies", "devDependencies", "optionalDependencies"];
 
 export const DIRECT: readonly Direct[] = KINDS.flatMap((kind) =>
-  Object.keys({ ...root[kind], ...(services as Partial<Record<Kind, Names>>)[kind] }).map((name) => ({ name, kind })),
+  Object.entries<string>({ ...root[kind], ...(services as Partial<Record<Kind, Names>>)[kind] }).map(
+    ([name, spec]) => ({ name, kind, spec }),
+  ),
 );
 
 /** The paths of all packages, those of other platforms included, each with its name and what the lock says of it. */
