@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -7,10 +6,9 @@ import { toAccount } from "../../core/account.ts";
 import type { Books } from "../../core/books/books.ts";
 import { toForget } from "../../core/books/keeping.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
-import { requireStore } from "../config/server-store.ts";
+import { hasSandboxOnly, requireStore } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 
 /** Where to find a book. */
@@ -38,7 +36,7 @@ export interface LentBook {
 export async function withBooks<T>(config: Config, place: BookPlace, work: (shop: LentBook) => Promise<T>): Promise<T> {
   const site = await loadSite(place.dir);
   const sandboxDir = join(config.dataDir, "sandbox");
-  const isSandbox = place.sandbox ?? !hasOwnStore(config);
+  const isSandbox = place.sandbox ?? hasSandboxOnly(config);
   const dataDir = isSandbox ? sandboxDir : config.dataDir;
   const isRedis = config.redisUrl !== undefined && !isSandbox;
   const from = { dataDir, redisUrl: isRedis ? config.redisUrl : undefined };
@@ -59,9 +57,6 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
 }
 
 /** Whether to use the book of real money: there is one, or there is no sandbox's book either. */
-const hasOwnStore = ({ redisUrl, dataDir }: Config): boolean =>
-  redisUrl !== undefined || existsSync(storeFileOf(dataDir)) || !existsSync(storeFileOf(join(dataDir, "sandbox")));
-
 /** Reads the site's file without checking it, since a server has done so. @throws Problem `bad-request`. */
 async function loadSite(dir: string): Promise<SiteManifest> {
   const file = join(dir, "manifests/_site.yaml");

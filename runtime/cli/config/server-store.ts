@@ -20,12 +20,14 @@ export async function openServerStore(place: StorePlace): Promise<OpenStore> {
 /** Where the server of this environment keeps its store: the sandbox's place when there is no other, which is said. */
 export function loadStorePlace(): StorePlace {
   const { dataDir, redisUrl } = loadConfig();
-  const sandboxDir = join(dataDir, "sandbox");
-  if (redisUrl !== undefined || isThere(storeFileOf(dataDir)) || !isThere(storeFileOf(sandboxDir)))
-    return { dataDir, redisUrl };
+  if (!hasSandboxOnly({ dataDir, redisUrl })) return { dataDir, redisUrl };
   console.error("The sandbox's: play money.");
-  return { dataDir: sandboxDir, redisUrl };
+  return { dataDir: join(dataDir, "sandbox"), redisUrl };
 }
+
+/** Whether a sandbox has kept its store in this place, and no server has kept one. */
+export const hasSandboxOnly = ({ dataDir, redisUrl }: StorePlace): boolean =>
+  redisUrl === undefined && !isThere(storeFileOf(dataDir)) && isThere(storeFileOf(join(dataDir, "sandbox")));
 
 /**
  * @throws Problem `bad-request` when there is no store: a new, empty one would falsely show that nothing is open;
