@@ -52,6 +52,7 @@ describe("a store in a file from which much was deleted", () => {
   it("serves while it gives space back, and while another process has it open", async () => {
     const [store, other] = [await openSqliteStore({ file, upkeepMs: 5 }), await openSqliteStore({ file, upkeepMs: 5 })];
     await setMany(store, 800);
+    await eventually(async () => (await size()) > 5 * MB);
     await deleteMany(other, 800);
     let count = 0;
     await eventually(async () => {
