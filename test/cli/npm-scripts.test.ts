@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { on, once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -38,6 +38,8 @@ describe("the npm scripts that serve", () => {
   it("put the server in the shell's place, so that it gets npm's signals", () => {
     const { start, serve } = packageJson.scripts;
     for (const script of [start, serve]) expect(script).to.match(/^exec node /);
+    const shop = JSON.parse(readFileSync(join(ROOT, "runtime/cli/init/shop/package.json.txt"), "utf8"));
+    for (const script of [shop.scripts.start, shop.scripts.serve]) expect(script).to.match(/^exec payphone /);
   });
 
   it("stop the server in order when npm is told to stop, and end with its exit code", async () => {
