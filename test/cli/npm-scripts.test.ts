@@ -38,8 +38,8 @@ describe("the npm scripts that serve", () => {
   it("put the server in the shell's place, so that it gets npm's signals", () => {
     const { start, serve } = packageJson.scripts;
     for (const script of [start, serve]) expect(script).to.match(/^exec node /);
-    const shop = JSON.parse(readFileSync(join(ROOT, "runtime/cli/init/shop/package.json.txt"), "utf8"));
-    for (const script of [shop.scripts.start, shop.scripts.serve]) expect(script).to.match(/^exec payphone /);
+    const shop = readFileSync(join(ROOT, "runtime/cli/init/shop/package.json.txt"), "utf8");
+    expect(shop).to.include('"start": "exec payphone sandbox"').and.to.include('"serve": "exec payphone serve"');
   });
 
   it("stop the server in order when npm is told to stop, and end with its exit code", async () => {
