@@ -27,7 +27,7 @@ function addCheck(program: Command): void {
       const unread = await checkRecordings(dir);
       const report = unread.length > 0 && faults.length === 0 ? [] : [toFaultReport(faults)];
       console.log([...unread, ...report].join("\n"));
-      process.exitCode = faults.length + unread.length > 0 ? EXIT.failed : EXIT.ok;
+      end(faults.length + unread.length > 0 ? EXIT.failed : EXIT.ok);
     });
 }
 
@@ -48,7 +48,7 @@ async function lookAsDirectories(dir: string): Promise<void> {
   const { env, publicBaseUrl: baseUrl } = loadConfig();
   const findings = await checkDiscovery(dir, { env, baseUrl });
   console.log(toDiscoveryReport(findings));
-  process.exitCode = findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.ok;
+  end(findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.ok);
 }
 
 function addTypes(program: Command): void {
@@ -84,7 +84,7 @@ function addRecord(program: Command): void {
       const run = options.new ? recordMissing(terms) : runRecord({ ...terms, check: options.check ?? false });
       const { report, hasFailed } = await run;
       console.log(report);
-      process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;
+      end(hasFailed ? EXIT.failed : EXIT.ok);
     });
 }
 
@@ -109,6 +109,12 @@ function addTest(program: Command): void {
       const dir = toShop(given);
       const { runTest } = await import("../contract/run.ts");
       const haveComeTrue = await runTest({ dir, services, env: loadEnv(), print: (line) => console.log(line) });
-      process.exitCode = haveComeTrue ? EXIT.ok : EXIT.failed;
+      end(haveComeTrue ? EXIT.ok : EXIT.failed);
     });
+}
+
+/** Ends once everything is printed: a timer or a connection that a plugin leaves open would keep the process running. */
+function end(code: number): void {
+  process.exitCode = code;
+  process.stdout.write("", () => process.exit());
 }

@@ -3,6 +3,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
+import { within } from "../../core/deadline.ts";
 import { isObject } from "../../core/json.ts";
 import { checkProxies } from "../../core/proxy/checks/checks.ts";
 import { withMedia } from "../../core/proxy/media.ts";
@@ -100,6 +101,9 @@ export interface Lent {
   readonly upstreams: ReadonlyMap<string, Upstream>;
 }
 
+/** How long the import and the setup of a plugin may take, each. */
+const PATIENCE_MS = 30_000;
+
 /** The handlers of a set, and the faults of its plugins. */
 export interface LoadedPlugins {
   /** By `plugin.handler`. */
@@ -150,7 +154,7 @@ async function loadPlugin(
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
   const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
   try {
-    const module: { default?: unknown } = await import(url).catch((error: unknown) => {
+    const module: { default?: unknown } = await inTime("import", import(url)).catch((error: unknown) => {
       noteFailure(url);
       throw error;
     });
@@ -158,7 +162,7 @@ async function loadPlugin(
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
     const plugin = module.default as Plugin<unknown>; // `explainPlugin` has checked this.
     const { host, collect } = noteCapabilities(toHost(name, drafts, lent));
-    const handlers = await plugin.setup(host);
+    const handlers = await inTime("setup", Promise.resolve(plugin.setup(host)));
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
     return bind(drafts, handlers, set, collect);
   } catch (error) {
@@ -168,6 +172,10 @@ async function loadPlugin(
     return { handlers: new Map(), capabilities: new Set(), faults: [{ ...place, code: "plugin-failed", message }] };
   }
 }
+
+/** A plugin that never finishes would stop each start, check and change without a word. */
+const inTime = <T>(what: string, work: Promise<T>): Promise<T> =>
+  within(PATIENCE_MS, work, () => new Error(`its ${what} has not ended after ${PATIENCE_MS / 1000} seconds`));
 
 /** Reads only the handlers that manifests name. */
 function bind(

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { symlink, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -7,6 +8,7 @@ import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/ch
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { freezeTime } from "../../support/frozen-time.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -73,6 +75,44 @@ export default definePlugin("toss", ({ env }) => {
     const dir = await makeDirectory({ ...needing, "plugins/toss.ts": strict });
     expect(await checkDir(dir, { COIN_URL: "https://example.com" })).to.deep.equal([]);
     expect((await checkDir(dir)).map(({ code }) => code)).to.deep.equal(["plugin-failed"]);
+  });
+
+  for (const [what, text] of [
+    ["import", 'process.emit("hangs");\nawait new Promise(() => {});\nexport default undefined;\n'],
+    [
+      "setup",
+      `import { definePlugin } from "#plugin";
+export default definePlugin("toss", () => {
+  process.emit("hangs");
+  return new Promise(() => {});
+});
+`,
+    ],
+  ] as const)
+    it(`names a plugin whose ${what} never ends`, async () => {
+      const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
+      const time = freezeTime();
+      try {
+        const hangs = once(process, "hangs");
+        const checking = checkDir(dir);
+        await hangs;
+        await time.pass(31_000);
+        expect(toFaultReport(await checking)).to.match(
+          new RegExp(`^manifests/toss.yaml:6:10 plugin-failed .*its ${what} has not ended after 30 seconds$`, "m"),
+        );
+      } finally {
+        time.thaw();
+      }
+    });
+
+  it("ends although a plugin has left a timer running", async () => {
+    const text = `${TOSS["plugins/toss.ts"]}setInterval(() => {}, 1000);\n`;
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
+    for (const command of ["check", "test"]) {
+      const args = [LAUNCHER, command, "--dir", dir];
+      const { status, signal, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+      expect([status, signal], stdout).to.deep.equal([0, null]);
+    }
   });
 
   it("lends a host that can be kept and awaited, but not used", async () => {
