@@ -1,5 +1,4 @@
 import { setTimeout } from "node:timers/promises";
-import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { readSaleAnswer, type SaleAnswer } from "../../core/notes/answers.ts";
@@ -13,7 +12,7 @@ import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
 import { toBuyer, toBuyers } from "../../surfaces/pages/seller/buyers.ts";
 import { toTime } from "../../surfaces/pages/seller/figures.ts";
-import { SELLER_POLICY, toSellerPage, toWaiting } from "../../surfaces/pages/seller/frame.ts";
+import { SELLER_POLICY, toMissing, toSellerPage, toWaiting } from "../../surfaces/pages/seller/frame.ts";
 import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
 import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
@@ -151,14 +150,13 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   }
 
   function answer(title: string, path: string, main: Html | undefined): Reply {
-    if (!main) throw new Problem("not-found", "The book has nothing of that name");
     const { site } = sold();
     const body = toSellerPage(
       { site: site.title, isSandbox, isTest: isTestSite(site), madeAt: toTime(Date.now()) },
-      { title, path, main },
+      { title, path, main: main ?? toMissing(title) },
     );
     const headers = ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SELLER_POLICY];
-    return { status: 200, headers, body };
+    return { status: main ? 200 : 404, headers, body };
   }
 }
 

@@ -84,6 +84,10 @@ export const toWaiting = (title: string, taken: number): Html => html`<h1>${titl
 <p role="status">This machine has no copy of the book yet, and is making one${taken > 0 && `: ${taken.toLocaleString("en-US")} entries so far`}.
 A million sales take a minute or two. The page comes by itself.</p>`;
 
+/** The page of a sale, buyer, job or service of which nothing is known. */
+export const toMissing = (title: string): Html => html`<h1>${title}</h1>
+<p>Nothing of that name is known here. It may have been mistyped, or is not kept any more: <a href="/sales">search the sales</a>.</p>`;
+
 /** Links to the same page for other spans. */
 export const toLooks = (path: string, look: Look, now: number): Html =>
   html`<p class="looks">${offeredLooks(look, now).map(
