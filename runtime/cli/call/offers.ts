@@ -14,8 +14,8 @@ export interface Offer {
   readonly amount: string;
 }
 
-/** The limits for one call, in decimal text. Each limit applies to its own currency; nothing is converted. */
-export interface SpendingLimits {
+/** The limits for one call by currency, in decimal text. Each applies to its own currency; nothing is converted. */
+export interface SpendingLimits extends Readonly<Record<string, string>> {
   readonly usd: string;
   readonly jpy: string;
 }
@@ -112,8 +112,8 @@ function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigi
 }
 
 /**
- * Checks the price against the limits. A price in yen must also be within the dollar limit when its dollar price is
- * known; a price in any other currency must have a dollar price.
+ * Checks the price against the limits: that of its own currency, and the dollar limit when its dollar price is known.
+ * The dollar price alone allows nothing, because the seller states it.
  * @throws Problem `payment-required` when the offer costs more than the buyer allows.
  */
 export function checkLimits(
@@ -124,18 +124,22 @@ export function checkLimits(
     limits,
   }: { offers: readonly Offer[]; catalogueUsd: string | undefined; limits: SpendingLimits },
 ): void {
-  const usd = offer.rail.currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
   const { currency, symbol } = offer.rail;
-  const yen = currency === "jpy" ? worth(offer) : 0n;
-  if (usd === undefined && currency !== "jpy")
-    refuse(`its price in ${symbol} cannot be held against --max-usd, because its price in dollars is not known`);
-  if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuse(tooMuch(usd, "USD", "--max-usd", limits.usd));
-  if (yen > toAtomic(limits.jpy, 18)) refuse(tooMuch(yen, symbol, "--max-jpy", limits.jpy));
+  const usd = currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
+  if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuse(tooMuch(usd, "USD", "--max-usd ", limits.usd));
+  if (currency === "usd") return;
+  const limit = limits[currency];
+  const flag = currency === "jpy" ? "--max-jpy " : `--max ${currency}=`;
+  if (limit === undefined)
+    refuse(`this call costs ${offer.amount} ${symbol}; use ${flag}${offer.amount} to pay it, or another --rail`);
+  if (worth(offer) > toAtomic(limit, 18)) refuse(tooMuch(worth(offer), symbol, flag, limit));
 }
 
+/** @param flag up to its value */
 function tooMuch(amount: bigint, symbol: string, flag: string, limit: string): string {
   const text = toDecimal(amount, 18);
-  return `this call costs ${text} ${symbol}, more than the ${limit} that ${flag} allows; use ${flag} ${text} to pay it`;
+  const name = flag.slice(0, -1);
+  return `this call costs ${text} ${symbol}, more than the ${limit} that ${name} allows; use ${flag}${text} to pay it`;
 }
 
 function refuse(why: string): never {

@@ -25,6 +25,12 @@ export function toPrice(text: string): string {
   return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
 }
 
+/** Adds an amount in a currency, like eur=5, to others. @throws InvalidArgumentError that says what is expected. */
+export function toAmounts(text: string, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, currency = "", amount = ""] = /^([a-z]{3})=(.*)$/.exec(text) ?? [];
+  return isPrice(amount) ? { ...others, [currency]: amount } : invalid("a currency and an amount, like eur=5");
+}
+
 /** Whether a text is a valid name of a purchase. */
 export const isIdentifier = (text: string): boolean => /^[A-Za-z0-9_-]{16,128}$/.test(text);
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { isIdentifier, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./arguments.ts";
+import { isIdentifier, toAmounts, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
 const CALL_HELP = `
@@ -12,7 +12,8 @@ Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or BUYER_EVM_KEY_FILE and BUYER_SOLA
 pays; a real key never signs there. Paying on Solana needs SOLANA_RPC_URL.
 
 Limits: --max-usd is in dollars (USDC at face value; a price in yen counts with the dollar price that the seller states).
---max-jpy is in yen. Nothing is converted. The amount is printed before it is paid.
+--max-jpy is in yen. Other currencies are paid only up to their own --max, like --max eur=5. Nothing is converted. The amount
+is printed before it is paid.
 
 The result goes to standard output, everything else to standard error. A payment is signed once and only ever sent again
 unchanged, so a call is never paid twice. Each purchase has an identifier: if its answer and its file are lost, repeat the
@@ -40,6 +41,7 @@ export function addCallCommand(program: Command): void {
     )
     .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
     .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
+    .option("--max <currency=amount>", "pay in another currency, up to this amount; repeatable", toAmounts, {})
     .option("--no-check", "send the input although the seller's schema refuses it")
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
@@ -68,7 +70,7 @@ export function addCallCommand(program: Command): void {
       const resume = service === undefined ? options.resume : undefined;
       const identifier = service === undefined ? undefined : (options.resume ?? options.id);
       const { dir, url, method, rail, check, dryRun = false, json = false, follow = false } = options;
-      const limits = { usd: options.maxUsd, jpy: options.maxJpy };
+      const limits = { ...options.max, usd: options.maxUsd, jpy: options.maxJpy };
       const waitSeconds = options.wait;
       const call = {
         service,
@@ -98,5 +100,6 @@ type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume" | "id"]
   readonly follow?: boolean;
   readonly maxUsd: string;
   readonly maxJpy: string;
+  readonly max: Readonly<Record<string, string>>;
   readonly wait: number;
 };

@@ -55,6 +55,28 @@ describe("payphone call refuses", () => {
     expect((await run({ url: seller.url })).code).to.equal(0);
   });
 
+  it("another currency without a limit for it, whatever the seller says of dollars", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "payphone-call-"));
+    const eurc = { ...USDC_OFFER, asset: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", amount: "1000000000" };
+    const asset = `asset: "${eurc.asset}"`;
+    const token = `title: EURC on Base, ${asset}, symbol: EURC, decimals: 6, currency: eur`;
+    const rail = `id: eurc, network: "eip155:8453", ${token}, explorer: "https://basescan.org/tx/{tx}"`;
+    try {
+      await mkdir(join(dir, "manifests"));
+      await writeFile(join(dir, "manifests/_site.yaml"), `rails: [{ ${rail} }]\n`);
+      seller.script.offers = [eurc, USDC_OFFER];
+      expect(await refusal(3, { dir })).to.equal(
+        "payphone: this call costs 1000 EURC; use --max eur=1000 to pay it, or another --rail. Nothing was paid.",
+      );
+      expect(await refusal(3, { dir, limits: { usd: "1", jpy: "200", eur: "0.9" } })).to.equal(
+        "payphone: this call costs 1000 EURC, more than the 0.9 that --max eur allows; use --max eur=1000 to pay it. Nothing was paid.",
+      );
+      expect((await run({ url: seller.url, dir, limits: { usd: "1", jpy: "200", eur: "1000" } })).code).to.equal(0);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+
   it("an input that does not fit the schema, with each fault's path, before anything is signed", async () => {
     const body = {
       type: "object",
