@@ -10,7 +10,7 @@ import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
 import type { LostPayments, SentPayment, ToolPayment } from "./lost.ts";
-import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
+import { challengeIn, refusalIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
 
 /** The parameters of `tools/call`. */
 export interface ToolRequest {
@@ -110,11 +110,9 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   function finish(tool: ToolRequest, answer: ToolResult): ToolResult {
-    const challenge = challengeIn(answer);
-    if (challenge) {
-      const why = challenge.error ?? "the seller does not say why";
+    const why = refusalIn(answer);
+    if (why !== undefined)
       return toFailure(`The payment for ${tool.name} was refused: ${why}. It counts against today's budget.`);
-    }
     const transaction = transactionIn(answer);
     say(`${tool.name}: ${transaction ? `paid, transaction ${transaction}` : "the seller sent no receipt"}`);
     return answer;

@@ -17,16 +17,25 @@ const RECEIPT_KEY = "x402/payment-response";
  * @throws Problem `upstream-failed` when only x402 version 1 is offered
  */
 export function challengeIn(result: ToolResult): PaymentRequired | undefined {
-  if (result.isError !== true) return undefined;
-  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(tryParseJson)];
-  for (const form of forms) {
-    if (!isObject(form) || !Array.isArray(form.accepts)) continue;
+  for (const form of challengesIn(result)) {
     const parsed = parsePaymentRequired(form);
     if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
     const why = form.x402Version === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";
     throw new Problem("upstream-failed", `the seller asks for payment, but ${why}. Nothing was paid.`);
   }
   return undefined;
+}
+
+/** Why a payment was refused: what a new challenge says, of whatever version; undefined for every other result. */
+export function refusalIn(result: ToolResult): string | undefined {
+  const [form] = challengesIn(result);
+  return form && (textField(form, "error") ?? "the seller does not say why");
+}
+
+function challengesIn(result: ToolResult): readonly Readonly<Record<string, unknown>>[] {
+  if (result.isError !== true) return [];
+  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(tryParseJson)];
+  return forms.filter(isObject).filter(({ accepts }) => Array.isArray(accepts));
 }
 
 /** A JSON-RPC error as a result, for sellers whose challenge is the data of an error 402. */

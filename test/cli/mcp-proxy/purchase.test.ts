@@ -103,6 +103,19 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(paid).to.have.length(1);
     });
 
+  for (const [what, form, why] of [
+    ["a new challenge", { x402Version: 2, error: "too_late", resource: {}, accepts: [] }, "too_late"],
+    ["one of x402 version 1", { x402Version: 1, error: "too_late", accepts: [] }, "too_late"],
+    ["a malformed one", { accepts: ["money"] }, "the seller does not say why"],
+  ] as const)
+    it(`that is answered with ${what} is called refused, and never unpaid`, async () => {
+      answers = [{ isError: true, content: [], structuredContent: form }];
+      const { content } = await open(60_000)();
+      const text = `The payment for roll was refused: ${why}. It counts against today's budget.`;
+      expect(content).to.deep.equal([{ type: "text", text }]);
+      expect(spent).to.equal(1);
+    });
+
   it("is sent again by the next proxy when its own was killed, and by nobody while it waits for its answer", async () => {
     answers = [new Promise<never>(() => {})];
     const killed = open(60_000);
