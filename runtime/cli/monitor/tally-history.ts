@@ -70,12 +70,12 @@ export function createTallyHistory(now: () => number): TallyHistory {
 
 /** One sum for each name. */
 function merge(parts: readonly (readonly TallySum[])[], at: number): readonly TallySum[] {
-  const sums = new Map<string, TallySum>();
-  for (const part of parts)
-    for (const tally of part) {
-      const { service, door, rail, what, count } = tally;
-      const key = `${door} ${rail} ${what} ${service}`;
-      sums.set(key, { ...tally, at, count: (sums.get(key)?.count ?? 0) + count });
-    }
+  const sums = new Map<string, { -readonly [Key in keyof TallySum]: TallySum[Key] }>();
+  for (const { service, door, rail, what, count } of parts.flat()) {
+    const key = `${door} ${rail} ${what} ${service}`;
+    const sum = sums.get(key);
+    if (sum) sum.count += count;
+    else sums.set(key, { at, service, door, rail, what, count });
+  }
   return [...sums.values()];
 }

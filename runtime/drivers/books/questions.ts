@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Books, BuyerSum, TallySum } from "../../core/books/books.ts";
+import type { Door } from "../../core/books/events.ts";
 import { createFeeQuestions } from "./fees.ts";
 import { createFeeGroups, createGroups } from "./groups.ts";
 import { createLineQuestions } from "./lines.ts";
@@ -36,10 +37,16 @@ export function createBookQuestions(db: DatabaseSync): BookQuestions {
       const counted = db.prepare(`SELECT at, service, door, rail, what, count FROM (
           SELECT ${bucket} AS at, name, sum(count) AS count FROM (${sql}) GROUP BY 1, 2
         ) JOIN book_names ON id = name ${service === undefined ? "" : "WHERE service = ?"}`);
+      counted.setReturnArrays(true); // A month has ten thousands of rows.
       const rows = counted.all(...values, ...(service === undefined ? [] : [service]));
-      return rows.map((row) => ({ ...row }) as unknown as TallySum);
+      return rows.map(toTally);
     },
   };
+}
+
+function toTally(row: unknown): TallySum {
+  const [at, service, door, rail, what, count] = row as [number, string, Door, string, string, number];
+  return { at, service, door, rail, what, count };
 }
 
 function toBuyer(row: object): BuyerSum {
