@@ -42,7 +42,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
 /** Logs why a call failed, if that was on our side. */
 export type FailureLog = (response: Response, problem: Problem) => void;
 
-/** Logs within the same bounds. That a caller has left is no failure: its call ends as `unavailable`, and nobody reads that. */
+/** Logs within the same bounds. A call that ends as `unavailable` because the caller has disconnected is not logged. */
 export function createFailureLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): FailureLog {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.failures-omitted", { omitted }));
   return (response, problem) => {

@@ -56,7 +56,6 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   }
 }
 
-/** Whether to use the book of real money: there is one, or there is no sandbox's book either. */
 /** Reads the site's file without checking it, since a server has done so. @throws Problem `bad-request`. */
 async function loadSite(dir: string): Promise<SiteManifest> {
   const file = join(dir, "manifests/_site.yaml");

@@ -8,7 +8,10 @@ import { railVariables } from "../config/serve.ts";
 import { feeAccounts, TRANSACTIONS } from "../monitor/treasury.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 
-/** When the newest block is older, the chain or the node lags behind; no block is newer than a right clock. */
+/**
+ * The most by which the time of the newest block may differ from this clock. Older: the chain or the node lags behind.
+ * Newer: this clock is wrong.
+ */
 const LAG_MS = 120_000;
 
 /** Probes each rail's node, chain and token. */

@@ -30,7 +30,7 @@ export interface SentPayment {
 
 /** Payments in files from before they are sent until their outcome is known, so that they outlive the proxy. */
 export interface LostPayments {
-  /** A payment for this call that nobody sends any more; no other proxy gets it then. */
+  /** Claims a payment for this call that no process is sending; no other proxy gets it then. */
   take(call: LostCall): SentPayment | undefined;
   /** Writes a payment before it is sent. @throws when it cannot be written. */
   keep(call: LostCall, signed: ToolPayment): SentPayment;

@@ -41,7 +41,7 @@ async function answer(
   });
   for (const call of reply.calls) note(context, call);
   for (const { problem } of reply.calls) if (problem) fail(response, problem);
-  // Work that was paid for and is not delivered has a receipt each time it is asked for.
+  // Calls with a problem are left out: paid work that is not delivered has its receipt in each answer.
   const bought = reply.calls.filter(({ receipt, problem, isRepeat }) => receipt?.success && !problem && !isRepeat);
   if (bought.length > 0) {
     limits.giveBack(client, "paying", bought.length);

@@ -81,7 +81,7 @@ export function createStandard(options: StandardOptions): Standard {
 
   async function begin(message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
     const { parts, contextId, payment } = message;
-    // A removed service is sold to nobody, and delivers what it has sold.
+    // A removed service gets no new offers; its earlier offers can still be paid.
     const requested = readRequestedCall(parts, typeof payment === "object" ? routed : services);
     if (isRefusal(requested)) return requested;
     const { service, input } = requested;
@@ -90,7 +90,7 @@ export function createStandard(options: StandardOptions): Standard {
     const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
     const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;
     if (paid !== undefined) {
-      // Without a new offer, which there may be none of by now. A payment goes before a sign-in proof, as at every door.
+      // No new offer is made: none may be available now. A payment takes precedence over a sign-in proof, as at every door.
       const status = "payment-required" as const;
       const task = await book.write(head, {
         state: "input-required",

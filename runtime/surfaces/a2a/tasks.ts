@@ -214,7 +214,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   }
 }
 
-/** Work that was paid first and is refunded: it is never delivered any more, so that asking again is of no use. */
+/** Whether the payment is refunded and the work will never be delivered, so that asking again is useless. */
 const isPaidBack = ({ code, options }: Problem): boolean =>
   code === "paid-not-delivered" && options.retryAfter === undefined;
 

@@ -46,7 +46,7 @@ export interface McpMethodsOptions {
   readonly tools: Tools;
 }
 
-/** How long clients may cache lists. They change only with a restart. */
+/** How long clients may cache lists, which change when another set is sold. */
 const CACHING = { ttlMs: 300_000, cacheScope: "public" };
 const CAPABILITIES = { tools: {} };
 

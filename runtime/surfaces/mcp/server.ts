@@ -70,8 +70,8 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const fault = explainBatch(messages.length, version);
     if (fault !== undefined) return refuse(http, fail(400, RPC_CODES.invalidRequest, fault));
     const one = { ...http, bytes: Math.ceil(http.bytes / messages.length) };
-    // Payment headers of the request belong to one call: the first that brings no payment of its own. So do the
-    // receipt's headers.
+    // The payment headers of the request, and the receipt headers of the answer, belong to one call: the first that
+    // brings no payment of its own.
     const payable = messages.findIndex(isPayableByHeader);
     const answers = await Promise.all(
       messages.map((message, at) =>
