@@ -16,12 +16,12 @@ export interface BudgetLimits {
 
 export interface DailyBudget {
   /**
-   * Counts a payment before it is signed. It stays counted, because only the seller knows whether it takes a signed
-   * payment.
+   * Counts a payment before it is signed. A signed one stays counted, because only the seller knows whether it takes it.
    * @param usd in units of 10^-18 dollars
+   * @returns takes the payment back when it could not be signed
    * @throws Problem `payment-required` when it would exceed a limit.
    */
-  spend(usd: bigint, what: string): Promise<void>;
+  spend(usd: bigint, what: string): Promise<() => Promise<void>>;
 }
 
 const SCALE = 18;
@@ -45,10 +45,11 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();
       const note = (line: object): Promise<void> => appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      const takeBack = (why: string): Promise<void> => note({ id, at, usd: `-${cost}`, what: why });
       await note({ id, at, usd: cost, what });
       const spent = await sumUpTo(file, id);
-      if (spent <= toAtomic(perDay, SCALE)) return;
-      await note({ id, at, usd: `-${cost}`, what: "refused" });
+      if (spent <= toAtomic(perDay, SCALE)) return () => takeBack("not signed");
+      await takeBack("refused");
       const before = toDecimal(spent - usd, SCALE);
       refuse(
         `this call costs ${cost} USD; ${before} of the ${perDay} that --max-usd-per-day allows are spent today (UTC)`,
@@ -68,7 +69,7 @@ async function sumUpTo(file: string, id: string): Promise<bigint> {
   throw unreadable(file);
 }
 
-/** The amount of a line; negative when it takes back a refused payment. */
+/** The amount of a line; negative when it takes back a payment that was refused or not signed. */
 function read(text: string, file: string): { readonly id: string; readonly usd: bigint } {
   try {
     const { id, usd } = JSON.parse(text) as { id: string; usd: string }; // Written by this module.

@@ -72,9 +72,15 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const inDollars = offers.filter(({ rail }) => rail.currency === "usd");
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
-    await budget.spend(worth(offer), tool.name);
-    signal.throwIfAborted(); // The payment is then counted but never signed, which errs on the safe side.
-    const header = await payer.sign(nameIn(challenge, undefined).challenge);
+    const takeBack = await budget.spend(worth(offer), tool.name);
+    let header: string;
+    try {
+      signal.throwIfAborted();
+      header = await payer.sign(nameIn(challenge, undefined).challenge);
+    } catch (error) {
+      await takeBack();
+      throw error;
+    }
     say(
       `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,
     );

@@ -11,7 +11,7 @@ describe("the budget of a paying proxy", () => {
   let place: ReturnType<typeof createDataDir>;
   let now: number;
   const open = (perCall = "0.05", perDay = "0.10") => createDailyBudget(place.path, { perCall, perDay }, () => now);
-  const told = (work: Promise<void>): Promise<string> =>
+  const told = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => "spent",
       (error: Error) => error.message,
@@ -35,6 +35,12 @@ describe("the budget of a paying proxy", () => {
   it("is not used up by what it has refused", async () => {
     const { spend } = open("1", "0.10");
     expect(await told(spend(50n * CENT, "a"))).to.match(/per-day/);
+    expect(await told(spend(10n * CENT, "b"))).to.equal("spent");
+  });
+
+  it("is not used up by what could not be signed", async () => {
+    const { spend } = open("1", "0.10");
+    for (let turn = 0; turn < 3; turn += 1) await (await spend(10n * CENT, "a"))();
     expect(await told(spend(10n * CENT, "b"))).to.equal("spent");
   });
 

@@ -26,6 +26,8 @@ describe("a purchase of payphone mcp-proxy", () => {
   let spent: number;
   let paid: unknown[];
   let maxTimeoutSeconds: number;
+  /** Whether the offers name the token's domain. */
+  let isSignable: boolean;
   /** The seller's answers to calls with a payment, in turn; an error means that no answer comes. */
   let answers: (ToolResult | Error | Promise<never>)[];
   before(async () => {
@@ -33,14 +35,15 @@ describe("a purchase of payphone mcp-proxy", () => {
   });
   beforeEach(() => {
     spending = createDataDir();
-    [now, spent, paid, answers, maxTimeoutSeconds] = [Date.now(), 0, [], [], 300];
+    [now, spent, paid, answers, maxTimeoutSeconds, isSignable] = [Date.now(), 0, [], [], 300, true];
   });
 
   afterEach(() => spending.remove());
 
   const challenge = (): ToolResult => {
     const rail = rails.find(({ id }) => id === "base") as RailManifest;
-    const { network, asset, domain: extra } = rail;
+    const { network, asset, domain } = rail;
+    const extra = isSignable ? domain : {};
     const accepted = { scheme: "exact", network, asset, amount: "1000", payTo: `0x${"22".repeat(20)}` };
     const accepts = [{ ...accepted, maxTimeoutSeconds, extra }];
     const structuredContent = { x402Version: 2, error: "?", resource: { url: "https://seller.example/mcp" }, accepts };
@@ -58,6 +61,9 @@ describe("a purchase of payphone mcp-proxy", () => {
     const budget = {
       spend: async () => {
         spent += 1;
+        return async () => {
+          spent -= 1;
+        };
       },
     };
     const openWallet = async (): Promise<BuyerWallet> => WALLET;
@@ -115,6 +121,13 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(content).to.deep.equal([{ type: "text", text }]);
       expect(spent).to.equal(1);
     });
+
+  it("that cannot be signed is not counted", async () => {
+    isSignable = false;
+    const why = await open(60_000)().then(String, ({ message }: Error) => message);
+    expect(why).to.match(/^the payment could not be signed: .* Nothing was paid\.$/);
+    expect([paid, spent]).to.deep.equal([[], 0]);
+  });
 
   it("is sent again by the next proxy when its own was killed, and by nobody while it waits for its answer", async () => {
     answers = [new Promise<never>(() => {})];
