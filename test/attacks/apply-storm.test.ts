@@ -16,6 +16,8 @@ const KILLS = Number(process.env.APPLY_KILLS ?? 0) || 1;
 const WARM_CALLS = APPLIES > 100 ? 6000 : 20;
 /** Of what V8 cannot free. */
 const MOST_GROWTH_BYTES = 50_000_000;
+/** A swap takes microseconds. A busy machine rarely interrupts it, so that more than one slow swap in 100 is a fault. */
+const SLOW_SWAP_MS = 50;
 /** About as long as an apply takes. */
 const LONGEST_APPLY_MS = 1500;
 
@@ -98,7 +100,7 @@ describe("a shop whose sets are changed under load", function () {
     const told = `${load.calls()} calls, ${APPLIES} applies, swaps of ${Math.max(...swaps)} ms at most, ${memory}`;
     console.log(`      ${told}`);
     expect([...load.failures], told).to.deep.equal([]);
-    expect(Math.max(...swaps)).to.be.below(50);
+    expect(swaps.filter((ms) => ms >= SLOW_SWAP_MS).length, told).to.be.at.most(Math.ceil(APPLIES / 100));
     expect(left - began, told).to.be.below(MOST_GROWTH_BYTES);
   });
 

@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { openCollect } from "../../../runtime/cli/serve/change/collect.ts";
+import { createSwap } from "../../../runtime/cli/serve/change/swap.ts";
+import type { Composition } from "../../../runtime/cli/serve/composition.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import {
   edit,
   type Files,
@@ -145,5 +148,32 @@ describe("a set that is swapped for another one", () => {
     const refused = await running.swap.change({ set: await loadSet(dir) }).catch((error: Error) => error.message);
     expect(refused).to.match(/^plugins\/toss\/index\.ts:2:10 .*side/);
     expect(await toss()).to.deep.include({ sides: ["heads"], amount: "10000" });
+  });
+});
+
+describe("the moment of a swap", () => {
+  const SET = { site: { rails: [] } } as unknown as ManifestSet;
+  const compose = (prepare: () => Promise<void>): Composition =>
+    ({
+      listener: () => {},
+      services: [],
+      railStatuses: () => new Map(),
+      unsellable: () => [],
+      prepare,
+      start: async () => {},
+      takeOver() {},
+      drain: async () => {},
+      close: async () => {},
+    }) as unknown as Composition;
+
+  it("comes in the same turn of the event loop in which the new set is prepared, so that no call waits for it", async () => {
+    const former = compose(async () => {});
+    let sold: Composition | undefined;
+    const next = compose(async () => void setImmediate(() => (sold = swap.current().composition)));
+    const swap = createSwap({ set: SET, composition: former }, { compose: async () => next, log: silentLog });
+    await swap.change({ set: SET });
+    await eventually(() => sold);
+    expect(sold).to.equal(next);
+    await swap.close();
   });
 });

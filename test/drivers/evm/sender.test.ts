@@ -1,10 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { parseTransaction } from "viem";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
+
+/** How often the sender looks at the chain before the chain changes again. */
+const LOOKS_A_ROUND = 3;
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -32,8 +34,10 @@ describe("the EVM sender", () => {
     void all.finally(() => {
       done = true;
     });
+    const looks = (): number => stage.proxy.calls.filter((method) => method === "eth_getBlockByNumber").length;
     for (let round = 0; !done; round++) {
-      await sleep(100);
+      const seen = looks();
+      await eventually(() => done || looks() >= seen + LOOKS_A_ROUND);
       if (round % 5 === 2)
         for (const hash of (await pooled()).slice(0, 5)) {
           dropped += (await stage.chain.rpc("anvil_dropTransaction", [hash])) ? 1 : 0;
