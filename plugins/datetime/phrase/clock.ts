@@ -4,7 +4,7 @@ import { takeMatch, WEEKDAY } from "../vocabulary.ts";
 import { takePart } from "./day-parts.ts";
 
 /** A time of day that a text names. */
-export interface Clock {
+export interface TimeOfDay {
   readonly time: Temporal.PlainTime;
   /** Whether the time is at the end of the named day: 24:00, or the midnight of "tonight". */
   readonly isNextDay: boolean;
@@ -76,7 +76,7 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
 const MIDNIGHT = "Midnight is taken as the start of the day";
 
 /** Takes the time of day out of a text. @param text plainly spelled. @throws Problem `unparseable-input`, RangeError. */
-export function takeClock(text: string): { readonly clock: Clock | undefined; readonly rest: string } {
+export function takeClock(text: string): { readonly clock: TimeOfDay | undefined; readonly rest: string } {
   const { part, rest } = takePart(text);
   const found = findTime(rest);
   if (!found) {

@@ -2,7 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { readDigits } from "../machine/digits.ts";
 import { readIso } from "../machine/iso.ts";
 import { PHRASE, type Reading, toReading, unclear } from "../reading.ts";
-import { type Clock, takeClock } from "./clock.ts";
+import { type TimeOfDay, takeClock } from "./clock.ts";
 import type { NamedDay, PhraseContext, ReadAnchor } from "./day.ts";
 import { takeDay } from "./days.ts";
 import { takeShift } from "./shifts.ts";
@@ -70,7 +70,7 @@ function readSameTime(text: string, context: PhraseContext): Reading {
   return toReading(at.toPlainDate(), now.toPlainTime(), now.timeZoneId, { isMachine: false, assumptions });
 }
 
-function atClock({ at, assumptions }: Reading, { time, isNextDay, assumptions: more }: Clock): Reading {
+function atClock({ at, assumptions }: Reading, { time, isNextDay, assumptions: more }: TimeOfDay): Reading {
   const date = at.toPlainDate().add({ days: Number(isNextDay) });
   return toReading(date, time, at.timeZoneId, { isMachine: false, assumptions: [...assumptions, ...more] });
 }
@@ -95,7 +95,7 @@ function isSameFor(
 
 function toPhrase(
   day: NamedDay | undefined,
-  clock: Clock | undefined,
+  clock: TimeOfDay | undefined,
   { now }: PhraseContext,
   isSame: boolean,
 ): Reading {
