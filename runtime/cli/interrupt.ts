@@ -1,9 +1,9 @@
-/** How soon a second SIGINT is still the first Ctrl+C: npm passes it on although the terminal has sent it as well. */
+/** Signals within this time count as one Ctrl+C: the terminal sends SIGINT, and npm passes it on a second time. */
 const SAME_MS = 1000;
 
 export interface Interrupts {
   readonly first: () => void;
-  /** When somebody is tired of waiting. */
+  /** Called at a later Ctrl+C: the user does not want to wait any longer. */
   readonly again: () => void;
   readonly nowMs?: () => number;
 }

@@ -22,7 +22,7 @@ export interface AnchorOptions {
 
 /** A transfer to oneself with 32 bytes of calldata takes about 22 000; the rest is for the rollup's data fee. */
 const ANCHOR_GAS = 60_000n;
-/** The gas limit that the sender gives it, at least: above the cap of fees, it cannot be sent. */
+/** The least gas limit that the sender gives it. When this gas costs more than the cap of fees, it cannot be sent. */
 const LEAST_GAS = 25_000n;
 
 /** The SPL Memo program, version 2: logs a text and that the accounts have signed it. */

@@ -26,7 +26,7 @@ export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   return undefined;
 }
 
-/** Why a payment was refused: what a new challenge says, of whatever version; undefined for every other result. */
+/** Why a payment was refused: the `error` of the new challenge, in any version; undefined for every other result. */
 export function refusalIn(result: ToolResult): string | undefined {
   const [form] = challengesIn(result);
   return form && (textField(form, "error") ?? "the seller does not say why");

@@ -44,7 +44,7 @@ async function read(file: string): Promise<unknown> {
   return tryParseJson(text) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
 }
 
-/** A JWS, and the offer or receipt beside which it stands: what is read there must be what was signed. */
+/** A JWS, and the unsigned offer or receipt around it, whose terms must equal the signed ones. */
 interface Proof {
   readonly jws: string;
   readonly beside: JsonObject;

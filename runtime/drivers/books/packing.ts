@@ -43,7 +43,7 @@ const MOST_NANOS = 1000;
 /** More than any call costs: sums of such amounts fit into 64 bits. */
 const MOST_NANO = 10n ** 17n;
 
-/** Dollars as billionths; finer digits are cut off, and what is no price becomes NULL. */
+/** Dollars as billionths; finer digits are cut off, and a text that is no price becomes NULL. */
 export function packUsd(usd: string): SQLInputValue {
   const known = nanos.get(usd);
   if (known !== undefined) return known;

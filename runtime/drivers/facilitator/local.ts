@@ -38,7 +38,7 @@ export interface LocalFacilitatorOptions {
 
 /** The gas of one ordinary settlement, with a margin. */
 const SETTLEMENT_GAS = 150_000n;
-/** The gas limit of the cheapest settlement: above the cap of fees, none can be sent. */
+/** The gas limit of the cheapest settlement. When this gas costs more than the cap of fees, nothing can be settled. */
 const LEAST_GAS = 75_000n;
 
 /**

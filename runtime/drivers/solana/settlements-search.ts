@@ -21,7 +21,7 @@ const BATCH = 10;
 /** Where a search begins: in slots, so that no clock matters. */
 export interface SearchStart {
   readonly since: number;
-  /** A node that has not reached this slot refuses to answer: it would miss what has landed. */
+  /** A node that has not reached this slot refuses to answer, because it would not know the newest transactions. */
   readonly minContextSlot: number;
 }
 

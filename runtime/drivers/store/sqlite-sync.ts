@@ -12,7 +12,7 @@ export interface Syncs {
 
 /** The write-ahead log on the disk. */
 export interface LogFile {
-  /** @throws also when the database or its log was removed or replaced: nobody would find there what was written. */
+  /** @throws also when the database or its log was removed or replaced, because the writes would then be lost. */
   sync(): Promise<void>;
   /** Copies the whole log into the database, synced, and starts a new log. @throws when that is not possible yet. */
   renew(): void;

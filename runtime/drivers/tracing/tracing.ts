@@ -21,7 +21,7 @@ const UNTRACED = /^\/(?:health|ready)(?:\?|$)/;
 const NAMED = { get: (headers: object, name: string) => (headers as Record<string, string>)[name], keys: Object.keys };
 
 export interface TracingOptions extends OtlpOptions {
-  /** The pattern of an answered request's path, if that has parameters: they are inputs, and are not told. */
+  /** The pattern of an answered request's path, if it has parameters, which are inputs and must not be in a trace. */
   readonly patternOf: (request: IncomingMessage) => string | undefined;
 }
 
