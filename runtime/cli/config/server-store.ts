@@ -17,7 +17,7 @@ export async function openServerStore(place: StorePlace): Promise<OpenStore> {
   return openStore(place);
 }
 
-/** Where the server of this environment keeps its store. When only a sandbox has one: its place, and a line on stderr. */
+/** Where the server of this environment keeps its store. When only a sandbox has one: that, and a line on stderr. */
 export function loadStorePlace(): StorePlace {
   const { dataDir, redisUrl } = loadConfig();
   if (!hasSandboxOnly({ dataDir, redisUrl })) return { dataDir, redisUrl };
