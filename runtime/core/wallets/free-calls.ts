@@ -51,7 +51,7 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
         return `too many free calls of this wallet have failed; there are more in the next ${per} (UTC)`;
       }
       if ((await countIn("site", "day")(1)) <= mostPerDay) return giveBack;
-      await giveBack();
+      await Promise.all([giveBack(), begunByWallet(-1)]);
       return "all free calls of this site are used until tomorrow (UTC)";
     },
   };
