@@ -39,6 +39,10 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
     const rails = site.rails.filter(({ id }) => command.rail === undefined || id === command.rail);
     if (rails.length === 0) throw new Problem("bad-request", `The site has no rail ${command.rail}`);
     const from = Math.max(asked, forgetBefore(site.books, Date.now()));
+    if (from >= to) {
+      const detail = `books.keep_days is ${site.books?.keep_days}: the book has nothing of this span any more`;
+      throw new Problem("bad-request", detail);
+    }
     if (from > asked) err(`books.keep_days is ${site.books?.keep_days}: earlier sales are not compared`);
     const chainOf = await openChains({ config, sandboxDir, url });
     let isClean = true;

@@ -202,6 +202,10 @@ describe("payphone sales and books verify, with a server on chains", () => {
     const dir = await makeDirectory({ "manifests/_site.yaml": `${site}\nbooks: { keep_days: 1 }\n` });
     const { out, err, code } = await run("books", "verify", "--dir", dir, "--from", "2025-01-01", "--rail", "polygon");
     expect([code, err], out).to.deep.equal([0, "books.keep_days is 1: earlier sales are not compared\n"]);
+    const old = ["--from", "2025-01-01", "--to", "2025-01-31"];
+    const forgotten = await run("books", "verify", "--dir", dir, ...old, "--rail", "polygon");
+    expect([forgotten.code, forgotten.out], forgotten.err).to.deep.equal([2, ""]);
+    expect(forgotten.err).to.include("books.keep_days is 1: the book has nothing of this span any more");
   });
 
   it("answer the same on the data directory of a server that has stopped", async () => {
