@@ -92,7 +92,9 @@ const toMoment =
   (moreMs: number) =>
   (text: string): number => {
     const at = DAY.test(text) || TIME.test(text) ? Date.parse(text) : Number.NaN;
-    const isReal = !Number.isNaN(at) && (!DAY.test(text) || new Date(at).toISOString().startsWith(text));
+    const day = text.slice(0, "2026-05-01".length);
+    // Date.parse takes February 30th for March 2nd.
+    const isReal = !Number.isNaN(at) && new Date(day).toISOString().startsWith(day);
     if (!isReal) throw new InvalidArgumentError("It must be a day (2026-05-01) or a time (2026-05-01T12:00:00Z).");
     return DAY.test(text) ? at + moreMs : at;
   };
