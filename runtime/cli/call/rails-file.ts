@@ -7,15 +7,20 @@ import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 /** payphone's own directory. */
 const OWN = join(import.meta.dirname, "../../..");
 
+/** What a call needs of a rail, also after it has paid. `payphone check` checks all of it. */
+const TEXTS = ["id", "title", "symbol", "network", "asset", "currency", "explorer"] as const;
+
 /**
  * Reads the rails in a directory's `manifests/_site.yaml`, without checking the rest of the file.
- * @throws Problem `bad-request` also when the file describes a token that payphone knows in another way: limits would
- * then bound nothing.
+ * @throws Problem `bad-request` also when a rail lacks what a call needs, or when the file describes a token that payphone
+ *   knows in another way: limits would then bound nothing.
  */
 export async function loadRails(dir: string): Promise<readonly RailManifest[]> {
   const rails = await read(dir);
   const known = new Map((await read(OWN)).map((rail) => [nameOf(rail), rail]));
   for (const rail of rails) {
+    const missing = TEXTS.find((key) => typeof rail[key] !== "string");
+    if (missing) throw new Problem("bad-request", `${fileIn(dir)}: rail ${rail.id} has no ${missing}`);
     const own = known.get(nameOf(rail));
     for (const key of ["decimals", "currency"] as const)
       if (own && own[key] !== rail[key]) {

@@ -215,7 +215,7 @@ describe("payphone call refuses", () => {
     );
   });
 
-  it("to go by rails that call a known token's units something else, for no limit would hold", async () => {
+  it("to go by rails that call a known token's units something else, or lack what is shown of a payment", async () => {
     const directory = await mkdtemp(join(tmpdir(), "payphone-test-"));
     const file = join(directory, "manifests/_site.yaml");
     const own = await readFile(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8");
@@ -225,6 +225,8 @@ describe("payphone call refuses", () => {
     expect(await refusal(2, { dir: directory })).to.equal(
       `payphone: ${file}: decimals of rail base is 18, and USDC on Base has 6`,
     );
+    await writeFile(file, own.replace(/\n +explorer:.*/, ""));
+    expect(await refusal(2, { dir: directory })).to.equal(`payphone: ${file}: rail base has no explorer`);
     await rm(directory, { recursive: true });
   });
 
