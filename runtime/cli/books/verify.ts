@@ -119,7 +119,7 @@ function toText({ id, symbol, decimals }: RailManifest, { sales, booked, receive
     `${id}: ${sales} sales, ${amount(booked)} in the book, ${amount(received)} of it on the chain`,
     ...found.missing.map(
       ({ transaction, booked: sum, shown, ids }) =>
-        `  not on the chain: ${amount(sum)} in the book, ${amount(shown)} in ${transaction}: ${ids.join(", ")}`,
+        `  ${shown > sum ? "more on the chain" : "not on the chain"}: ${amount(sum)} in the book, ${amount(shown)} in ${transaction}: ${ids.join(", ")}`,
     ),
     ...found.unbooked.map((transfer) => show("not in the book", transfer)),
     ...found.others.map((transfer) => show("by other means", transfer)),

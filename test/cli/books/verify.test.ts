@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { saleId } from "../../../runtime/core/books/events.ts";
+import { reversalId, saleId } from "../../../runtime/core/books/events.ts";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
@@ -101,6 +101,18 @@ describe("payphone sales and books verify, with a server on chains", () => {
     const { by_other_means: others } = JSON.parse(out);
     expect(code, out).to.equal(0);
     expect(others.map(({ amount }: { amount: string }) => amount)).to.include("7");
+  });
+
+  it("say of which sale, taken back in the book, the chain shows more", async () => {
+    const [{ id, transaction } = {} as Row] = await rows("--rail", "base");
+    const sale = id as string;
+    const reversal = { kind: "reversal", id: reversalId("reversal", sale), at: Date.now(), sale } as const;
+    change((db) => createBookTables(db).take([reversal]));
+    const { out, code } = await run("books", "verify", "--from", new Date(started).toISOString(), "--rail", "base");
+    expect(code, out).to.equal(1);
+    expect(out).to.include(`more on the chain: 0 USDC in the book, 0.001 USDC in ${transaction}: ${sale}`);
+    change((db) => db.prepare("DELETE FROM book_lines WHERE id = ?").run(packId(reversal.id)));
+    expect((await verify()).code).to.equal(0);
   });
 
   it("say which sale the chain does not show, and which payment the book does not have", async () => {
