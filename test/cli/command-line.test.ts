@@ -69,6 +69,7 @@ describe("the command line", () => {
     ["call roll {low:1}", /JSON/],
     ["mcp-proxy pay.example.com", /It must be a web address/],
     ["call roll --max 5eur", /a currency and an amount, like eur=5/],
+    ["call roll --max usd=5", /another currency, since there is --max-usd/],
     ["mcp-proxy https://a.example/mcp --max-usd-per-day lots", /a plain decimal number above zero, like 0\.05/],
     ["peer hello peer.example.com", /It must be a web address of scheme and host alone/],
     ["purchases --url ftp://pay.example.com", /It must be a web address/],

@@ -28,6 +28,7 @@ export function toPrice(text: string): string {
 /** Adds an amount in a currency, like eur=5, to others. @throws InvalidArgumentError that says what is expected. */
 export function toAmounts(text: string, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, currency = "", amount = ""] = /^([a-z]{3})=(.*)$/.exec(text) ?? [];
+  if (["usd", "jpy"].includes(currency)) invalid(`another currency, since there is --max-${currency}`);
   return isPrice(amount) ? { ...others, [currency]: amount } : invalid("a currency and an amount, like eur=5");
 }
 
