@@ -21,7 +21,7 @@ import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
-import { type Rail, railOf } from "./x402/rails.ts";
+import { networksOf, type Rail, railOf } from "./x402/rails.ts";
 import { isKnownKind, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
@@ -36,7 +36,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   const { members, rails, offers, jobs, reservations, settler, reconciler, credits, exposure, standing, clock, log } =
     deps;
   const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
-  const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
+  const { networks, offered } = networksOf(rails);
 
   return async (asked, invocation) => {
     const { price, sign_in: needsSignIn } = asked.manifest;
@@ -45,7 +45,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (invocation.payment === undefined) return members.giveAway(asked, invocation);
     const payment = readPayment(invocation.payment, networks, isKnownKind);
     if (typeof payment === "string")
-      return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, networks));
+      return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, offered));
     const key = `${payment.network}:${payment.authorization.id}`;
     const service = await deps.sellerOf(asked, key);
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));

@@ -33,7 +33,7 @@ import { createMembers } from "./wallets/members.ts";
 import { createPurchaseList } from "./wallets/purchases.ts";
 import type { SignIns } from "./wallets/sign-in.ts";
 import type { Proofs } from "./x402/proofs.ts";
-import { type Rail, type RailStatus, railOf } from "./x402/rails.ts";
+import { isOffered, type Rail, type RailStatus, railOf } from "./x402/rails.ts";
 
 /** The parts of the payment process, composed. */
 export interface Payments {
@@ -61,6 +61,7 @@ export interface Payments {
 export interface PaymentsDeps {
   readonly site: SiteManifest;
   readonly services: readonly Service[];
+  /** Retired rails come last. */
   readonly rails: readonly Rail[];
   /** Earlier statuses of rails by id: a rail that was up stays up while its facilitator is silent. */
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
@@ -118,7 +119,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const manifests = rails.map(({ manifest }) => manifest);
   const { trust = createFacilitatorTrust({ site: { ...site, rails: manifests }, store, clock, log }) } = deps;
   const monitor = createRailMonitor({
-    rails,
+    rails: rails.filter(isOffered),
     known: deps.knownRails,
     trust,
     onChange: offers.update,

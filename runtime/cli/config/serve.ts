@@ -66,34 +66,18 @@ export const ANCHOR_RAILS = { base: "base", solana: "solana" } as const;
  */
 export function missingForServe(config: Config, needs: SetNeeds): string[] {
   const { site, manifests } = needs;
-  const { rails = [], upstreams = [], facilitators = [] } = site;
-  const { faults, fault, isSet, value, secret } = createReader(config.env, readText);
-  const need = (name: string, what: string, names = name): void => {
-    if (!isSet(name)) fault(`${names} is not set: ${what}`);
-  };
+  const { rails = [], upstreams = [] } = site;
+  const reader = createReader(config.env, readText);
+  const { faults, fault, value } = reader;
+  const need = createNeed(reader);
 
   need("PUBLIC_BASE_URL", "the address that buyers use, like https://pay.example.com");
   if (config.publicBaseUrl && !isPrivateUrl(config.publicBaseUrl))
     fault(
       `PUBLIC_BASE_URL is "${config.publicBaseUrl}", but must begin with https://: on plain http, payments can be read on the way`,
     );
-  for (const [key, uses] of Object.entries(treasuryUses(needs)))
-    if (uses.length > 0) need(key, `with it the treasury ${toList(uses)}`, `${key} (or ${key}_FILE)`);
-  const settlers = new Set(rails.flatMap((rail) => facilitatorsOf(rail, site)));
-  for (const { id, url, variable, headers } of facilitators.filter((one) => settlers.has(one.id))) {
-    if (url === undefined && variable) need(variable, `the URL of the facilitator ${id}`);
-    if (variable) value(variable, WEB_URL);
-    if (headers) need(headers, `the headers that the facilitator ${id} asks for`, `${headers} (or ${headers}_FILE)`);
-    if (headers) secret(headers, HEADERS);
-  }
-  if (settlers.has(REMOTE) && !isSet("CDP_API_KEY_ID"))
-    need("FACILITATOR_URL", "the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's");
-  for (const rail of rails) {
-    need(rail.pay_to, `the address that receives ${rail.title}`);
-    value(rail.pay_to, payTo(rail));
-    need(rail.rpc, `the RPC URL of ${rail.network}`);
-    value(rail.rpc, WEB_URL);
-  }
+  needTreasury(needs, need);
+  needRails(site, reader);
   for (const webhook of site.webhooks ?? []) {
     if (webhook.url === undefined && webhook.variable)
       need(webhook.variable, `where the webhook ${webhook.id} is sent`);
@@ -113,8 +97,54 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
   return [...faults];
 }
 
+/** What the rails of a site need, as `missingForServe` says it. */
+export function missingForRails(
+  config: Pick<Config, "env">,
+  site: Pick<SiteManifest, "rails" | "facilitators">,
+): string[] {
+  const reader = createReader(config.env, readText);
+  needTreasury({ site, capabilities: new Set() }, createNeed(reader));
+  needRails(site, reader);
+  return [...reader.faults];
+}
+
+type Reader = ReturnType<typeof createReader>;
+type Need = (name: string, what: string, names?: string) => void;
+
+const createNeed =
+  ({ isSet, fault }: Reader): Need =>
+  (name, what, names = name) => {
+    if (!isSet(name)) fault(`${names} is not set: ${what}`);
+  };
+
+function needTreasury(needs: Pick<SetNeeds, "site" | "capabilities">, need: Need): void {
+  for (const [key, uses] of Object.entries(treasuryUses(needs)))
+    if (uses.length > 0) need(key, `with it the treasury ${toList(uses)}`, `${key} (or ${key}_FILE)`);
+}
+
+function needRails(site: SetNeeds["site"], reader: Reader): void {
+  const { rails = [], facilitators = [] } = site;
+  const { isSet, value, secret } = reader;
+  const need = createNeed(reader);
+  const settlers = new Set(rails.flatMap((rail) => facilitatorsOf(rail, site)));
+  for (const { id, url, variable, headers } of facilitators.filter((one) => settlers.has(one.id))) {
+    if (url === undefined && variable) need(variable, `the URL of the facilitator ${id}`);
+    if (variable) value(variable, WEB_URL);
+    if (headers) need(headers, `the headers that the facilitator ${id} asks for`, `${headers} (or ${headers}_FILE)`);
+    if (headers) secret(headers, HEADERS);
+  }
+  if (settlers.has(REMOTE) && !isSet("CDP_API_KEY_ID"))
+    need("FACILITATOR_URL", "the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's");
+  for (const rail of rails) {
+    need(rail.pay_to, `the address that receives ${rail.title}`);
+    value(rail.pay_to, payTo(rail));
+    need(rail.rpc, `the RPC URL of ${rail.network}`);
+    value(rail.rpc, WEB_URL);
+  }
+}
+
 /** What each key of the treasury is used for. A key without a use is not needed. */
-function treasuryUses({ site, capabilities }: SetNeeds): Record<string, string[]> {
+function treasuryUses({ site, capabilities }: Pick<SetNeeds, "site" | "capabilities">): Record<string, string[]> {
   const { rails = [], refunds } = site;
   const isOn = (id: string): boolean => rails.some((rail) => rail.id === id);
   const anchors = capabilities.has("anchor") && isOn(ANCHOR_RAILS.base);

@@ -8,7 +8,7 @@ import { bindServices, isJobService, type Service } from "../../core/service.ts"
 import type { Fault } from "../../core/set/faults.ts";
 import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
-import type { RailStatus } from "../../core/x402/rails.ts";
+import { isOffered, type RailStatus } from "../../core/x402/rails.ts";
 import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
@@ -57,7 +57,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   return {
     listener: toListener(options, { outside, till, surfaces }, ready),
     services,
-    rails: outside.drivers.rails,
+    rails: outside.drivers.rails.filter(isOffered),
     capabilities,
     async jobsInLine() {
       const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
@@ -136,7 +136,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const all = [...retired, ...services]; // A service of this set comes last, so that it replaces a retired one.
   const identity = await openOwnIdentity({ config, store, clock });
   const jobs = await engine.open(all); // Opened last, because a queue must be closed when a later step fails.
-  const exchanges = createExchanges({ store, clock, site });
+  const exchanges = createExchanges({ store, clock, site: outside.site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];
   const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
@@ -152,7 +152,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const tallies = options.monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
   const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
-  const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
+  const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
   const paid = createPayments({ ...sold, store, clock, log, trace, ...hooks, ...counted });
   const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
@@ -182,7 +182,16 @@ interface Parts {
 function readinessOf({ store, notes = [] }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
   const { services, payments, addressWatch } = till;
   const { drivers, sources, trust } = outside;
-  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch, trust, notes });
+  return toReadiness({
+    services,
+    payments,
+    configured: drivers.rails.filter(isOffered),
+    store,
+    sources,
+    addressWatch,
+    trust,
+    notes,
+  });
 }
 
 function toListener(

@@ -31,6 +31,8 @@ import { openFacilitators } from "./facilitators.ts";
 export interface DriverDeps {
   readonly config: Config;
   readonly site: SiteManifest;
+  /** Those of its rails that only earlier sets had; none when omitted. */
+  readonly retired?: readonly RailManifest[] | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +43,7 @@ export interface DriverDeps {
 /** The outside world behind its interfaces. Nothing is connected before its first use. */
 export interface Drivers {
   readonly rails: readonly Rail[];
-  /** The EVM rails, with their newest payments. */
+  /** The EVM rails that are offered, with their newest payments. */
   readonly watched: readonly WatchedRail[];
   readonly anchor: Anchor;
   /** The chain of the rail `base`. */
@@ -55,25 +57,27 @@ export interface Drivers {
 }
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs, as `missingForServe` says. */
-export function createDrivers({ config, site, store, clock, log, trust }: DriverDeps): Drivers {
+export function createDrivers({ config, site, retired = [], store, clock, log, trust }: DriverDeps): Drivers {
+  const offered = site.rails.filter((rail) => !retired.includes(rail));
   const treasury = createTreasury(config.treasury);
   const facilitators = openFacilitators({ config, site, log, trust });
   /**
    * One client for each network, however many rails it has: the treasury's transactions must be sent in one sequence.
    */
+  const byNetwork = [...Map.groupBy(site.rails, ({ network }) => network).values()] as [
+    RailManifest,
+    ...RailManifest[],
+  ][];
   const evmChains = new Map(
-    [...Map.groupBy(site.rails.filter(isEvm), ({ network }) => network)].map(([network, rails]) => [
-      network,
-      openEvm(rails),
-    ]),
+    byNetwork.filter(([rail]) => isEvm(rail)).map((rails) => [rails[0].network, openEvm(rails)]),
   );
   const solanaClients = new Map(
-    site.rails.filter((rail) => !isEvm(rail)).map((rail) => [rail.network, openSolana(rail)]),
+    byNetwork.filter(([rail]) => !isEvm(rail)).map(([rail]) => [rail.network, openSolana(rail)]),
   );
 
   return {
     rails: site.rails.map(toRail),
-    watched: site.rails.flatMap(toWatched),
+    watched: offered.flatMap(toWatched),
     anchor: toAnchor(),
     evm: toReads(),
     treasury,
@@ -85,10 +89,9 @@ export function createDrivers({ config, site, store, clock, log, trust }: Driver
     },
   };
 
-  function openEvm(rails: readonly RailManifest[]): { client: EvmClient; sender: EvmSender } {
-    const rail = rails[0] as RailManifest; // Groups are not empty.
-    const { rpc } = railVariables(config, rail);
-    const client = createEvmClient({ url: rpc, chainId: Number(rail.network.slice("eip155:".length)) });
+  function openEvm(rails: readonly [RailManifest, ...RailManifest[]]): { client: EvmClient; sender: EvmSender } {
+    const { rpc } = railVariables(config, rails[0]);
+    const client = createEvmClient({ url: rpc, chainId: Number(rails[0].network.slice("eip155:".length)) });
     const feeCapWei = rails.map(toFeeCap).reduce((most, cap) => (cap > most ? cap : most));
     return { client, sender: createEvmSender({ client, treasury, store, feeCapWei, clock, log }) };
   }
@@ -100,7 +103,8 @@ export function createDrivers({ config, site, store, clock, log, trust }: Driver
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
     const facilitator = toFacilitator(manifest, payTo);
-    return { manifest, payTo, facilitator, settlements: toSettlements(manifest), provePayer: toPayerProof(manifest) };
+    const chain = { settlements: toSettlements(manifest), provePayer: toPayerProof(manifest) };
+    return { manifest, payTo, facilitator, ...chain, ...(retired.includes(manifest) && { isRetired: true as const }) };
   }
 
   function toPayerProof({ network, asset, domain }: RailManifest): Rail["provePayer"] {
@@ -159,7 +163,7 @@ export function createDrivers({ config, site, store, clock, log, trust }: Driver
   }
 
   function findRail(id: string | undefined): RailManifest | undefined {
-    return site.rails.find((rail) => rail.id === id);
+    return offered.find((rail) => rail.id === id);
   }
 
   function toReads(): Evm {

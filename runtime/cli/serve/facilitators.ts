@@ -43,7 +43,7 @@ export function openFacilitators({ config, site, log, trust }: FacilitatorDeps):
     return known;
   };
   const toMember = (name: string, rail: RailManifest, { openLocal }: RailParts): FacilitatorMember => {
-    const key = name === IN_PROCESS ? `${name} ${rail.id}` : name;
+    const key = name === IN_PROCESS ? `${name} ${rail.network} ${rail.asset}` : name;
     const facilitator = (): Facilitator => (name === IN_PROCESS && openLocal ? openLocal() : openHttp(name));
     const member = members.get(key) ?? createMember({ name, facilitator: facilitator(), log });
     members.set(key, member);

@@ -1,8 +1,11 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../core/payments/trust.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
+import { withRetiredRails } from "../../core/rails/retired.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
+import { missingForRails } from "../config/serve.ts";
 import { traceTransport } from "../monitor/tracing.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
@@ -12,6 +15,8 @@ import { openSources, type Sources } from "./sources.ts";
 
 /** Chains, facilitators, upstreams and the files that handlers publish. Nothing is connected before its first use. */
 export interface Outside {
+  /** The set's site with the rails that earlier sets had and it has not, as far as they are configured. */
+  readonly site: SiteManifest;
   readonly drivers: Drivers;
   readonly sources: Sources;
   readonly reports: ReportShelf;
@@ -23,9 +28,10 @@ export interface Outside {
 /** @throws Problem `bad-request` when the configuration lacks what the site needs. */
 export function openOutside(options: ComposeOptions): Outside {
   const { set, config, baseUrl, store, clock, log, sandbox, monitor, trace } = options;
-  const site = sandbox ? withOneFacilitator(set.site) : set.site;
+  const site = withPayableRails(options);
+  const retired = site.rails.slice(set.site.rails.length);
   const trust = createFacilitatorTrust({ site, store, clock, log });
-  const drivers = createDrivers({ config, site, store, clock, log, trust });
+  const drivers = createDrivers({ config, site, retired, store, clock, log, trust });
   const sources = openSources({
     set: withRetiredSources(set, options.retired),
     config,
@@ -40,6 +46,7 @@ export function openOutside(options: ComposeOptions): Outside {
   });
   const reports = createReportShelf({ store, baseUrl });
   return {
+    site,
     drivers,
     sources,
     reports,
@@ -76,6 +83,20 @@ export function warnOfUnset({ set, config, log }: ComposeOptions): void {
     for (const { variable } of isSold ? keysOf(upstream) : [])
       if (config.env[variable] === undefined) log.warn("upstream.key-unset", { upstream: id, variable });
   }
+}
+
+/** A retired rail whose variables are no longer set cannot be paid on. */
+function withPayableRails({ set, retired = [], config, log, sandbox }: ComposeOptions): SiteManifest {
+  const known = (site: SiteManifest): SiteManifest => (sandbox ? withOneFacilitator(site) : site);
+  const earlier = retired.map(({ site }) => {
+    const rails = site.rails.filter((rail) => {
+      const missing = missingForRails(config, known({ ...site, rails: [rail] }));
+      if (missing.length > 0) log.warn("rail.retired-unable", { rail: rail.id, missing });
+      return missing.length === 0;
+    });
+    return known({ ...site, rails });
+  });
+  return withRetiredRails(known(set.site), earlier);
 }
 
 /** The upstreams of a set and of its retired services, which still read from them. */

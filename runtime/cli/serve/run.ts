@@ -106,7 +106,7 @@ export async function run(options: RunOptions): Promise<Running> {
   });
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
-    log.conceal(secretsOf(config, next.site));
+    for (const { site } of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, site));
     const notes = next === set && note !== undefined ? [note] : [];
     const terms = {
       set: next,

@@ -1,6 +1,6 @@
 import type { Invocation } from "../call.ts";
+import { isSameAddress } from "../rails/tokens.ts";
 import { show } from "../x402/explain-payment.ts";
-import { isSameAddress } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 

@@ -1,13 +1,14 @@
 import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../call.ts";
 import { sha256 } from "../digest.ts";
+import { isSameAddress } from "../rails/tokens.ts";
 import { type Service, toGone } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
 import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
 import type { Proofs } from "../x402/proofs.ts";
-import { hasRail, isSameAddress, type Rail, type RailStatus } from "../x402/rails.ts";
+import { hasRail, isOffered, type Rail, type RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
 import type { OfferHistory } from "./offer-history.ts";
@@ -70,6 +71,9 @@ export function createOffers(deps: OffersDeps): Offers {
   let listed = new Map<string, readonly PaymentRequirements[]>();
   let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
   const offered = services.filter(({ isRetired }) => !isRetired);
+  const offering = rails.filter(isOffered);
+  /** A door that names its networks takes dollars only. */
+  const retiredDollars = rails.filter(({ manifest, isRetired }) => isRetired && manifest.currency === "usd");
   const of = (service: Service): readonly PaymentRequirements[] =>
     service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
 
@@ -135,8 +139,8 @@ export function createOffers(deps: OffersDeps): Offers {
       return challenge;
     },
     async match(service, payment, { resource, networks }) {
-      const taken = networks ?? rails.map(({ manifest }) => manifest.network);
-      if (!taken.includes(payment.network)) return "unsupported_network";
+      const earlier = (networks ? retiredDollars : rails).map(({ manifest }) => manifest.network);
+      if (![...(networks ?? []), ...earlier].includes(payment.network)) return "unsupported_network";
       const { resourceUrl } = payment;
       const door = pathOfDoor(resource);
       const named = resourceUrl === resource ? door : resourceUrl && pathOf(resourceUrl);
@@ -150,7 +154,9 @@ export function createOffers(deps: OffersDeps): Offers {
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {
-      const next = new Map(offered.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
+      const next = new Map(
+        offered.map((service) => [service.manifest.id, toOffers(service, site, offering, statuses)]),
+      );
       await history.publish(next);
       current = next;
       listed = new Map();

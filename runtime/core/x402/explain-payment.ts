@@ -56,9 +56,10 @@ export function explainPayment(
   const place = isCurrent ? "accepted." : "";
   const network = at(value, `${place}network`);
   const caip = (isCurrent ? undefined : networks.get(String(network))) ?? String(network);
-  const taken = [...networks].map(([name, id]) => (isCurrent ? id : name));
-  if (![...networks.values()].includes(caip))
-    return `${place}network is ${show(network)}, taken are ${taken.join(", ")}`;
+  if (refusal === "unsupported_network") {
+    const taken = new Set(isCurrent ? networks.values() : networks.keys());
+    return `${place}network is ${show(network)}, taken are ${[...taken].join(", ")}`;
+  }
   return firstFault(value, caip.startsWith("solana:") ? SOLANA : EVM);
 }
 

@@ -1,5 +1,6 @@
+import { isSameToken, type RailToken } from "../rails/tokens.ts";
 import type { RailManifest } from "../set/manifest.ts";
-import type { Facilitator, PaymentRequirements, SettlementReader } from "./x402.ts";
+import type { Facilitator, SettlementReader } from "./x402.ts";
 
 /** A configured rail: its manifest, its receiving address and its facilitator. */
 export interface Rail {
@@ -9,25 +10,28 @@ export interface Rail {
   readonly settlements: SettlementReader;
   /** Omitted where only the facilitator knows the payer. */
   readonly provePayer?: ProvePayer | undefined;
+  /** No longer offered: only earlier offers can be paid on it. */
+  readonly isRetired?: true;
 }
 
-type Token = Pick<PaymentRequirements, "network" | "asset">;
+/** Whether a rail is offered. */
+export const isOffered = ({ isRetired }: Pick<Rail, "isRetired">): boolean => !isRetired;
+
+/** The networks of rails by their names in version 1, the rails' ids: of all rails, and of those that are offered. */
+export function networksOf(rails: readonly Rail[]): Record<"networks" | "offered", ReadonlyMap<string, string>> {
+  const toNamed = ({ manifest: { id, network } }: Rail) => [id, network] as const;
+  const offered = new Map(rails.filter(isOffered).map(toNamed));
+  return { networks: new Map([...rails.map(toNamed), ...offered]), offered }; // A retired rail may have an offered one's id.
+}
 
 /** The rail of an offer; when its token has no rail any more, another rail of its network, which knows the chain. */
-export const railOf = (rails: readonly Rail[], { network, asset }: Token): Rail | undefined =>
-  rails.find(isOf({ network, asset })) ?? rails.find(({ manifest }) => manifest.network === network);
+export const railOf = (rails: readonly Rail[], token: RailToken): Rail | undefined =>
+  rails.find(({ manifest }) => isSameToken(manifest, token)) ??
+  rails.find(({ manifest }) => manifest.network === token.network);
 
 /** Whether the token of an offer has a rail of its own. */
-export const hasRail = (rails: readonly Rail[], token: Token): boolean => rails.some(isOf(token));
-
-const isOf =
-  ({ network, asset }: Token) =>
-  ({ manifest }: Rail): boolean =>
-    manifest.network === network && isSameAddress(network, manifest.asset, asset);
-
-/** Whether two addresses of a network are the same. The capitals of EVM addresses are only a checksum (EIP-55). */
-export const isSameAddress = (network: string, one: string, other: string): boolean =>
-  one === other || (network.startsWith("eip155:") && one.toLowerCase() === other.toLowerCase());
+export const hasRail = (rails: readonly Rail[], token: RailToken): boolean =>
+  rails.some(({ manifest }) => isSameToken(manifest, token));
 
 /**
  * Whether the payer that a payment names has signed it, whatever the payer's balance. Does not ask the facilitator.

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { explainOffer } from "../../../runtime/core/payments/explain-offer.ts";
 import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
+import { isSameAddress } from "../../../runtime/core/rails/tokens.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { Manifest } from "../../../runtime/core/set/manifest.ts";
-import { isSameAddress, type RailStatus } from "../../../runtime/core/x402/rails.ts";
+import type { RailStatus } from "../../../runtime/core/x402/rails.ts";
 import type { Payment } from "../../../runtime/core/x402/read-payment.ts";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail, PAY_TO } from "../../support/chains/scripted-rail.ts";

@@ -53,6 +53,25 @@ describe("a rail that is removed", () => {
     );
   });
 
+  it("is paid what it has offered, for as long as an offer is valid, when it is kept as retired", async () => {
+    const payment = await pay();
+    const retired: ScriptedRail = { ...fine, isRetired: true };
+    const at = await change(retired);
+    const { accepts } = (await (await fetch(`${at.url}/v1/roll`, { method: "POST" })).json()) as PaymentRequired;
+    expect(accepts.map(({ network }) => network)).to.deep.equal(["eip155:8453"]);
+    const asked = fine.asked.supported;
+    const bought = await send(at, payment);
+    expect([bought.status, at.receipt(bought).network]).to.deep.equal([200, POLYGON]);
+    expect([fine.moved.size, fine.asked.supported - asked], "it is not asked what it supports").to.deep.equal([1, 0]);
+
+    const late = JSON.parse(Buffer.from(payment, "base64").toString());
+    at.clock.advance(8 * 60_000);
+    const signed = authorize(late.accepted, Math.floor(at.clock.now() / 1000), { nonce: 2 });
+    const response = await send(at, encode({ ...late, payload: signed }));
+    expect([response.status, fine.moved.size]).to.deep.equal([402, 1]);
+    expect(await errorOf(response)).to.match(/^no_matching_offer/);
+  });
+
   it("sells no more on its network, and says what is taken", async () => {
     const response = await send(await change(), await pay());
     expect(response.status).to.equal(402);

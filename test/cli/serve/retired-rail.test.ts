@@ -1,0 +1,124 @@
+import { x402HTTPClient } from "@x402/core/client";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../surfaces/support/fixture-set.ts";
+
+const SITE = TOSS["manifests/_site.yaml"] as string;
+/** The set with the rail on Solana alone. */
+const SOLANA: Files = {
+  ...TOSS,
+  "manifests/_site.yaml": SITE.replace(/ {2}- id: base\n.*(?= {2}- id: solana)/s, "").replace(
+    / {2}- id: polygon\n.*(?=limits:)/s,
+    "",
+  ),
+};
+
+describe("rails that a live change removes", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let running: Running;
+  /** The headers of payments that were signed for offers of the first set, and one for a tool. */
+  let quoted: Readonly<Record<"base" | "again" | "late" | "polygon" | "closed", Readonly<Record<string, string>>>>;
+  let tool: object;
+
+  const start = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
+    const own = { PAYPHONE_DATA_DIR: data.path, PORT: running ? new URL(running.url).port : "0", LOG_LEVEL: "silent" };
+    running = await run({ set: await loadSet(dir), config: readConfig({ ...sandbox.env, ...own, ...env }) });
+    await untilRailsUp(running.url);
+  };
+  const post = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${running.url}/v1/toss`, { ...json({}), headers: { "content-type": "application/json", ...headers } });
+  const callTool = async (meta: object = {}): Promise<Loose> => {
+    const params = { name: "toss", _meta: meta };
+    const call = json({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    return ((await (await fetch(`${running.url}/mcp`, call)).json()) as Loose).result;
+  };
+  const sign = async (id: string): Promise<Readonly<Record<string, string>>> => {
+    const client = await stockClient(sandbox, id);
+    const http = new x402HTTPClient(client);
+    const challenge = await post();
+    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
+    return http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+  };
+  const networks = async (): Promise<readonly string[]> =>
+    ((await (await post()).json()) as Loose).accepts.map(({ network }: Loose) => network);
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    await start();
+    const [base, again, late, polygon, closed] = await Promise.all(
+      ["base", "base", "base", "polygon", "polygon"].map(sign),
+    );
+    quoted = { base: base!, again: again!, late: late!, polygon: polygon!, closed: closed! };
+    const { structuredContent } = await callTool();
+    const client = await stockClient(sandbox, "base");
+    tool = { "x402/payment": await client.createPaymentPayload(structuredContent) };
+    await writeFiles(dir, SOLANA);
+    await running.changes.apply("test");
+  });
+  after(async () => {
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+
+  it("are offered to nobody, and named nowhere", async () => {
+    expect(await networks()).to.deep.equal([rail("solana").network]);
+    const ready = (await (await fetch(`${running.url}/ready`)).json()) as ReadyReport;
+    expect(ready.rails.map(({ id }) => id)).to.deep.equal(["solana"]);
+    for (const path of ["/", "/openapi.json", "/llms.txt", "/docs/toss"])
+      expect(await (await fetch(running.url + path)).text(), path)
+        .not.to.include("USDC on Base")
+        .and.not.include("JPYC");
+  });
+
+  it("are paid what they have offered, by their facilitators, and settled once", async () => {
+    for (const id of ["base", "polygon"] as const) {
+      const bought = await post(quoted[id]);
+      expect([id, bought.status]).to.deep.equal([id, 200]);
+      const { success, network, transaction } = receiptOf(bought);
+      expect([success, network]).to.deep.equal([true, rail(id).network]);
+      const again = await post(quoted[id]);
+      expect([again.status, receiptOf(again).transaction]).to.deep.equal([200, transaction]);
+      expect(await again.text()).to.equal(await bought.text());
+    }
+  });
+
+  it("are paid as a tool, too", async () => {
+    const { _meta: meta } = await callTool(tool);
+    expect(meta["x402/payment-response"]).to.include({ success: true, network: rail("base").network });
+  });
+
+  it("are remembered by the next process", async () => {
+    await running.close();
+    await start();
+    const bought = await post(quoted.again);
+    expect([bought.status, receiptOf(bought).network]).to.deep.equal([200, rail("base").network]);
+  });
+
+  it("are refused, uncharged, when their variables are unset, and what was bought is still delivered", async () => {
+    await running.close();
+    await start({ POLYGON_RPC_URL: "" });
+    expect((await post(quoted.polygon)).status).to.equal(200);
+    const refused = await post(quoted.closed);
+    expect(refused.status).to.equal(402);
+    expect(((await refused.json()) as Loose).error).to.match(/^unsupported_network: accepted\.network is eip155:137/);
+    expect((await post(quoted.late)).status).to.equal(200);
+  });
+
+  it("are offered again when they are there again", async () => {
+    await writeFiles(dir, TOSS);
+    await running.changes.apply("test");
+    expect(await networks()).to.include(rail("base").network);
+  });
+});
