@@ -16,7 +16,7 @@ import {
   withRecorded,
 } from "./payments/purchase.ts";
 import type { PaymentRecord } from "./payments/record.ts";
-import { toBrief } from "./payments/settlement.ts";
+import { SETTLE_LIFE_MS, toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
@@ -111,8 +111,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
-    const { service, input } = purchase;
-    if (!isJobService(service) && !(await mustPayFirst(purchase))) return payLast(purchase);
+    const { service, input, listed, offer } = purchase;
+    const isFirst = isJobService(service) || (await mustPayFirst(purchase));
+    if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(listed, offer);
+    if (!isFirst) return payLast(purchase);
     deps.checkReady(service, purchase.payer && payerOf(purchase.payer, purchase.offer));
     if (!isJobService(service)) return payFirst(purchase);
     return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
@@ -243,6 +245,3 @@ const join = (...texts: readonly (string | null | undefined)[]): string | undefi
   texts.filter(Boolean).join(": ") || undefined;
 
 const inProgress = (): Problem => new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-
-/** The longest time of a settlement. */
-const SETTLE_LIFE_MS = 60_000;

@@ -31,7 +31,7 @@ export interface Reconciler {
 
 export interface ReconcilerDeps {
   readonly reservations: Reservations;
-  readonly settler: Settler;
+  readonly settler: Pick<Settler, "settle" | "look">;
   readonly credits: Credits;
   readonly clock: Clock;
   readonly log: Log;

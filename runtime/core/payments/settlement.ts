@@ -1,4 +1,5 @@
 import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import { createDeadline, pause } from "../deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
@@ -34,6 +35,8 @@ export interface Settler {
   settle(payment: PaymentPayload, offer: PaymentRequirements, options: SettleOptions): Promise<Settlement>;
   /** Asks the chain alone. Never throws. */
   look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
+  /** For answers that wait for the chain. @throws Problem `unavailable` when it cannot be read, before anything is charged. */
+  checkChain(payment: PaymentPayload, offer: PaymentRequirements): Promise<void>;
 }
 
 export interface SettlerDeps {
@@ -56,9 +59,12 @@ const REFUSED =
 /** Reasons that may mean that the money has already moved, which our node may not show yet. */
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
+/** The longest time of a settlement. */
+export const SETTLE_LIFE_MS = 60_000;
 /** A transaction's hash on EVM. */
 const HASH = /^0x[0-9a-f]{64}$/;
 const LONGEST_TEXT = 100;
+const UNREADABLE = "The chain on which this payment must arrive cannot be read now; nothing was charged";
 const QUIET_MS = 10_000;
 /** The timeout of one look at a chain. */
 const LOOK_MS = 10_000;
@@ -88,6 +94,10 @@ export function createSettler(deps: SettlerDeps): Settler {
       return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
+    async checkChain(payment, offer) {
+      const { isReadable } = await look(payment, offer, failure(offer, "settlement_unknown"));
+      if (!isReadable) throw new Problem("unavailable", UNREADABLE, { retryAfter: 5 });
+    },
   };
 
   /** The facilitator's answer; or the transfer on the chain, when that shows first while the facilitator is silent. */

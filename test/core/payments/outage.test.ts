@@ -26,6 +26,35 @@ describe("a paid request", () => {
     });
   });
 
+  describe("while the chain cannot be read", () => {
+    const noAnswer = (): never => {
+      throw new Problem("upstream-failed", "The Base chain could not be asked");
+    };
+    for (const [path, price, what] of [
+      ["/v1/echo", "0.001", "whose work begins once the chain shows the payment"],
+      ["/v1/roll", "1", "whose answer waits until the chain shows the payment"],
+    ] as const)
+      it(`${what}, is 503, runs nothing and charges nobody`, async () => {
+        shop = await openShop({ price });
+        const payment = await shop.pay(path);
+        shop.rail.script.find = noAnswer;
+        const response = await shop.post(path, ROLL, { "payment-signature": payment });
+        expect(response.status).to.equal(503);
+        expect(response.headers.get("retry-after")).to.match(/^\d+$/);
+        expect(await response.json()).to.have.property("code", "unavailable");
+        expect(shop.executions).to.equal(0);
+        expect(shop.rail.asked.settle).to.equal(0);
+        delete shop.rail.script.find;
+        expect((await shop.retry(path, ROLL, payment)).status, "the payment is still good").to.equal(200);
+      });
+
+    it("is sold on the facilitator's word where the answer does not wait for the chain", async () => {
+      shop = await openShop();
+      shop.rail.script.find = noAnswer;
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    });
+  });
+
   describe("while a handler does not say whether it is ready", () => {
     it("ends at the deadline, charges nobody and frees the payment", async () => {
       shop = await openShop({ deadlineSeconds: 2, ready: () => new Promise(() => {}) });
