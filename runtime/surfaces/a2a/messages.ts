@@ -1,9 +1,10 @@
-import { isObject, tryParseJson } from "../../core/json.ts";
+import { isObject, isSameJson, tryParseJson } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
+import type { Task } from "./task-book.ts";
 
 /** The fields of a message that this server reads; both dialects have them. */
 export interface SentMessage {
@@ -77,10 +78,7 @@ export function readRequestedCall(
   services: ReadonlyMap<string, Service>,
 ): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
-  const data = parts.map((part) => (isObject(part) ? part.data : undefined)).find(isObject);
-  const text = parts.map((part) => (isObject(part) ? part.text : undefined)).find((said) => typeof said === "string");
-  const said = readText(text ?? "");
-  const { skill, input } = { ...said, ...(data && ("skill" in data ? data : { input: data })) };
+  const { skill, input } = readCall(parts);
   if (typeof skill !== "string") return invalid(HOW);
   const service = services.get(skill);
   if (!service) {
@@ -92,8 +90,34 @@ export function readRequestedCall(
   return { service, input: input ?? {} };
 }
 
+/**
+ * Whether a message to a waiting task asks for a call that is not the task's. Data without a skill is a new input, but
+ * beside a payment it may be anything.
+ */
+export function asksForAnotherCall(
+  { parts, payment }: SentMessage,
+  task: Pick<Task, "skill" | "input">,
+  services: ReadonlyMap<string, Service>,
+): boolean {
+  const { skill = payment === undefined ? task.skill : undefined, input } = readCall(parts);
+  if (skill !== task.skill) return typeof skill === "string" && (services.has(skill) || isObject(input));
+  return input != null && !isSameJson(input, task.input);
+}
+
+interface Said {
+  readonly skill?: unknown;
+  readonly input?: unknown;
+}
+
+/** The skill and the input that the parts name. */
+function readCall(parts: readonly unknown[]): Said {
+  const data = parts.map((part) => (isObject(part) ? part.data : undefined)).find(isObject);
+  const text = parts.map((part) => (isObject(part) ? part.text : undefined)).find((said) => typeof said === "string");
+  return { ...readText(text ?? ""), ...(data && ("skill" in data ? data : { input: data })) };
+}
+
 /** `{"skill": …, "input": …}`, or `skill {…}`. */
-function readText(text: string): { readonly skill?: unknown; readonly input?: unknown } {
+function readText(text: string): Said {
   const whole = tryParseJson(text);
   if (isObject(whole)) return whole;
   const [, skill, rest] = FIRST_WORD.exec(text) ?? [];

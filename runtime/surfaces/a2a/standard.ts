@@ -8,6 +8,7 @@ import { toIntroduction } from "./introduction.ts";
 import type { FollowJob } from "./jobs.ts";
 import { createListTasks, type ListTasksOptions } from "./list-tasks.ts";
 import {
+  asksForAnotherCall,
   isSmallTalk,
   readHistoryLength,
   readMessageParams,
@@ -124,6 +125,8 @@ export function createStandard(options: StandardOptions): Standard {
       );
     }
     if (payment === "rejected") return giveUp(task, context);
+    if (task.state === "input-required" && asksForAnotherCall(message, task, routed))
+      return refuse(A2A_CODES.invalidParams, ANOTHER_CALL);
     if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);
     const isOpen = task.state === "input-required" && !(await book.claimed(id));
@@ -186,6 +189,8 @@ interface Talk {
 }
 
 const PAID = "The payment was received.";
+const ANOTHER_CALL =
+  "The task keeps the skill and the input that it began with; leave taskId out to ask for another call";
 
 const MOST_MESSAGES = 10;
 const LONGEST_PARTS = 16_384;

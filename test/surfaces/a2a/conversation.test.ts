@@ -54,6 +54,34 @@ describe("a conversation over A2A", () => {
     expect((await stage.submit(task.id, stage.pay(shown))).result.status.state).to.equal("completed");
   });
 
+  it("refuses another skill or another input for a task that waits, paid or not, and takes its own again", async () => {
+    const task = await stage.begin("roll");
+    const payment = stage.pay(task);
+    const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
+    const others: readonly object[][] = [
+      [{ kind: "data", data: { skill: "roll", input: { low: 5, high: 5 } } }],
+      [{ kind: "data", data: { skill: "twin", input: INPUT } }],
+      [{ kind: "text", text: 'roll {"low":5,"high":5}' }],
+      [{ kind: "text", text: "twin" }],
+      [{ kind: "text", text: "roll" }, { data: { low: 5, high: 5 } }],
+    ];
+    for (const parts of others)
+      for (const more of [{}, { metadata }]) {
+        const { error } = await stage.send({ taskId: task.id, parts, ...more });
+        expect(error, JSON.stringify(parts)).to.include({ code: -32602 });
+        expect(error.message).to.match(/leave taskId out/);
+      }
+    const corrected = await stage.send({ taskId: task.id, parts: [{ kind: "data", data: { low: 5, high: 5 } }] });
+    expect(corrected.error).to.include({ code: -32602 });
+    expect([stage.door.executions, stage.door.rails.base.moved.size]).to.deep.equal([0, 0]);
+    const own = [{ kind: "data", data: { skill: "roll", input: { high: INPUT.high, low: INPUT.low } } }];
+    const beside = { kind: "data", data: { "a.mandate": {} } };
+    expect((await stage.send({ taskId: task.id, parts: own })).result.status.state).to.equal("input-required");
+    expect((await stage.send({ taskId: task.id, parts: [beside], metadata })).result.status.state).to.equal(
+      "completed",
+    );
+  });
+
   it("refuses messages that nobody has said, or that an agent has", async () => {
     const parts = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
     for (const role of [undefined, null, "", "agent", "ROLE_AGENT", "ROLE_UNSPECIFIED", 1]) {
