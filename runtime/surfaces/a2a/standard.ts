@@ -130,7 +130,8 @@ export function createStandard(options: StandardOptions): Standard {
     if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);
     const isOpen = task.state === "input-required" && !(await book.claimed(id));
-    if (!isOpen) return calls.show(task, context);
+    const isNoted = task.payment?.status === "payment-submitted";
+    if (!isOpen) return isNoted ? calls.show(task, context) : look(task, context); // A payment that is being made is not stored.
     const reminded = remember(task, message);
     return context.signIn !== undefined && service
       ? calls.offer(reminded, service, task.input, context)
@@ -148,11 +149,13 @@ export function createStandard(options: StandardOptions): Standard {
     const historyLength = readHistoryLength(params);
     if (typeof historyLength === "object") return historyLength;
     const task = await find(id, context);
-    if (!task) return unknownTask(id);
-    // A payment without an outcome is continued, whoever asks for the task.
-    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(id))?.payment;
-    const step = await (payment ? calls.pay(task, payment, context) : calls.show(task, context));
-    return { ...step, historyLength };
+    return task ? { ...(await look(task, context)), historyLength } : unknownTask(id);
+  }
+
+  /** Shows a task. A payment without an outcome is continued, whoever asks. */
+  async function look(task: Task, context: TaskContext): Promise<Step> {
+    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(task.id))?.payment;
+    return payment ? calls.pay(task, payment, context) : calls.show(task, context);
   }
 
   async function cancel(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {

@@ -105,6 +105,9 @@ describe("a task", () => {
       await started.promise;
       expect((await get(task.id)).result.status.state).to.equal("working");
       expect((await submit(task.id, payment)).result.status.state, "the same payment again").to.equal("working");
+      const asked = await stage.send({ taskId: task.id, parts: [{ kind: "text", text: "Is it ready?" }] });
+      expect(asked.result.status.state, "a message without a payment").to.equal("working");
+      expect(metadataOf(asked.result)).not.to.have.property(KEY("required"));
       expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
       expect((await stage.door.call("tasks/cancel", { id: task.id })).error.code).to.equal(-32002);
       go.resolve();
