@@ -200,7 +200,9 @@ const LONGEST_PARTS = 16_384;
 
 /** The task with one message added to its history. Files are dropped, and long messages are replaced by a note. */
 function remember<T extends TaskHead>(task: T, { messageId, parts }: SentMessage): T {
-  const said = parts.filter(isObject).map(({ text, data }) => (text === undefined ? { data } : { text }));
+  const said = parts
+    .filter(isObject)
+    .flatMap(({ text, data }) => (typeof text === "string" ? { text } : data == null ? [] : { data }));
   const isLong = JSON.stringify(said).length > LONGEST_PARTS;
   const message = { messageId, parts: isLong ? [{ text: "(too long to be kept)" }] : said };
   return { ...task, history: [...(task.history ?? []), message].slice(-MOST_MESSAGES) };

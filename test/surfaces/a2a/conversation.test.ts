@@ -117,6 +117,18 @@ describe("a conversation over A2A", () => {
     expect(current.history[0]).to.include({ role: "ROLE_USER" }).and.not.have.property("kind");
   });
 
+  it("is remembered without the parts that have no text and no data", async () => {
+    const { result: task } = await say("roll");
+    const parts = [
+      { kind: "file", file: { bytes: "aGk=" } },
+      { kind: "text", text: 5 },
+      { data: null },
+      { text: "ok" },
+    ];
+    const { result } = await stage.send({ taskId: task.id, parts });
+    expect(result.history[1].parts).to.deep.equal([{ kind: "text", text: "ok" }]);
+  });
+
   it("refuses a length of history that is none", async () => {
     const { result: task } = await say("roll");
     for (const historyLength of [-1, 1.5, "1", {}, Number.MAX_VALUE]) {
