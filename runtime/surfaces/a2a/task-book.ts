@@ -1,8 +1,10 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { AcceptedJob } from "../../core/jobs/jobs.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
+import { isSameJson } from "../../core/json.ts";
 import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
+import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { createUnpaidTasks } from "./unpaid-tasks.ts";
 
@@ -113,7 +115,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
   const claimed = (id: string): Promise<PaymentClaim | undefined> => store.get<PaymentClaim>(claimKey(id));
   const isClaimedFor = async (id: string, { payment }: PaymentClaim): Promise<boolean> => {
     const standing = await claimed(id);
-    return standing !== undefined && JSON.stringify(standing.payment) === JSON.stringify(payment);
+    return standing !== undefined && isSameJson(toJson(standing.payment), toJson(payment));
   };
   /** Deletes tasks, except those that are being paid for. */
   const forget = async (ids: readonly string[]): Promise<void> => {
@@ -145,3 +147,6 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
     },
   };
 }
+
+/** A payment as JSON: the same payment may arrive as an object or as base64 text, with its keys in any order. */
+const toJson = (payment: PaymentClaim["payment"]): unknown => payment && (parsePayment(payment) ?? payment);

@@ -195,6 +195,9 @@ describe("a task", () => {
       const { result } = await submit(task.id, payment);
       expect(result.status.state).to.equal("completed");
       expect((await submit(task.id, payment)).result).to.deep.equal(result);
+      const [sorted, text] = [Object.fromEntries(Object.entries(payment).reverse()), JSON.stringify(payment)];
+      for (const form of [sorted, Buffer.from(text).toString("base64")])
+        expect((await submit(task.id, form)).result, "in another form").to.deep.equal(result);
       expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
       expect([stage.door.executions, stage.door.rails.base.moved.size]).to.deep.equal([1, 1]);
     });
