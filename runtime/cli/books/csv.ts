@@ -51,6 +51,7 @@ const NEGATIVE = /^-\d+(?:\.\d+)?$/;
 
 const OPTIONS = {
   record_delimiter: "windows",
+  quote_record_delimiter: true, // A lone line break would end the row, too.
   escape_formulas: true,
   cast: {
     string: (value: string) =>

@@ -32,7 +32,14 @@ describe("payphone sales", () => {
     await fillBook(join(shop, "large"), SALES, YEAR);
     const store = await openStore({ dataDir: join(shop, "small/sandbox") });
     const usdc = { asset: site.rails[0]?.asset ?? "" };
-    const evil = toSale({ ...usdc, at: YEAR, requestId: '=HYPERLINK("http://x")', service: "@roll", payer: "+1" });
+    const evil = toSale({
+      ...usdc,
+      at: YEAR,
+      requestId: '=HYPERLINK("http://x")',
+      service: "@roll",
+      payer: "+1",
+      receiver: "a\r=b\nc",
+    });
     const own = toSale({ ...usdc, at: YEAR + 1, payer: OWN.toLowerCase(), usd: "59" });
     const job = toSale({ ...usdc, at: YEAR + 2, job: "job", amount: "1500000", usd: "1.5" });
     const { network, asset, amount, payer } = job;
@@ -58,6 +65,7 @@ describe("payphone sales", () => {
     expect(head).to.match(/^time_utc,kind,service,currency,amount,amount_atomic,price_usd,counterparty,/);
     expect(evil).to.match(/^2025-01-01T00:00:00\.000Z,sale,'@roll,USDC,0\.001,1000,0\.001,'\+1,/);
     expect(evil).to.include(`"'=HYPERLINK(""http://x"")"`);
+    expect(evil).to.include(',"a\r=b\nc",');
     expect(own).to.include(",yes,");
     expect(job).to.include(",sale,roll,USDC,1.5,1500000,1.5,0xaa,");
     expect(refund).to.include(",refund,roll,USDC,-1.5,-1500000,-1.5,0xaa,");
