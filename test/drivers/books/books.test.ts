@@ -3,12 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
+import { forgetBefore } from "../../../runtime/core/books/keeping.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { toSale } from "../../support/books/sales.ts";
+import { T, toSale } from "../../support/books/sales.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 import { testBooks } from "./suite.ts";
+
+const HOUR_MS = 3_600_000;
+/** The start of a day. */
+const DAY = T - 12 * HOUR_MS;
 
 describe("the books", () => {
   const folders: string[] = [];
@@ -45,6 +50,22 @@ describe("the books", () => {
       expect(books.since(0, 10).map(({ id }) => id)).to.deep.equal([sale.id]);
       expect(books.buyers(9).map(({ payer }) => payer)).to.deep.equal(["0xaa"]);
       await books.close();
+    });
+
+    it("forgets whole days, so that the sums of a day are those of its lines", async () => {
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir });
+      const hours = [1, 23, 40].map((hour) => DAY + hour * HOUR_MS);
+      for (const at of hours) await store.enter(toSale({ at }), { key: "p", value: 1 });
+      for (const now of [36, 47, 49].map((hour) => DAY + hour * HOUR_MS)) {
+        while (await store.forget(forgetBefore({ keep_days: 1 }, now), 0));
+        const books = await openBooks({ file: storeFileOf(dataDir) });
+        const lines = books.lines({}, { limit: 9, order: "oldest-first" }).length;
+        const summed = books.sums({ from: DAY, to: DAY + 48 * HOUR_MS }, { own: [], by: [] })[0]?.count;
+        expect([lines, summed]).to.deep.equal(now < DAY + 48 * HOUR_MS ? [3, 3] : [1, 1]);
+        await books.close();
+      }
+      await store.close();
     });
 
     it("cannot be opened where there is no store", async () => {
