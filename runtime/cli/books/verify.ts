@@ -45,7 +45,12 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
     }
     if (from > asked) err(`books.keep_days is ${site.books?.keep_days}: earlier sales are not compared`);
     const chainOf = await openChains({ config, sandboxDir, url });
-    let isClean = true;
+    // The chains of a sandbox are those of its present rails.
+    const strange =
+      sandboxDir === undefined && command.rail === undefined ? toStrange(books, site.rails, { from, to }) : [];
+    for (const rail of strange)
+      err(printable(`${rail}: not compared: the site has no rail of this token, and the book has sales`));
+    let isClean = strange.length === 0;
     for (const rail of rails) {
       const seen = await verifyRail(books, rail, chainOf(rail), { from, to }).catch((error: unknown) =>
         toUnread(rail, error),
@@ -60,6 +65,24 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
     }
     return isClean;
   });
+}
+
+type Token = Pick<RailManifest, "network" | "asset">;
+
+const isSameToken = (one: Token, other: Token): boolean =>
+  one.network === other.network && one.asset.toLowerCase() === other.asset.toLowerCase();
+
+/** What the book has in a span, by rail and token. A line has the rail's id of its time, which may have changed since. */
+const soldOn = (books: Books, span: Span): readonly (Token & { readonly rail: string })[] =>
+  books.sums(span, { own: [], by: ["rail"] });
+
+/** The rails of the book whose token no rail of the site has. */
+function toStrange(books: Books, rails: readonly RailManifest[], span: Span): readonly string[] {
+  const strange = soldOn(books, span).filter((sold) => !rails.some((rail) => isSameToken(rail, sold)));
+  const found = strange.filter(({ rail, ...token }) =>
+    [...linesOf(books, { ...span, rail })].some((line) => isSameToken(line, token)),
+  );
+  return [...new Set(found.map(({ rail }) => rail))];
 }
 
 const NOTHING_SOLD = "nothing was sold on it";
@@ -78,10 +101,10 @@ async function verifyRail(
   { chain, receivers }: RailChain,
   wanted: Span,
 ): Promise<Audit | string> {
-  const { id, rpc, asset } = rail;
-  const isOurs = (line: BookLine): boolean =>
-    line.network === rail.network && line.asset.toLowerCase() === asset.toLowerCase();
-  const lines = [...linesOf(books, { ...wanted, rail: id })].filter(isOurs);
+  const { id, rpc } = rail;
+  const isOurs = (line: BookLine): boolean => isSameToken(line, rail);
+  const names = new Set(soldOn(books, wanted).flatMap((sold) => (isSameToken(sold, rail) ? sold.rail : [])));
+  const lines = [...names].flatMap((name) => [...linesOf(books, { ...wanted, rail: name })]).filter(isOurs);
   if (!chain)
     return `${id}: not compared, ${rpc} is not set; ${lines.length > 0 ? "the book has sales" : NOTHING_SOLD}`;
   const from = Math.max(wanted.from, await chain.begin());

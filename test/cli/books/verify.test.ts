@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import { parse, stringify } from "yaml";
 import { reversalId, saleId } from "../../../runtime/core/books/events.ts";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
@@ -207,6 +208,20 @@ describe("payphone sales and books verify, with a server on chains", () => {
       expect([code, out.match(/^\w+(?=:)/gm)], out).to.deep.equal([1, ["solana", "polygon"]]);
     }
     await node.stop();
+  });
+
+  it("compare the sales of a rail that was renamed, and name those of one that was removed", async () => {
+    const text = await readFile(join(ROOT, "manifests/_site.yaml"), "utf8");
+    const { rails, ...site } = parse(text) as { readonly rails: readonly { readonly id: string }[] };
+    const renamed = rails.filter(({ id }) => id === "base").map((rail) => ({ ...rail, id: "main" }));
+    const dir = await makeDirectory({ "manifests/_site.yaml": stringify({ ...site, rails: renamed }) });
+    const { out, err, code } = await verify("--dir", dir);
+    const { rail, sales } = JSON.parse(out);
+    expect([rail, sales]).to.deep.equal(["main", 1]);
+    const removed = err.match(/^\w+: not compared: the site has no rail of this token, and the book has sales/gm);
+    expect([code, removed?.length], err).to.deep.equal([1, 2]);
+    const one = await verify("--dir", dir, "--rail", "main");
+    expect([one.code, one.err]).to.deep.equal([0, ""]);
   });
 
   it("compare no more days than the book keeps", async () => {
