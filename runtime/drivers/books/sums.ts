@@ -62,8 +62,8 @@ function toSum(row: object): BookSum {
   };
 }
 
-const nameOf = ({ at, service, door, rail, network, asset, kind }: BookSum): string =>
-  JSON.stringify([at, service, door, rail, network, asset, kind]);
+const nameOf = ({ at, service, door, rail, network, asset, decimals, kind }: BookSum): string =>
+  JSON.stringify([at, service, door, rail, network, asset, decimals, kind]);
 
 /** Subtracts sums from sums that include them. */
 function takeOff(all: readonly BookSum[], part: readonly BookSum[]): BookSum[] {

@@ -129,12 +129,13 @@ export function testBooks(open: () => Promise<BookStage>): void {
 
   it("keeps what the seller's own wallets have paid apart", async () => {
     const amount = "12345678901234567890";
-    await enter(toSale({ amount }), toSale({ payer: "0xcc" }), toSale({ payer: "0xcc", amount }));
-    const sums = sum({ own: ["0xcc"] }).map(({ isOwn, count, amount: paid }) => [isOwn, count, paid]);
-    expect(sums).to.deep.equal([
-      [false, 1, BigInt(amount)],
-      [true, 2, BigInt(amount) + 1000n],
-    ]);
+    const own = toSale({ payer: "0xcc", job: "own" });
+    const back = { ...own, kind: "refund", id: refundId("own"), job: "own" } as const;
+    const lost = { ...back, id: refundId("lost"), job: "lost", payer: null }; // Of a sale that is not in the book.
+    await enter(toSale({ amount }), own, toSale({ payer: "0xcc", amount }), back, lost);
+    const sums = sum({ own: ["0xcc"] }).map((each) => `${each.kind} ${each.isOwn} ${each.count} ${each.amount}`);
+    const theirs = ["sale true 2 12345678901234568890", "refund true 1 1000"];
+    expect(sums).to.have.members([`sale false 1 ${amount}`, "refund false 1 1000", ...theirs]);
     expect(stage.books.countBuyers({ from: T, to: T + 1 }, [])).to.equal(2);
     expect(stage.books.countBuyers({ from: T, to: T + 1 }, ["0xCC", "0xdd"])).to.equal(1);
   });
