@@ -3,10 +3,10 @@ import type { BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
 import type { BookFee } from "../../core/books/fees.ts";
 import { feeId } from "../../core/books/fees.ts";
+import { currencyOf, explorerOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { GroupRow } from "./groups.ts";
-import { explorerOf, railOfToken } from "./rails.ts";
 
 /** Writes CSV for accounting software (RFC 4180). Times are in UTC; refunds and reversals are negative. */
 export interface SalesCsv {
@@ -76,7 +76,7 @@ const toCell = (text: string): string =>
 
 export function createCsv(rails: readonly RailManifest[], own: readonly string[]): SalesCsv {
   const isOurs = new Set(own);
-  const currencyOf = remember((line: BookLine) => railOfToken(rails, line)?.symbol ?? "", toToken);
+  const symbolOf = remember((line: BookLine) => currencyOf(rails, line), toToken);
   const decimalOf = remember(
     ({ amount, decimals }: BookLine) => (decimals === null ? "" : toDecimal(BigInt(amount), decimals)),
     ({ amount, decimals }) => `${amount} ${decimals}`,
@@ -104,7 +104,7 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
       new Date(line.at).toISOString(),
       line.kind,
       line.service,
-      currencyOf(line),
+      symbolOf(line),
       decimals === null ? "" : sign + decimalOf(line),
       sign + line.amount,
       usd === null ? "" : sign + usd,

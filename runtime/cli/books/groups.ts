@@ -1,9 +1,9 @@
 import type { BookGroup } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
 import type { FeeGroup } from "../../core/books/fees.ts";
+import { currencyOf, railOfToken } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
-import { railOfToken } from "./rails.ts";
 
 /** The sums of one group. Payments from the seller's own wallets are counted apart, and are in no other sum. */
 export interface GroupRow {
@@ -90,7 +90,7 @@ function toReceived(sums: readonly BookGroup[], rails: readonly RailManifest[]):
     const rail = railOfToken(rails, { network, asset });
     const decimals = inside.find((sum) => sum.decimals !== null)?.decimals ?? rail?.decimals ?? 0;
     const atomic = inside.reduce((total, { kind, amount }) => total + amount * BigInt(SIGNS[kind]), 0n);
-    const currency = rail?.symbol ?? asset;
+    const currency = currencyOf(rails, { network, asset });
     return { rail: rail?.id ?? inside[0]!.rail, currency, amount: toSigned(atomic, decimals), atomic: `${atomic}` };
   });
 }

@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { BookLine } from "../../core/books/books.ts";
+import { explorerOf } from "../../core/rails/tokens.ts";
 import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
@@ -7,7 +8,6 @@ import type { Terminal } from "../terminal.ts";
 import { toFeeText } from "./fees.ts";
 import { isOwn, toFeeJson } from "./json.ts";
 import { type BookPlace, withBooks } from "./place.ts";
-import { explorerOf } from "./rails.ts";
 import { toAmountText } from "./text.ts";
 
 /** The command line of `payphone sales show`. */

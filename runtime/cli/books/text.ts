@@ -2,20 +2,20 @@
 
 import type { BookGroup, BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
+import { currencyOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./groups.ts";
 import { isOwn } from "./json.ts";
-import { railOfToken } from "./rails.ts";
 
-/** `-0.02 USDC`; in atomic units when no rail has the token. */
+/** `-0.02 USDC`; in atomic units where the decimals are unknown. */
 export function toAmountText(line: BookLine, rails: readonly RailManifest[]): string {
   const { amount, decimals, kind } = line;
   const sign = SIGNS[kind] < 0 ? "-" : "";
   if (decimals === null) return `${sign}${amount} atomic units`;
-  return `${sign}${toDecimal(BigInt(amount), decimals)} ${railOfToken(rails, line)?.symbol ?? ""}`.trimEnd();
+  return `${sign}${toDecimal(BigInt(amount), decimals)} ${currencyOf(rails, line)}`;
 }
 
 /** A heading, and one line for each line of the book. */

@@ -4,6 +4,7 @@ import { toAccount } from "../../core/account.ts";
 import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { forgetBefore } from "../../core/books/keeping.ts";
+import { isSameToken, type RailToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { printable } from "../call/text.ts";
@@ -67,13 +68,8 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
   });
 }
 
-type Token = Pick<RailManifest, "network" | "asset">;
-
-const isSameToken = (one: Token, other: Token): boolean =>
-  one.network === other.network && one.asset.toLowerCase() === other.asset.toLowerCase();
-
 /** What the book has in a span, by rail and token. A line has the rail's id of its time, which may have changed since. */
-const soldOn = (books: Books, span: Span): readonly (Token & { readonly rail: string })[] =>
+const soldOn = (books: Books, span: Span): readonly (RailToken & { readonly rail: string })[] =>
   books.sums(span, { own: [], by: ["rail"] });
 
 /** The rails of the book whose token no rail of the site has. */

@@ -198,6 +198,15 @@ describe("payphone sales", () => {
     expect([turned.code, turned.err]).to.deep.equal([2, "payphone: --from must be before --to\n"]);
   });
 
+  it("tells the token's address as the currency where the site no longer has the token", async () => {
+    const store = await openStore({ dataDir: join(shop, "removed") });
+    await store.enter(toSale({ at: YEAR }), { key: "key", value: 1 });
+    await store.close();
+    expect((await run("removed", "--csv")).out).to.include(",sale,roll,0xUSDC,0.001,1000,");
+    expect((await run("removed", "--csv", "--group", "day")).out).to.include(",base,0xUSDC,0.001,1000,");
+    expect((await run("removed")).out).to.include(" 0.001 0xUSDC ");
+  });
+
   it("tells no fees of other chains where the rail is unknown", async () => {
     expect((await run("small", "--rail", "nope")).out).to.equal("nothing was sold\n");
   });

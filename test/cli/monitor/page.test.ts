@@ -86,6 +86,14 @@ describe("the seller's pages", () => {
       .and.to.include("Payments of your own wallets: 1.");
   });
 
+  it("show an amount in the token that was paid, also where its rail has another one now", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const sale = toSale({ at: Date.now(), service: "toss", payer: OWN.toLowerCase(), decimals: 2, amount: "5" });
+    await store.enter(sale, { key: sale.id, value: 1 });
+    await store.close();
+    expect(await read(`/sales/${sale.id}`)).to.include("<dt>Amount</dt><dd>0.05 0xUSDC</dd>");
+  });
+
   it("tell how a sale was answered, then and later, and whom the shop refused", async () => {
     const sent: Request[] = [];
     const keep: typeof fetch = (input, init) => {

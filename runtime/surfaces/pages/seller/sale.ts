@@ -1,5 +1,6 @@
 import type { BookLine } from "../../../core/books/books.ts";
 import type { SaleAnswer } from "../../../core/notes/answers.ts";
+import { explorerOf } from "../../../core/rails/tokens.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
@@ -81,10 +82,11 @@ const toCodeText = (text: string): Html =>
 
 function factsOf(line: BookLine, { books, rails, own, services, isSandbox }: ShopView): readonly [string, HtmlPart][] {
   const isJob = services.some(({ id, job }) => id === line.service && job !== undefined);
-  const explorer = isSandbox ? undefined : rails.find(({ id }) => id === line.rail)?.explorer;
+  const name = encodeURIComponent(line.transaction);
+  const explorer = isSandbox ? undefined : explorerOf(rails, { ...line, transaction: name });
   const transaction: HtmlPart =
-    explorer && line.transaction !== "" && line.transaction.length <= LONGEST
-      ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
+    explorer && line.transaction.length <= LONGEST
+      ? html`<a href="${explorer}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
       : toCodeText(line.transaction);
   const fee = books.fees([line]).get(line.seq);
   const facts: readonly [string, HtmlPart | null][] = [

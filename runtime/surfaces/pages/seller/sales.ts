@@ -1,4 +1,5 @@
 import type { BookLine } from "../../../core/books/books.ts";
+import { currencyOf } from "../../../core/rails/tokens.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
@@ -86,7 +87,9 @@ export const toName = (text: string): Html =>
 export const toShort = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);
 
 /** An amount in the token's own unit. */
-export function toCoins({ amount, decimals, rail }: BookLine, rails: ShopView["rails"]): string {
-  const symbol = rails.find(({ id }) => id === rail)?.symbol ?? "";
-  return decimals === null ? `${amount} atomic units` : `${toDecimal(BigInt(amount), decimals)} ${symbol}`.trim();
+export function toCoins(line: BookLine, rails: ShopView["rails"]): string {
+  const { amount, decimals } = line;
+  return decimals === null
+    ? `${amount} atomic units`
+    : `${toDecimal(BigInt(amount), decimals)} ${currencyOf(rails, line)}`;
 }
