@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { expect } from "chai";
 import { toFee } from "../../../runtime/core/books/fees.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { toCalls, toProblems } from "../../../runtime/surfaces/pages/seller/figures.ts";
+import { toCalls, toProblems, toShare } from "../../../runtime/surfaces/pages/seller/figures.ts";
 import { toFailed } from "../../../runtime/surfaces/pages/seller/services.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
@@ -92,6 +92,19 @@ describe("the seller's pages", () => {
     await store.enter(sale, { key: sale.id, value: 1 });
     await store.close();
     expect(await read(`/sales/${sale.id}`)).to.include("<dt>Amount</dt><dd>0.05 0xUSDC</dd>");
+  });
+
+  it("have what was paid back for a service that sold nothing, so that a month's services add up", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const now = Date.now();
+    const sale = toSale({ at: now - 40 * 86_400_000, service: "former", job: "former-1" });
+    const refund = { ...sale, kind: "refund", id: "refund_former", at: now, job: "former-1" } as const;
+    for (const event of [sale, refund]) await store.enter(event, { key: event.id, value: 1 });
+    await store.close();
+    const month = await read(`/?month=${new Date(now).toISOString().slice(0, 7)}`);
+    expect(month).to.match(/former<\/a><\/td>.*<td>-\$0\.001<\/td>/);
+    expect(await read("/sales?q=former-1"), "newest first").to.match(/refund_former[\s\S]*sale_/);
+    expect([toShare(-3, 2), toShare(-1, 99)]).to.deep.equal(["-150 %", "-1.0 %"]);
   });
 
   it("tell how a sale was answered, then and later, and whom the shop refused", async () => {

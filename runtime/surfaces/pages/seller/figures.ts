@@ -50,7 +50,7 @@ export const toCount = (count: number): string => count.toLocaleString("en-US");
 export function toShare(part: number, whole: number): string {
   if (whole <= 0) return "–";
   const percent = (100 * part) / whole;
-  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
+  return `${Math.abs(percent) >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
 }
 
 /** `2026-05-01 12:34:56`, in UTC. */

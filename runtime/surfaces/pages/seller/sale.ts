@@ -38,7 +38,7 @@ ${answer.sentAt === undefined && answer.goneAt === undefined && !answer.later &&
 <h2>Its facts</h2>
 <dl class="facts">
 ${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
-${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others, view)}`}`;
+${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others.toReversed(), view)}`}`;
 }
 
 const toJobLink = (id: string): Html => html`<a href="/jobs/${encodeURIComponent(id)}"><code>${id}</code></a>`;

@@ -29,7 +29,7 @@ export function toSales({ books, own, rails, look }: ShopView, { text, service, 
   const page = { limit: PAGE + 1, order: "newest-first", after: toPlace(after) } as const;
   const payer = isPayer ? text : undefined;
   const found = isSearch
-    ? books.find(text)
+    ? books.find(text).toReversed()
     : books.lines({ payer, service, from: service === undefined ? undefined : look.span.to - SERVICE_MS }, page);
   const lines = isSearch ? found : found.slice(0, PAGE);
   const last = !isSearch && found.length > PAGE ? lines.at(-1) : undefined;

@@ -22,7 +22,9 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
   const total = toEarned([...sums.values()].flat()).nano;
   const rows = ids
     .map((id) => ({ id, earned: toEarned(sums.get(id) ?? []), counts: countsOf(tallies.get(id) ?? []) }))
-    .filter(({ earned, counts }) => most === undefined || earned.sales > 0 || counts.has("challenge"))
+    .filter(
+      ({ earned, counts }) => most === undefined || earned.sales !== 0 || earned.refunds > 0 || counts.has("challenge"),
+    )
     .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales)
     .slice(0, most);
   const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? "free" : `$${price}`]));
