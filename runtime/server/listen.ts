@@ -1,6 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Problem } from "../api/problem.ts";
+import { ANY_ORIGIN } from "./reply/headers.ts";
 import { toProblemReply } from "./reply/problems.ts";
 import { MAX_HEADER_BYTES, refuseConnection } from "./reply/refusals.ts";
 import { createServer } from "./request/node-http.ts";
@@ -99,6 +100,8 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
 export const answerNotYet: RequestListener = (request, response) => {
   const { status, headers, body } = toProblemReply(
     new Problem("unavailable", "The server is starting", { retryAfter: 1 }),
+    undefined,
+    ANY_ORIGIN,
   );
   request.resume();
   response.writeHead(status, [...headers]).end(body);

@@ -137,6 +137,7 @@ describe("a problem", () => {
     for (const size of [33_000, 500_000]) {
       const answer = await speak(door.port, `GET /health HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(size)}\r\n\r\n`);
       expect(answer).to.match(/^HTTP\/1.1 431 .*"code":"headers-too-large"/s);
+      expect(answer, "in browsers, too").to.match(/^access-control-allow-origin: \*\r$/im);
     }
   });
 

@@ -2,10 +2,13 @@
 const RESPONSE_HEADERS =
   "link, payment-required, payment-response, retry-after, x-payment-response, x-payphone-upstreams, x-request-id";
 
+/** Lets browsers read an answer, whatever page has asked (CORS). */
+export const ANY_ORIGIN: readonly string[] = ["Access-Control-Allow-Origin", "*"];
+
 /** The headers of every answer: names and values in turn. */
 // biome-ignore format: one header a line
 export const toFixedHeaders = (baseUrl: string): readonly string[] => [
-  "Access-Control-Allow-Origin", "*",
+  ...ANY_ORIGIN,
   "Access-Control-Expose-Headers", RESPONSE_HEADERS,
   "X-Content-Type-Options", "nosniff",
   "X-Frame-Options", "DENY",

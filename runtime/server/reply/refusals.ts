@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { STATUS_CODES } from "../request/node-http.ts";
+import { ANY_ORIGIN } from "./headers.ts";
 import { toProblemReply } from "./problems.ts";
 
 /** Payments are sent in headers of several KB. */
@@ -31,7 +32,7 @@ export function refuseConnection(reason: string | undefined, socket: Duplex): vo
 
 function toMessage(problem: Problem): string {
   const allow = problem.code === "method-not-allowed" ? ["Allow", "GET, HEAD, POST, OPTIONS"] : [];
-  const { status, headers, body = "" } = toProblemReply(problem, undefined, allow);
+  const { status, headers, body = "" } = toProblemReply(problem, undefined, [...ANY_ORIGIN, ...allow]);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   lines.push("Connection: close", `Content-Length: ${Buffer.byteLength(body)}`);
