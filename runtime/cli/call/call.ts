@@ -111,7 +111,8 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const first = await ask(target.request, { signal: terminal.signal });
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first);
-  if (options.check ?? true) checkInput(target.request, first);
+  const asksForThePrice = options.dryRun && options.input === undefined;
+  if ((options.check ?? true) && !asksForThePrice) checkInput(target.request, first);
   const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
   if (pending === undefined) return;
   report.resume = await keepPending(pending);

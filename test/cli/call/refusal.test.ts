@@ -104,6 +104,15 @@ describe("payphone call refuses", () => {
     expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
   });
 
+  it("nothing on a dry run without an input, which asks for the price alone", async () => {
+    const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    const { code, err } = await run({ url: seller.url, input: undefined, dryRun: true });
+    expect(code).to.equal(0);
+    expect(err).to.include("0.001 USDC").and.include("Dry run: nothing was paid.");
+    expect((await run({ url: seller.url, input: "{}", dryRun: true })).code, "an input is checked").to.equal(5);
+  });
+
   it("nothing for the sake of a schema that cannot be compiled", async () => {
     const schema = { properties: { input: { properties: { body: { type: "nonsense" } } } } };
     seller.script.extensions = { bazaar: { info: {}, schema } };
