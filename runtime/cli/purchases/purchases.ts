@@ -27,6 +27,9 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   const { id, json } = options;
   const base = options.url ?? config.sellerUrl;
   const rails = await loadRails(options.dir);
+  const ids = rails.map((rail) => rail.id);
+  if (options.rail !== undefined && !ids.includes(options.rail))
+    throw new Problem("bad-request", `there is no rail ${options.rail}; use --rail ${ids.join(" or --rail ")}`);
   const wallet = await openWallet(config, base, terminal.signal);
   const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
   // One request for each key: an EVM key's purchases on all EVM rails come in one answer.

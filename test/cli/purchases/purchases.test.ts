@@ -65,4 +65,10 @@ describe("payphone purchases", () => {
       "the seller lets no wallet of eip155:8453, solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp, eip155:137 sign in",
     );
   });
+
+  it("names the rails that there are when it is told another one", async () => {
+    const refused = await list(["eip155:8453"], "moon").catch((error: unknown) => error);
+    const message = "there is no rail moon; use --rail base or --rail solana or --rail polygon";
+    expect(refused).to.include({ code: "bad-request", message });
+  });
 });
