@@ -22,9 +22,9 @@ export interface LostCall {
 /** A payment that is being sent. */
 export interface SentPayment {
   readonly payment: PaymentPayload;
-  /** Its outcome is known: it is forgotten. */
+  /** Its outcome is known, and told: it is forgotten. */
   answered(): void;
-  /** Its outcome is unknown: the next call that it was signed for sends it again. */
+  /** Its outcome is unknown, or its caller has left: the next call that it was signed for sends it again. */
   lost(): void;
 }
 
@@ -58,8 +58,7 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
         rmSync(file, { force: true });
       },
       lost() {
-        sending.delete(file);
-        write(file, { ...signed, pid: 0 });
+        if (sending.delete(file)) write(file, { ...signed, pid: 0 });
       },
     };
   }

@@ -89,12 +89,18 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   async function deliver(tool: ToolRequest, sent: SentPayment, signal: AbortSignal): Promise<ToolResult> {
-    const answer = await send(tool, sent, signal).catch((error: unknown) => {
+    signal.addEventListener("abort", sent.lost, { once: true }); // The same call may come again at once.
+    try {
+      const answer = await send(tool, sent, signal);
+      if (signal.aborted) sent.lost();
+      else sent.answered();
+      return finish(tool, answer);
+    } catch (error) {
       sent.lost();
       throw error;
-    });
-    sent.answered();
-    return finish(tool, answer);
+    } finally {
+      signal.removeEventListener("abort", sent.lost);
+    }
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */

@@ -80,7 +80,7 @@ describe("a purchase of payphone mcp-proxy", () => {
       now: () => now,
       patienceMs,
     });
-    return () => call(DICE, new AbortController().signal);
+    return (signal = new AbortController().signal) => call(DICE, signal);
   };
 
   for (const [code, status] of [
@@ -141,6 +141,25 @@ describe("a purchase of payphone mcp-proxy", () => {
     await open(60_000)();
     expect(paid[3], "whose answer has come").to.not.deep.equal(paid[0]);
     expect(spent).to.equal(3);
+  });
+
+  it("is sent again by the call that follows a cancelled one at once, or its late answer", async () => {
+    const buy = open(60_000);
+    const late = Promise.withResolvers<never>();
+    for (const answer of [new Promise<never>(() => {}), late.promise]) {
+      [paid, spent, answers] = [[], 0, [answer]];
+      const cancelled = new AbortController();
+      const first = buy(cancelled.signal);
+      await eventually(() => paid.length > 0);
+      cancelled.abort();
+      if (answer === late.promise) {
+        late.resolve(ROLLED as never);
+        await first;
+      }
+      expect(await buy()).to.equal(ROLLED);
+      expect(paid[1]).to.deep.equal(paid[0]);
+      expect(spent).to.equal(1);
+    }
   });
 
   it("without an answer is remembered for as long as its authorization can be used", async () => {
