@@ -13,11 +13,12 @@ const RECEIPT_KEY = "x402/payment-response";
 
 /**
  * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as text.
- * @returns undefined for every other result
+ * @returns undefined for every other result, also for a challenge that offers no way to pay
  * @throws Problem `upstream-failed` when only x402 version 1 is offered
  */
 export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   for (const form of challengesIn(result)) {
+    if ((form.accepts as readonly unknown[]).length === 0) return undefined; // It asks for a sign-in only.
     const parsed = parsePaymentRequired(form);
     if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
     const why = form.x402Version === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";

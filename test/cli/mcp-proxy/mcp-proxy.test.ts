@@ -137,6 +137,12 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     expect(refused.content[0]?.text).to.match(/--max-usd-per-day allows are spent today.*Nothing was paid/);
   });
 
+  it("hands on what a tool says that asks for a sign-in and no payment", async () => {
+    const answer = await call(await open(`${sandbox.url}/mcp`), { name: "purchases", arguments: {} });
+    expect(answer.isError).to.equal(true);
+    expect(answer.content[0]?.text).to.match(/^This tool is free for a wallet that signs in\./);
+  });
+
   it("says what a refusal of the input says, and pays nothing for it", async () => {
     const client = await open(`${sandbox.url}/mcp`);
     const answer = await call(client, { name: "roll", arguments: { low: 6, high: 1 } });
