@@ -73,6 +73,11 @@ export function toTaskRefusal(thrown: unknown): A2aRefusal {
   };
 }
 
+/** What an error says besides its message, in 1.0's form: a list of typed objects (section 9.5). */
+export const toDetails = (data: unknown): readonly object[] => [{ "@type": STRUCT, value: data }];
+/** ProtoJSON's name for any JSON object. */
+const STRUCT = "type.googleapis.com/google.protobuf.Struct";
+
 /** Problems that also set the HTTP status; all other errors have status 200. */
 const HTTP_FAULTS: readonly ProblemCode[] = ["rate-limited", "payload-too-large", "unsupported-media-type"];
 const INTERNAL: string = new Problem("internal" satisfies ProblemCode).message;

@@ -13,6 +13,7 @@ import {
   PEER_CODES,
   refuse,
   refuseForNow,
+  toDetails,
   toPeerRefusal,
   toTaskRefusal,
 } from "./errors.ts";
@@ -148,7 +149,10 @@ function toReply(received: Received | undefined, answer: MethodAnswer, { headers
       calls: answer.call ? [answer.call] : [],
     };
   }
-  const { error, status = 200, retryAfter, problem } = answer;
+  const { status = 200, retryAfter, problem } = answer;
+  const { data, ...plain } = answer.error;
+  const isTyped = findMethod(methodOf(received))?.dialect === "1.0";
+  const error = { ...plain, ...(data !== undefined && { data: isTyped ? toDetails(data) : data }) };
   return {
     status,
     headers: { ...fixed, ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }) },

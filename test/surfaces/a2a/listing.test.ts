@@ -136,7 +136,11 @@ describe("a list of tasks", () => {
         const { error } = await list({}, headers);
         expect(error.code).to.equal(-40201);
         expect(error.message).to.match(/^sign_in_refused: /);
-        expect(error.data.extensions["sign-in-with-x"].info.nonce).to.match(/^[0-9a-f]{24}$/);
+        const [{ value, ...typed }] = error.data;
+        expect(typed, "a detail as 1.0 wants it").to.deep.equal({
+          "@type": "type.googleapis.com/google.protobuf.Struct",
+        });
+        expect(value.extensions["sign-in-with-x"].info.nonce).to.match(/^[0-9a-f]{24}$/);
       }
     });
   });
