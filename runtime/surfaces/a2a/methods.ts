@@ -10,7 +10,8 @@ export type Verb = "send" | "get" | "cancel" | "list";
 export type Method = { readonly dialect: A2aDialect } & ({ readonly verb: Verb } | { readonly refusal: A2aRefusal });
 
 const { pushNotSupported, unsupportedOperation, extendedCardNotConfigured } = A2A_CODES;
-const noStream = refuse(unsupportedOperation, "Streaming is not supported; the answer to message/send is complete");
+const noStream = refuse(unsupportedOperation, "Streaming is not supported; send the message without it");
+const noUpdates = refuse(unsupportedOperation, "Streaming is not supported; ask for the task until it has ended");
 const noPush = refuse(pushNotSupported, "Push notifications are not supported");
 const noCard = "There is no extended agent card: the public one is complete";
 
@@ -21,7 +22,7 @@ const METHODS: Readonly<Record<A2aDialect, Readonly<Record<string, Verb | A2aRef
     "tasks/get": "get",
     "tasks/cancel": "cancel",
     "message/stream": noStream,
-    "tasks/resubscribe": noStream,
+    "tasks/resubscribe": noUpdates,
     "tasks/pushNotificationConfig/set": noPush,
     "tasks/pushNotificationConfig/get": noPush,
     "tasks/pushNotificationConfig/list": noPush,
@@ -33,7 +34,7 @@ const METHODS: Readonly<Record<A2aDialect, Readonly<Record<string, Verb | A2aRef
     GetTask: "get",
     CancelTask: "cancel",
     SendStreamingMessage: noStream,
-    SubscribeToTask: noStream,
+    SubscribeToTask: noUpdates,
     ListTasks: "list",
     CreateTaskPushNotificationConfig: noPush,
     GetTaskPushNotificationConfig: noPush,

@@ -88,6 +88,14 @@ describe("the standard methods of A2A", () => {
         expect(error.message).to.be.a("string").and.not.equal("");
       });
 
+    it("say how to go on without a stream", async () => {
+      for (const [method, how] of [
+        ["message/stream", /send the message without it$/],
+        ["tasks/resubscribe", /ask for the task until it has ended$/],
+      ] as const)
+        expect((await door.call(method)).error.message).to.match(how);
+    });
+
     it("answer -32003 to a message that asks to be called back", async () => {
       const parts = [{ kind: "data", data: { skill: "free", input: INPUT } }];
       for (const name of ["pushNotificationConfig", "taskPushNotificationConfig"])
