@@ -88,8 +88,9 @@ function kindOf(property: Json): FieldKind {
     (type) => type !== "null",
   );
   const { enum: values, maxLength } = property;
-  if (Array.isArray(values) && values.every((value) => typeof value === "string" || value === null))
-    return { type: "string", choices: values.filter((value) => value !== null) };
+  const choices: unknown[] | undefined = Array.isArray(values) ? values.filter((value) => value !== null) : undefined;
+  if (choices?.every((choice) => typeof choice === "string")) return { type: "string", choices };
+  if (choices?.every((choice) => typeof choice === "number")) return { type: "number", choices: choices.map(String) };
   const [only, ...others] = types;
   if (others.length > 0) return { type: others.includes("object") || only === "object" ? "json" : "any" };
   if (only === "boolean") return { type: "boolean", choices: ["true", "false"] };

@@ -12,6 +12,7 @@ const FIELDS = {
   constructor: { type: "string" },
   count: { type: "integer" },
   ratio: { type: "number" },
+  size: { type: ["integer", "null"], enum: [1, 2, 4, null] },
   [LONG]: { type: "string" },
 };
 const VISIT = `id: visit
@@ -68,6 +69,12 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     await field("count").fill("9007199254740993");
     await field("ratio").fill("1e300");
     expect(await input()).to.include({ count: "9007199254740993", ratio: 1e300 });
+  });
+
+  it("lets choose among numbers, and sends a number", async () => {
+    expect(await field("size").locator("option").allInnerTexts()).to.deep.equal(["–", "1", "2", "4"]);
+    await field("size").selectOption("2");
+    expect(await input()).to.include({ size: 2 });
   });
 
   for (const value of ["", ".", ".."])
