@@ -82,7 +82,7 @@ export function stageSender(): SenderStage {
 
   function open(options: Partial<EvmSenderOptions> = {}): EvmSender {
     const sender = createEvmSender({
-      client: createEvmClient({ url: proxy.url, chainId: 8453, retryDelayMs: 10 }),
+      client: createEvmClient({ url: proxy.url, chainId: 8453, retryDelayMs: 10, timeoutMs: 60_000 }),
       treasury: { evmAccount: async () => account },
       store,
       feeCapWei: ETHER / 100n,
