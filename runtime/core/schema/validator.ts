@@ -7,6 +7,7 @@ import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
 import { createSchemaNodes, type SchemaNode, type SchemaNodes } from "./nodes.ts";
 import { allowsNull, toShape } from "./shape.ts";
+import { mapSubschemas, type SchemaObject } from "./subschemas.ts";
 
 /** A compiled JSON Schema (2020-12). */
 export interface Schema {
@@ -57,7 +58,10 @@ export function createCompiler(
   const nodes = createSchemaNodes(schemas);
   // Two instances, because coercion is right for query texts but would turn a body's "5" into 5.
   const strict = once(() => createAjv(schemas, {}));
-  const coercing = once(() => createAjv(schemas, { coerceTypes: "array" }));
+  const coercing = once(() => {
+    const typed = [...schemas].map(([name, document]) => [name, withTypes(document as SchemaObject)] as const);
+    return createAjv(new Map(typed), { coerceTypes: "array" });
+  });
 
   return (schema) => {
     const document = typeof schema === "string" ? schemas.get(schema) : schema;
@@ -65,7 +69,9 @@ export function createCompiler(
     if (typeof schema === "object") nodes.add(schema);
     const validator = once(() => compile(strict(), schema));
     if (!areSound) validator();
-    const converter = once(() => compile(coercing(), schema));
+    const converter = once(() =>
+      compile(coercing(), typeof schema === "string" ? schema : withTypes(schema as SchemaObject)),
+    );
     const shape = once(() => toShape(document as SchemaNode, nodes.resolve));
     const takesNull = allowsNull(document as SchemaNode, nodes.resolve);
 
@@ -89,6 +95,14 @@ export function createCompiler(
       },
     };
   };
+}
+
+/** Adds the type of listed numbers and booleans where a schema names none: Ajv converts texts by types alone. */
+function withTypes(schema: SchemaObject): SchemaObject {
+  const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
+  const types = new Set(values.filter((value) => value !== null).map((value) => typeof value));
+  const [type] = types.size === 1 && !types.has("string") && !types.has("object") ? types : [];
+  return { ...(type !== undefined && { type }), ...mapSubschemas(schema, withTypes) };
 }
 
 function createAjv(schemas: ReadonlyMap<string, object>, options: Options): Ajv2020 {

@@ -205,6 +205,19 @@ describe("the texts of a query", () => {
     });
   });
 
+  it("become the numbers and booleans that a schema lists without naming their type", () => {
+    const properties = { level: { $ref: "Level.json" }, sure: { const: true }, mixed: { enum: [1, "one"] } };
+    const levels = { type: "array", items: { enum: [1, 2, null] } };
+    const listed = createCompiler(new Map([["Level", { enum: [1, 2] }]]))(object({ ...properties, levels }));
+    const texts = { level: "2", sure: "true", mixed: "one", levels: ["1", "2"] };
+    const { value, issues } = listed.check(listed.coerce(texts), "query");
+    expect({ value, issues }).to.deep.equal({
+      value: { level: 2, sure: true, mixed: "one", levels: [1, 2] },
+      issues: [],
+    });
+    expect(listed.check({ level: "2" }, "body").issues, "in a body, a text stays a text").to.have.length(1);
+  });
+
   it("become a list where the schema says so, repeated or not", () => {
     expect(read({ tags: "1" })).to.deep.include({ tags: [1] });
     expect(read({ tags: ["1", "2"] })).to.deep.include({ tags: [1, 2] });
