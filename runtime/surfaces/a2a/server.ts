@@ -5,7 +5,7 @@ import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { readHeader } from "../http/headers.ts";
 import { readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
-import { type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
+import { NOT_JSON, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
 import {
   A2A_CODES,
   type A2aRefusal,
@@ -114,7 +114,7 @@ async function checkMediaType({ headers, admit }: DoorRequest): Promise<void> {
 function receive(text: string): Received {
   const value = tryParseJson(text);
   if (value === undefined)
-    return { kind: "refused", refusal: { ...refuse(A2A_CODES.parseError, "The body is not JSON"), status: 400 } };
+    return { kind: "refused", refusal: { ...refuse(A2A_CODES.parseError, NOT_JSON), status: 400 } };
   const message = readMessage(value);
   if (message.kind === "request") return message;
   if (message.kind === "invalid") return { kind: "refused", id: message.id, refusal: { error: message.error } };

@@ -4,6 +4,7 @@ import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import { type BroughtPayment, readPaymentHeaders, readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import {
+  NOT_JSON,
   RPC_CODES,
   type RpcError,
   type RpcId,
@@ -53,7 +54,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
       return refuse(http, failWith(new Problem("unsupported-media-type")));
     const { text, bytes } = await http.read();
     const value = tryParseJson(text);
-    if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, "The body is not JSON"));
+    if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, NOT_JSON));
     const payment = readPaymentHeaders(headers);
     if (Array.isArray(value)) return answerBatch(value.map(readMessage), { ...http, bytes }, payment);
     const reply = await answer(readMessage(value), { ...http, bytes }, payment);

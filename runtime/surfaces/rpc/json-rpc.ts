@@ -9,6 +9,9 @@ export const RPC_CODES = {
   internalError: -32603,
 } as const;
 
+/** The message of a parse error. */
+export const NOT_JSON = "The body is not JSON in UTF-8, or is nested too deep";
+
 export type RpcId = string | number;
 
 export type RpcParams = Readonly<Record<string, unknown>>;

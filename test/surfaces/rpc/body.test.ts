@@ -27,6 +27,20 @@ describe("the body of a JSON-RPC request", () => {
       expect(marked.status).to.equal(200);
     });
 
+    it(`is refused as no JSON when it is too deep or no UTF-8, and says that it may be that, at ${path}`, async () => {
+      const deep = JSON.stringify({ ...message, params: { deep: JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`) } });
+      for (const body of [
+        deep,
+        Buffer.from(text.replace("tools", "t\xf6\xf6ls").replace("nobody", "n\xf6body"), "latin1"),
+      ]) {
+        const response = await post(path, body);
+        expect(response.status).to.equal(400);
+        const { error } = (await response.json()) as { error: { code: number; message: string } };
+        expect(error.code).to.equal(-32700);
+        expect(error.message).to.match(/UTF-8, or is nested too deep$/);
+      }
+    });
+
     it(`is refused when it is compressed, with that reason, at ${path}`, async () => {
       const response = await post(path, gzipSync(text), { "content-encoding": "gzip" });
       expect(response.status).to.equal(415);
