@@ -15,6 +15,10 @@ export interface RedisHealth {
   examine(): Promise<void>;
   /** Remembers the mark: from now on, a Redis without it counts as one that has lost its data. */
   recognize(): Promise<void>;
+  /** From now on nothing may be sold until Redis was examined again: another one may answer at its address. */
+  disconnected(): void;
+  /** Examines at once what was not examined since a disconnection. */
+  reconnected(): void;
   /** The fault that the last examination found; while there is one, nothing may be sold. */
   fault(): Problem | undefined;
   /** Sentences about the data that a crash may lose. */
@@ -30,6 +34,7 @@ export interface RedisHealthDeps {
 }
 
 const EVERY_MS = 5000;
+const AWAY = "Redis was away, and has not told yet whether it still has its data";
 
 /** Examines Redis every few seconds; each change is logged once. */
 export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
@@ -37,6 +42,9 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
   let fault: string | undefined;
   let warnings: readonly string[] = [];
   let isClosed = false;
+  let disconnections = 0;
+  /** How many of the disconnections were before the last examination. */
+  let examined = 0;
   let timer = setTimeout(watch, everyMs).unref();
 
   return {
@@ -47,7 +55,16 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
     async recognize() {
       mark = await redis.mark();
     },
-    fault: () => (fault === undefined ? undefined : toProblem(fault)),
+    disconnected() {
+      disconnections += 1;
+    },
+    reconnected() {
+      if (examined < disconnections) look().catch(() => {}); // The next look is soon.
+    },
+    fault() {
+      const reason = fault ?? (examined < disconnections ? AWAY : undefined);
+      return reason === undefined ? undefined : toProblem(reason);
+    },
     warnings: () => warnings,
     close() {
       isClosed = true;
@@ -63,6 +80,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
   }
 
   async function look(): Promise<void> {
+    const known = disconnections;
     const [cluster, memory, persistence, replication, found, fsync] = await Promise.all([
       redis.info("cluster"),
       redis.info("memory"),
@@ -80,6 +98,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
         explainDisk(persistence),
       explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
     );
+    examined = Math.max(examined, known);
   }
 
   function explainLoss(found: string | null): string | undefined {

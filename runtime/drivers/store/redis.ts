@@ -84,6 +84,8 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     },
     log,
   });
+  client.on("reconnecting", health.disconnected);
+  client.on("ready", health.reconnected);
   try {
     await answered(client.connect());
     await health.examine();

@@ -27,6 +27,7 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
     sandbox = await sharedSandbox();
     redis = await startRedis();
     client = createClient({ url: redis.url });
+    client.on("error", () => {}); // When Redis is restarted.
     await client.connect();
     shop = openErrands();
     data = createDataDir();
@@ -108,5 +109,17 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
     expect((await (await makePayment(sandbox, seller, { what: "more" }, "/v1/draw"))(seller)).status).to.equal(200);
     await client.configSet({ appendonly: "yes" });
     expect((await ready()).report).not.to.have.property("warnings");
+  });
+
+  it("sells nothing from the first moment on into a Redis that comes back empty", async () => {
+    const send = await makePayment(sandbox, seller, { what: "empty" }, "/v1/draw");
+    const before = await spent();
+    await redis.restart({ isEmpty: true });
+    const refused = await eventually(
+      async () => (await send(seller)).json() as Promise<{ readonly detail: string }>,
+      ({ detail }) => detail === LOST,
+    );
+    expect(refused).to.include({ code: "unavailable" });
+    expect(await spent()).to.equal(before);
   });
 });

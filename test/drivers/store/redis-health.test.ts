@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createRedisHealth, type RedisHealth } from "../../../runtime/drivers/store/redis-health.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 
 const LOSES = "Redis may lose the newest payments when it crashes";
@@ -65,6 +66,23 @@ describe("the health of a Redis", () => {
     expect(await examined()).to.match(/is a replica and takes no writes/);
     info = { ...SOUND, cluster: "# Cluster\r\ncluster_enabled:1\r\n" };
     expect(await examined()).to.equal("Redis runs as a cluster: name one with cluster-enabled no in REDIS_URL");
+  });
+
+  it("is in doubt after a disconnection, until Redis has shown its data", async () => {
+    mark = "1";
+    await health.recognize();
+    health.disconnected();
+    expect(health.fault()?.message).to.match(/^Redis was away/);
+    health.reconnected();
+    health.disconnected(); // What is looked at now was asked before.
+    await eventually(() => asked === 4);
+    expect(health.fault()?.message).to.match(/^Redis was away/);
+    health.reconnected();
+    await eventually(() => health.fault() === undefined);
+    mark = "2";
+    health.disconnected();
+    health.reconnected();
+    await eventually(() => health.fault()?.message.startsWith("Redis has lost") === true);
   });
 
   it("is broken once it has lost its data, until these are brought back", async () => {

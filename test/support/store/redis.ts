@@ -13,8 +13,8 @@ export interface TestRedis {
   /** Stops answering until `resume`, with its connections open. */
   pause(): void;
   resume(): void;
-  /** Starts it again on the same port. */
-  restart(): Promise<void>;
+  /** Starts it again on the same port, with its data or empty. */
+  restart(options?: { readonly isEmpty?: boolean }): Promise<void>;
   /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
@@ -38,8 +38,9 @@ export async function startRedis(): Promise<TestRedis> {
     kill: end,
     pause: () => void server.kill("SIGSTOP"),
     resume: () => void server.kill("SIGCONT"),
-    async restart() {
+    async restart({ isEmpty = false } = {}) {
       await end();
+      if (isEmpty) await rm(join(folder, "appendonlydir"), { recursive: true });
       server = await launch(port, folder);
     },
     async stop() {
