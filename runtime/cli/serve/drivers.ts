@@ -1,6 +1,7 @@
 import type { Anchor, Clock, Evm, Log, Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { FacilitatorTrust } from "../../core/payments/trust.ts";
+import { IN_PROCESS } from "../../core/rails/facilitators.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
@@ -16,6 +17,7 @@ import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
 import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
 import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
+import { withToken } from "../../drivers/facilitator/known-token.ts";
 import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
 import { withReceiver } from "../../drivers/solana/receiver.ts";
@@ -125,15 +127,17 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
   function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {
     const { network, asset, symbol, domain, decimals, smart_wallets: smartWallets } = manifest;
     const chain = evmChains.get(network);
+    const token = domain && { asset, ...domain, decimals };
     const openLocal =
-      chain && domain
+      chain && token
         ? (): Facilitator => {
-            const tokens = [{ asset, ...domain, decimals }];
-            const terms = { treasury, store, tokens, smartWallets };
+            const terms = { treasury, store, tokens: [token], smartWallets };
             return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, ...terms });
           }
         : undefined;
     const facilitator = facilitators.of(manifest, { openLocal, settlements: toSettlements(manifest) });
+    const checksItself = manifest.facilitator === IN_PROCESS;
+    if (chain && token) return checksItself ? facilitator : withToken(facilitator, chain.client, token);
     const client = solanaClients.get(network);
     return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol }) : facilitator;
   }

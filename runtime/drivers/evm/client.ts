@@ -22,7 +22,8 @@ export interface EvmClient {
   /**
    * Lends viem's client for one piece of work. What the node refuses (a revert, a nonce) is thrown as viem's error.
    * When any request of the work gets no answer, the whole work fails, even if a library in between took the missing
-   * answer for a "no". @throws Problem `upstream-failed`; the signal's reason.
+   * answer for a "no". @throws Problem `upstream-failed`; `unavailable` when the node is of another chain; the signal's
+   * reason.
    */
   ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
@@ -70,7 +71,7 @@ export function createEvmClient(options: EvmClientOptions): EvmClient {
   async function checkChain(chain: PublicClient): Promise<void> {
     const actual = await chain.getChainId();
     if (actual !== chainId)
-      throw new Problem("upstream-failed", `The RPC URL of ${name} leads to chain ${actual} instead of ${chainId}`);
+      throw new Problem("unavailable", `The RPC URL of ${name} leads to chain ${actual} instead of ${chainId}`);
     isRightChain = true;
   }
 

@@ -51,7 +51,7 @@ describe("an EVM chain", () => {
     it("refuses an RPC URL of another chain", async () => {
       const client = createEvmClient({ url: proxy.url, chainId: 137 });
       expect(await thrown(client.ask((viem) => viem.getBlockNumber()))).to.include({
-        code: "upstream-failed",
+        code: "unavailable",
         message: "The RPC URL of Polygon leads to chain 8453 instead of 137",
       });
     });
