@@ -58,9 +58,7 @@ export function readHistoryLength({ historyLength }: RpcParams): number | undefi
 
 /** Whether a message is free text that names no skill. It is answered with an introduction. */
 export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<string, Service>): boolean {
-  const texts = parts.map((part) =>
-    isObject(part) && part.data === undefined && !isFile(part) ? part.text : undefined,
-  );
+  const texts = parts.map((part) => (isObject(part) && part.data == null && !isFile(part) ? part.text : undefined));
   if (texts.length === 0 || !texts.every((text) => typeof text === "string" && text.trim() !== "")) return false;
   const [text] = texts as [string];
   if (/[{[]/.test(text)) return false; // Looks like JSON, so it was meant as a call.
@@ -126,7 +124,7 @@ function readText(text: string): Said {
 }
 
 const isFile = (part: unknown): boolean =>
-  isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] !== undefined));
+  isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] != null));
 
 const isId = (id: unknown): id is string => typeof id === "string" && id.length <= LONGEST_ID && id.isWellFormed();
 

@@ -17,7 +17,7 @@ describe("a conversation over A2A", () => {
       expect(result.parts[0].text).to.match(/^- roll: .* Costs 0\.001 USD a call, paid with x402\.$/m);
     }
     const { result } = await stage.door.call("SendMessage", {
-      message: { role: "ROLE_USER", messageId: "m", parts: [{ text: "Hi, what can you do?" }] },
+      message: { role: "ROLE_USER", messageId: "m", parts: [{ text: "Hi, what can you do?", data: null, raw: null }] },
     });
     expect(Object.keys(result)).to.deep.equal(["message"]);
     expect(result.message).to.include({ role: "ROLE_AGENT" });

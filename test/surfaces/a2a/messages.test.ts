@@ -27,6 +27,10 @@ describe("what a message of A2A asks for", () => {
     ["a text with JSON", [{ kind: "text", text: '{"skill":"free","input":{"low":1,"high":6}}' }]],
     ["a skill's id and its input", [{ kind: "text", text: ' free {"low":1,\n"high":6} ' }]],
     ["a skill's id in text, and its input as data", [{ text: "free" }, { data: INPUT }]],
+    [
+      "data with null in the fields of other parts",
+      [{ text: null, data: { skill: "free", input: INPUT }, raw: null, url: null, file: null }],
+    ],
   ];
   for (const [what, parts] of forms)
     it(`is understood as ${what}`, async () => {
