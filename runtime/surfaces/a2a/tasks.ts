@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { CallCourse, Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import type { Service } from "../../core/service.ts";
-import { UNPAID } from "../../core/x402/challenge.ts";
+import { NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
@@ -117,8 +117,9 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
         return { task: await book.write(head, toAnswered(service, outcome.output, "Done.")) };
       const { required } = outcome.challenge;
       const { price } = service.manifest;
-      const refused = required.error === UNPAID ? "" : `The proof was not accepted (${required.error}). `;
-      const text = price === undefined ? `${required.error}: with x402's sign-in-with-x.` : `${refused}${toDue(price)}`;
+      const isNew = required.error === UNPAID || required.error === NOT_SIGNED_IN;
+      const refused = isNew ? "" : `The proof was not accepted (${required.error}). `;
+      const text = refused + (price === undefined ? `${NOT_SIGNED_IN}: with x402's sign-in-with-x.` : toDue(price));
       const payment = { status: "payment-required" as const, receipts: [] };
       return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
     },

@@ -50,6 +50,10 @@ describe("a task of a skill for wallets that sign in", () => {
     const again = await begin();
     const replayed = await send({ taskId: again.id, metadata: { "x402.sign-in-with-x": own } });
     expect(replayed.status.state).to.equal("input-required");
+    expect(replayed.status.message.parts[0].text).to.equal(
+      "The proof was not accepted (sign_in_refused: the nonce was used before: ask for a new challenge). " +
+        "A wallet must sign in: with x402's sign-in-with-x.",
+    );
   });
 });
 
