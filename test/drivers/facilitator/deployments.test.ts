@@ -29,7 +29,7 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
 
   it("deploys the wallet and moves the money in one transaction", async () => {
     const wallet = await createPayer();
-    const facilitator = stage.open(undefined, undefined, policy);
+    const facilitator = stage.open(undefined, { smartWallets: policy });
     const payment = await payFrom(wallet);
     expect(await facilitator.verify(payment, offer, never)).to.include({ isValid: true, payer: wallet.address });
     const from = await sent();
@@ -55,7 +55,7 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
     const signature = payment.payload.signature as Hex;
     const wrapped = serializeErc6492Signature({ address: address!, data: data!, signature });
     const greedy = { ...payment, payload: { ...payment.payload, signature: wrapped } };
-    const facilitator = stage.open(undefined, undefined, policy);
+    const facilitator = stage.open(undefined, { smartWallets: policy });
     const verdict = await facilitator.verify(greedy, offer, never);
     expect(verdict).to.include({ isValid: false, invalidReason: "invalid_exact_evm_signature" });
     expect(await facilitator.settle(greedy, offer, never)).to.include({ success: false, transaction: "" });
@@ -65,7 +65,7 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
   it("deploys so many within a day as the manifest says, in all processes, and serves wallets that stand", async () => {
     let now = Date.now();
     const store = createMemoryStore(() => now);
-    const [first, second] = [stage.open(store, undefined, policy), stage.open(store, undefined, policy)];
+    const [first, second] = [stage.open(store, { smartWallets: policy }), stage.open(store, { smartWallets: policy })];
     for (const facilitator of [first, second]) {
       const payment = await payFrom(await createPayer());
       expect(await facilitator.settle(payment, offer, never)).to.include({ success: true });
@@ -83,17 +83,14 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
     await wallet.deploy();
     expect(await second.settle(await payFrom(wallet), offer, never)).to.include({ success: true });
     now += DAY_MS;
-    const third = stage.open(store, undefined, policy);
+    const third = stage.open(store, { smartWallets: policy });
     expect(await third.settle(await payFrom(await createPayer()), offer, never)).to.include({ success: true });
   });
 
   it("sets a deployment aside for a payment that was verified, until it is settled or some minutes have passed", async () => {
     let now = Date.now();
-    const facilitator = stage.open(
-      createMemoryStore(() => now),
-      undefined,
-      { ...policy, per_day: 1 },
-    );
+    const store = createMemoryStore(() => now);
+    const facilitator = stage.open(store, { smartWallets: { ...policy, per_day: 1 } });
     const [early, late] = [await payFrom(await createPayer()), await payFrom(await createPayer())];
     expect(await facilitator.verify(early, offer, never)).to.include({ isValid: true });
     expect(await facilitator.verify(late, offer, never)).to.include({ isValid: false });
@@ -103,7 +100,7 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
 
   it("loses one transaction of bounded gas when the deployment turns after it was sent, and none to a retry", async () => {
     const wallet = await createPayer();
-    const facilitator = stage.open(undefined, undefined, policy);
+    const facilitator = stage.open(undefined, { smartWallets: policy });
     const payment = await payFrom(wallet);
     expect(await facilitator.verify(payment, offer, never)).to.include({ isValid: true });
     const from = await sent();

@@ -32,7 +32,7 @@ describe("the in-process facilitator", () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const store = createMemoryStore();
     const payment = await pay();
-    const pending = await open(store, 200).settle(payment, offer, never);
+    const pending = await open(store, { confirmationMs: 200 }).settle(payment, offer, never);
     expect(pending).to.include({ success: false, errorReason: "settlement_pending" });
     expect(pending.transaction).to.match(/^0x[0-9a-f]{64}$/);
     stage.sender.close();
@@ -47,7 +47,7 @@ describe("the in-process facilitator", () => {
   it("names the transaction that is in the chain when its fee had to be raised", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const store = createMemoryStore();
-    const settling = open(store, 45_000).settle(await pay(), offer, never);
+    const settling = open(store, { stuckMs: 500 }).settle(await pay(), offer, never);
     let isSettled = false;
     void settling.finally(() => {
       isSettled = true;

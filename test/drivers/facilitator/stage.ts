@@ -43,6 +43,14 @@ export const offer: PaymentRequirements = {
 
 export const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
 
+export interface FacilitatorTerms {
+  /** How long a settlement waits for its confirmation. */
+  readonly confirmationMs?: number;
+  readonly smartWallets?: SmartWalletsManifest;
+  /** After how long without a block a transaction is replaced at a higher fee: by default, after all tests. */
+  readonly stuckMs?: number;
+}
+
 /** A chain with the token for all tests; for each test a buyer, and a sender that is closed after it. */
 export interface FacilitatorStage {
   readonly chain: EvmChain;
@@ -52,11 +60,7 @@ export interface FacilitatorStage {
   readonly buyer: PrivateKeyAccount;
   /** Of the facilitator that was opened last. */
   readonly sender: EvmSender;
-  open(
-    store?: ReturnType<typeof createMemoryStore>,
-    confirmationMs?: number,
-    smartWallets?: SmartWalletsManifest,
-  ): Facilitator;
+  open(store?: ReturnType<typeof createMemoryStore>, terms?: FacilitatorTerms): Facilitator;
   pay(accepted?: PaymentRequirements, from?: ConstructorParameters<typeof ExactEvmScheme>[0]): Promise<PaymentPayload>;
 }
 
@@ -96,7 +100,8 @@ export function stageFacilitator(): FacilitatorStage {
     expect(unhandled).to.deep.equal([]);
   });
 
-  function open(store = createMemoryStore(), confirmationMs = 45_000, smartWallets?: SmartWalletsManifest) {
+  function open(store = createMemoryStore(), terms: FacilitatorTerms = {}) {
+    const { confirmationMs = 45_000, smartWallets, stuckMs = 600_000 } = terms;
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     const sender = createEvmSender({
       client,
@@ -107,7 +112,7 @@ export function stageFacilitator(): FacilitatorStage {
       log: silentLog,
       pollMs: 25,
       rebroadcastMs: 100,
-      stuckMs: 500,
+      stuckMs,
     });
     senders.push(sender);
     return createLocalFacilitator({

@@ -70,11 +70,11 @@ for (const [name, open] of CLIENTS)
 
     it("works, too, once a settlement is found whose outcome was not known, and is charged once", async () => {
       shop.rail.script.settle = (payment, offer) => {
+        shop.rail.script.find = () => {
+          throw new Problem("upstream-failed");
+        };
         move(shop.rail, payment, offer);
         throw new Problem("settlement-unknown");
-      };
-      shop.rail.script.find = () => {
-        throw new Problem("upstream-failed");
       };
       const unknown = await buy();
       expect(client.state(unknown)).to.equal("working");
