@@ -23,7 +23,8 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
 
 /**
  * Reads the body of an answer: JSON, server-sent events, or text.
- * @returns undefined for an HTML page, which is not an answer of an API, and for bytes that are not text.
+ * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, and for what is
+ *   said to be JSON and is not.
  */
 export function readBody(type: string | null, body: Uint8Array): unknown {
   const [media = ""] = (type ?? "").toLowerCase().split(";");
@@ -38,9 +39,15 @@ export function readBody(type: string | null, body: Uint8Array): unknown {
         .filter(Boolean)
         .map(readText),
     };
-  return readText(text);
+  const value = readText(text);
+  return value === text && text !== "" && JSON_TYPE.test(media) ? undefined : value;
 }
 
+/** Whether an answer has no body although its status and type promise one. */
+export const lacksBody = (status: number, type: string | null, body: Uint8Array): boolean =>
+  body.length === 0 && status !== 204 && status !== 205 && !/^text\//i.test(type ?? "");
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*$/;
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { type AnswerTerms, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { type AnswerTerms, lacksBody, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -30,9 +30,12 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     const fault = media && explainMedia(media, type, body);
     if (fault) throw toMisfit(title, new Error(fault));
     const read = media ? undefined : readBody(type, body);
-    if (!media && read === undefined) throw toMisfit(title, new Error("it is an HTML page, or not text"));
+    if (!media && read === undefined)
+      throw toMisfit(title, new Error("it is an HTML page, not text, or not the JSON that it says"));
     if (!media) refuse(status, read);
-    const made = media ? { media: toMediaType(type), data: body.toString("base64") } : toOutput(read, proxy.answer);
+    const isNothing = proxy.answer?.wrap !== undefined && lacksBody(status, type, body);
+    const told = isNothing ? {} : toOutput(read, proxy.answer);
+    const made = media ? { media: toMediaType(type), data: body.toString("base64") } : told;
     const { value, issues } = output.check(withAge(made, age), "body");
     if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;

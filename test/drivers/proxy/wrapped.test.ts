@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
+import type { Line } from "../../support/sources/scripted-source.ts";
+
+/** A service whose output takes whatever the upstream answers. */
+const ANYTHING = `id: anything
+title: Anything
+description: Whatever the source answers.
+route: POST /v1/anything
+price: "0.002"
+proxy: { upstream: source, request: GET /, answer: { wrap: result } }
+input: { type: object, properties: {} }
+output: { type: object, properties: { result: {} }, required: [result] }
+tags: []
+examples:
+  - input: {}
+`;
+const OPTIONAL = ANYTHING.replaceAll("anything", "deed").replace(", required: [result]", "");
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+describe("an answer that is put into a field of any type", () => {
+  let shop: ProxyShop;
+  before(async () => {
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(`{ id: source, title: The source, url: "${url}", retries: 0 }`),
+        "manifests/anything.yaml": ANYTHING,
+        "manifests/deed.yaml": OPTIONAL,
+      }),
+    });
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  async function buy(id: string, line: Line): Promise<readonly [status: number, sales: number, output: unknown]> {
+    const before = shop.rail.moved.size;
+    shop.source.script(line);
+    const response = await shop.buy(`/v1/${id}`, {});
+    const { result } = (await response.json()) as { result?: unknown };
+    return [response.status, shop.rail.moved.size - before, result];
+  }
+
+  const failures: readonly [what: string, line: Line][] = [
+    ["half of JSON", { status: 200, headers: JSON_TYPE, body: '{"a": 1' }],
+    ["an error in the place of JSON", { status: 200, headers: JSON_TYPE, body: "<br />Fatal error: out of memory" }],
+    [
+      "a problem that is no JSON",
+      { status: 200, headers: { "content-type": "application/problem+json; charset=utf-8" }, body: "oops" },
+    ],
+    ["nothing in the place of JSON", { status: 200, headers: JSON_TYPE, body: "" }],
+    ["nothing", { status: 200, body: "" }],
+  ];
+  for (const [what, line] of failures)
+    it(`is not sold when it is ${what}`, async () => {
+      expect(await buy("anything", line)).to.deep.equal([502, 0, undefined]);
+    });
+
+  it("is sold when it is a text, or when its status says that there is none", async () => {
+    expect(await buy("anything", { status: 200, headers: { "content-type": "text/csv" }, body: "" })).to.deep.equal([
+      200,
+      1,
+      "",
+    ]);
+    expect(await buy("anything", { status: 200, body: "pong" })).to.deep.equal([200, 1, "pong"]);
+    expect(await buy("anything", { status: 200, headers: JSON_TYPE, body: '"pong"' })).to.deep.equal([200, 1, "pong"]);
+    expect(await buy("anything", { status: 204, body: "" })).to.deep.equal([200, 1, ""]);
+  });
+
+  it("may be nothing where the field is optional", async () => {
+    expect(await buy("deed", { status: 200, headers: JSON_TYPE, body: "" })).to.deep.equal([200, 1, undefined]);
+    expect(await buy("deed", { status: 200, body: "" })).to.deep.equal([200, 1, undefined]);
+  });
+});
