@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
@@ -167,6 +167,29 @@ examples:
     expect(leftOut(report)).to.deep.equal([
       "circle: its reference #/components/schemas/Circle/properties/round leads nowhere",
     ]);
+  });
+
+  it("takes nothing whose schema has a broken part, however many operations name it, nor an endless chain", async () => {
+    const dir = await openShop();
+    const toLink = (at: number) => [`C${at}`, { properties: { next: { $ref: `#/components/schemas/C${at + 1}` } } }];
+    const broken = { type: "object", properties: { part: { $ref: "#/components/schemas/None" } } };
+    const schemas = {
+      Broken: broken,
+      ...Object.fromEntries(Array.from({ length: 3000 }, (_, at) => toLink(at))),
+      C3000: {},
+    };
+    const [whole, first] = [{ $ref: "#/components/schemas/Broken" }, { $ref: "#/components/schemas/C0" }];
+    const answers = { one: whole, two: whole, many: { type: "array", items: whole }, long: first };
+    const toOperation = ([operationId, schema]: [string, object]) => [
+      `/${operationId}`,
+      { get: { operationId, responses: { 200: { content: { "application/json": { schema } } } } } },
+    ];
+    const paths = Object.fromEntries(Object.entries(answers).map(toOperation));
+    await writeFile(join(dir, "api.json"), JSON.stringify({ openapi: "3.0.0", paths, components: { schemas } }));
+    const said = leftOut((await importAll(dir, join(dir, "api.json"))).report);
+    const why = "its reference #/components/schemas/None leads nowhere";
+    expect(said.slice(0, 3)).to.deep.equal([`one: ${why}`, `two: ${why}`, `many: ${why}`]);
+    expect(said[3]).to.match(/^long: its output cannot be checked/);
   });
 
   it("says of everything that it leaves out why", async () => {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
+import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
 import { convertSchema, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
 import type { Pointers } from "./pointers.ts";
@@ -26,30 +27,53 @@ export interface SchemaBook {
 interface Page {
   readonly reference: string;
   readonly side: WireSide;
-  readonly schema: JsonObject;
+  schema: JsonObject;
+  /** The pages that its schema names. */
+  next: readonly Page[];
+  /** Why it cannot be converted. */
+  refused?: Refused;
 }
 
 /** @param upstream prefix of the files' names, so that two documents never write the same file. */
 export function createSchemaBook(document: JsonObject, pointers: Pointers, upstream: string): SchemaBook {
   const pages = new Map<string, Page>();
+  const waiting: Page[] = [];
   const names = nameAll(document, upstream);
   const files = new Map<string, string>();
+  const alike = new Map<string, boolean>();
 
   const look: SchemaTerms["look"] = pointers.tryObject;
   const toKey = (reference: string, side: WireSide): string => `${side} ${reference}`;
 
-  /** Converts a schema for one side, with everything that it references. */
+  /** The page of a schema. New pages are empty until `fill` is called, since references may form long chains. */
   function open(reference: string, side: WireSide): Page {
     const known = pages.get(toKey(reference, side));
     if (known) return known;
+    const page: Page = { reference, side, schema: {}, next: [] };
+    pages.set(toKey(reference, side), page);
+    waiting.push(page);
+    return page;
+  }
+
+  /** Converts the schemas of all open pages, with everything that they reference. */
+  function fill(): void {
+    for (let page = waiting.shift(); page; page = waiting.shift()) {
+      try {
+        page.schema = convertPage(page);
+        page.next = pagesOf(referencesOf(page.schema));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        page.refused = error;
+      }
+    }
+  }
+
+  function convertPage({ reference, side }: Page): JsonObject {
     const target = pointers.at(reference);
     pointers.follow({ $ref: reference });
-    const page = { reference, side, schema: {} as JsonObject };
-    pages.set(toKey(reference, side), page);
     const found = convertSchema(target, termsOf(side));
-    Object.assign(page.schema, isObject(found) ? withRootType(found, isObjectOnly(target, look)) : { not: {} });
-    if (found === true) delete (page.schema as Record<string, unknown>).not;
-    return page;
+    if (isObject(found)) return withRootType(found, isObjectOnly(target, look));
+    return found ? {} : { not: {} };
   }
 
   /** References are written as `side #/…` until both sides of all schemas are known. */
@@ -62,26 +86,42 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
     return { side, refer, look };
   }
 
+  const pagesOf = (keys: readonly string[]): Page[] => keys.flatMap((key) => pages.get(key) ?? []);
+
+  /** These pages and all that they reference. */
+  function reach(keys: readonly string[]): readonly Page[] {
+    const found = new Set(pagesOf(keys));
+    for (const { next } of found) for (const page of next) found.add(page);
+    return [...found];
+  }
+
+  /** Fills the open pages. @throws Refused when one that these keys reach cannot be converted. */
+  function complete(keys: readonly string[]): void {
+    fill();
+    for (const { refused } of reach(keys)) if (refused) throw refused;
+  }
+
   /** The file name of a page. Both sides share a file when their schemas are equal. */
   function fileName(reference: string, side: WireSide): string {
     const key = toKey(reference, side);
     const known = files.get(key);
     if (known !== undefined) return known;
     const plain = names.of(reference);
-    const isShared = side === "output" || isSame(reference, new Set());
+    const isShared = side === "output" || reach([key]).every((page) => isAlike(page.reference));
     const name = isShared ? plain : names.of(`${reference} input`, `${plain}Input`);
     files.set(key, name);
     return name;
   }
 
-  function isSame(reference: string, seen: Set<string>): boolean {
-    if (seen.has(reference)) return true;
-    seen.add(reference);
-    const [taken, given] = [open(reference, "input").schema, open(reference, "output").schema];
-    const plain = (schema: JsonObject): string => JSON.stringify(schema).replaceAll(/"(?:input|output) #/g, '"#');
-    return (
-      plain(taken) === plain(given) && referencesOf(taken).every((key) => isSame(key.slice(key.indexOf("#")), seen))
+  /** Whether a schema says the same for both sides, apart from what it references. */
+  function isAlike(reference: string): boolean {
+    const known = alike.get(reference);
+    if (known !== undefined) return known;
+    const [taken, given] = (["input", "output"] as const).map((side) =>
+      JSON.stringify(open(reference, side).schema).replaceAll(/"(?:input|output) #/g, '"#'),
     );
+    alike.set(reference, taken === given);
+    return taken === given;
   }
 
   const toFinal = (schema: JsonObject): JsonObject => {
@@ -97,33 +137,34 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   return {
     convert(schema, side) {
       const found = convertSchema(schema, termsOf(side));
+      complete(referencesOf(found));
       return isObject(found) ? toFinal(withRootType(found, isObjectOnly(schema, look))) : found;
     },
     fileOf(schema, side) {
       if (!isObject(schema) || typeof schema.$ref !== "string" || schema.nullable === true) return undefined;
-      open(schema.$ref, "input");
-      open(schema.$ref, "output");
-      return open(schema.$ref, side).schema.type === "object" ? fileName(schema.$ref, side) : undefined;
+      const [taken, given] = [open(schema.$ref, "input"), open(schema.$ref, "output")];
+      complete([toKey(schema.$ref, "input"), toKey(schema.$ref, "output")]);
+      return (side === "input" ? taken : given).schema.type === "object" ? fileName(schema.$ref, side) : undefined;
     },
     isObject: (schema) => isObjectOnly(schema, look),
     filesOf(schemas) {
       const byName = new Map([...pages.values()].map((page) => [fileName(page.reference, page.side), page]));
+      const named = schemas.flatMap((schema) => (typeof schema === "string" ? [schema] : filesIn(schema)));
       const found = new Map<string, JsonObject>();
-      const visit = (name: string): void => {
+      for (let name = named.shift(); name !== undefined; name = named.shift()) {
         const page = byName.get(name);
-        if (found.has(name) || !page) return;
+        if (found.has(name) || !page) continue;
         const schema = toFinal(page.schema);
         found.set(name, schema);
-        for (const reference of referencesOf(schema)) visit(reference.replace(/\.json$/, ""));
-      };
-      for (const schema of schemas) {
-        if (typeof schema === "string") visit(schema);
-        for (const reference of referencesOf(schema)) visit(reference.replace(/\.json$/, ""));
+        named.push(...filesIn(schema));
       }
       return found;
     },
   };
 }
+
+const filesIn = (schema: unknown): string[] =>
+  referencesOf(schema).map((reference) => reference.replace(/\.json$/, ""));
 
 /** Names the type at the root of an object's schema, as inputs and outputs require. */
 const withRootType = (schema: JsonObject, isAlways: boolean): JsonObject =>
