@@ -64,4 +64,4 @@ function retryAfterMs({ headers }: SellerResponse): number | undefined {
 }
 
 const unknown = (why: string): Problem =>
-  new Problem("settlement-unknown", `the payment was sent, and its outcome is not known (${why})`);
+  new Problem("settlement-unknown", `the payment was sent, and its result is not known yet (${why})`);

@@ -49,7 +49,7 @@ describe("a payment whose outcome is not known", () => {
     const one = await run({ url: seller.url, waitSeconds: 0 });
     expect(one.code).to.equal(4);
     expect(one.err).to.include(
-      "payphone: the payment was sent, and its outcome is not known (503 The outcome is not known yet)",
+      "payphone: the payment was sent, and its result is not known yet (503 The outcome is not known yet)",
     );
     const file = /payphone call --resume (\S+)$/.exec(one.err)?.[1] ?? "";
     expect(statSync(file).mode & 0o777).to.equal(0o600);
@@ -98,7 +98,7 @@ describe("a payment whose outcome is not known", () => {
     const { resume, error } = JSON.parse(out);
     expect(error).to.deep.equal({
       code: "settlement-unknown",
-      message: "the payment was sent, and its outcome is not known (interrupted)",
+      message: "the payment was sent, and its result is not known yet (interrupted)",
     });
     seller.script.answers = [PAID];
     expect((await run({ service: undefined, resume })).code).to.equal(0);
