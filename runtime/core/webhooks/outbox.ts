@@ -107,7 +107,7 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
       return "done";
     }
     if (signal.aborted) return "done"; // The next process tries again.
-    const about = { endpoint, event: event.id, type: event.type, reason };
+    const about = { endpoint, message: event.id, type: event.type, reason };
     const ageMs = clock.now() - since;
     const failures = delivery.failures + 1;
     if (ageMs >= GIVE_UP_MS) {

@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
 import { createOutbox, type Outbox } from "../../../runtime/core/webhooks/outbox.ts";
+import { createLog } from "../../../runtime/drivers/log.ts";
 import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -28,6 +28,7 @@ describe("webhooks", () => {
   let status: number;
   let store: ReturnType<typeof createMemoryStore>;
   const messages: Message[] = [];
+  const logged: unknown[] = [];
   const open: Outbox[] = [];
   const clock = { now: () => Date.now() + shiftMs };
 
@@ -68,7 +69,7 @@ describe("webhooks", () => {
       post,
       store,
       clock,
-      log: silentLog,
+      log: createLog({ destination: { write: (line) => logged.push(JSON.parse(line)) } }),
       sweepMs: 20,
     });
     outbox.start();
@@ -191,6 +192,7 @@ describe("webhooks", () => {
     await eventually(async () => (await waiting()) === 0);
     const { value: lost } = await createDeliveries(store).givenUp()[Symbol.asyncIterator]().next();
     expect(lost).to.include({ endpoint: "books", failures: 2, reason: "It answered 301" });
+    expect(logged.at(-1)).to.include({ event: "webhook.given-up", message: "sale_1", failures: 2 });
     status = 200;
     await outbox.publishTo("books", lost.event);
     expect(((await received(3)) as Message[]).at(-1)?.headers["webhook-id"]).to.equal("sale_1");
