@@ -2,6 +2,8 @@ import { within } from "../core/deadline.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
+/** The pause between two pings of an idle connection. One that answers nothing for `PATIENCE_MS`, not even a ping, is replaced. */
+export const PING_MS = 1000;
 /** The longest delay between two attempts to connect. */
 const LONGEST_DELAY_MS = 1000;
 

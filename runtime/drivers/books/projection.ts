@@ -8,7 +8,7 @@ import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { makeFolder } from "../folder.ts";
-import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
 import { createBookTables } from "./tables.ts";
@@ -61,6 +61,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   const client = createClient({
     url: redisUrl,
     disableOfflineQueue: true,
+    pingInterval: PING_MS,
     socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
   });
   client.on("error", () => {}); // Callers get the errors of their own calls.

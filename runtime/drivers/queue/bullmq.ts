@@ -2,7 +2,7 @@ import type { Job, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
-import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 
 export interface BullmqQueueOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -51,6 +51,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     reconnection.end(client);
     throw gone(error);
   });
+  // Not by the client's own option, which the workers' connections would take over: those wait for jobs.
+  const ping = setInterval(() => void (client.isReady && client.ping().catch(() => {})), PING_MS).unref();
   const connection = bullmq.createNodeRedisClient(client);
   connection.on("error", complain);
   const queues = new Map<string, Queue>();
@@ -101,6 +103,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     },
     async close() {
       closing.abort();
+      clearInterval(ping);
       reconnection.stop();
       await Promise.all([...turns.values()].map(({ over }) => over));
       // Without Redis, closing would wait for ever; the locks then expire, as after a crash.

@@ -3,7 +3,7 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
-import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
@@ -17,8 +17,6 @@ export interface RedisStoreOptions {
   readonly log?: Log | undefined;
 }
 
-/** A connection that answers nothing for this long, not even a ping, is replaced. */
-const PING_MS = 1000;
 const SCAN_COUNT = 500;
 
 /** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */

@@ -8,7 +8,7 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
 import { withRedis } from "../../support/programs.ts";
-import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
 import { testBooks } from "./suite.ts";
 
 const HOUR_MS = 3_600_000;
@@ -93,6 +93,15 @@ describe("the books", () => {
       const dataDir = createFolder();
       const store = await openStore({ dataDir, redisUrl });
       return { store, books: await read(join(dataDir, "books.sqlite")) };
+    });
+
+    it("keeps its connection while nobody asks: it would be replaced again and again, and not be there in between", async () => {
+      const quiet = await startRedis();
+      const file = join(createFolder(), "books.sqlite");
+      const books = await openBooks({ redisUrl: quiet.url, namespace: "payphone", file });
+      await untilPinged(quiet.url);
+      await books.close();
+      await quiet.stop();
     });
 
     it("is made anew where its tables are lost, and counted once by two readers of one file", async () => {

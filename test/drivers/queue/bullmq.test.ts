@@ -10,7 +10,7 @@ import { withRedis } from "../../support/programs.ts";
 import { openTestQueue } from "../../support/queue/place.ts";
 import { testQueue } from "../../support/queue/suite.ts";
 import { expectUnavailable } from "../../support/store/probes.ts";
-import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
 
 withRedis.describe("jobs in Redis", () =>
   testQueue("Redis, by BullMQ", async () => {
@@ -57,6 +57,12 @@ withRedis.describe("a line of jobs in Redis", () => {
     await redis.kill();
     await close();
     expect(isStopped).to.equal(true);
+  });
+
+  it("keeps its connection while there are no jobs, which is no outage to be logged", async () => {
+    const { close } = await openTestQueue({ redisUrl: redis.url });
+    await untilPinged(redis.url);
+    await close();
   });
 
   it("is not opened where there is no Redis", async () => {

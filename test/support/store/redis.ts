@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "@keyv/redis";
 import { findFreePort } from "../free-port.ts";
 
 /** A Redis on a free port that keeps its data across `restart`. */
@@ -21,6 +22,16 @@ export interface TestRedis {
 
 const NOT_INSTALLED =
   "redis-server is needed for this test and is not installed: apt-get install -y redis-server (Debian, Ubuntu), brew install redis (macOS)";
+
+/** Waits until somebody has pinged a Redis. */
+export async function untilPinged(url: string): Promise<void> {
+  const client = createClient({ url });
+  await client.connect();
+  await new Promise<void>((resolve, reject) => {
+    client.monitor((command) => /"PING"$/i.test(String(command)) && resolve()).catch(reject);
+  });
+  client.destroy();
+}
 
 /** Starts `redis-server` on loopback. @throws Error that says how to install it when it is missing. */
 export async function startRedis(): Promise<TestRedis> {
