@@ -27,11 +27,12 @@ export interface ServiceToolsOptions {
   readonly endpoint: string;
 }
 
-/** Every service as a tool. Payments are taken here on the networks of dollar rails. */
+/** Every service as a tool. Payments are taken here on the networks of dollar rails; of all rails where none is one. */
 export function createServiceTools(options: ServiceToolsOptions): Tools {
   const { services, routed = services, schemas, invoke, site, endpoint } = options;
   const byName = new Map(routed.map((service) => [service.manifest.id, service]));
-  const rails = site.rails.filter(({ currency }) => currency === "usd");
+  const inDollars = site.rails.filter(({ currency }) => currency === "usd");
+  const rails = inDollars.length > 0 ? inDollars : site.rails;
   const networks = [...new Set(rails.map(({ network }) => network))];
   const titles = new Map(site.rails.map(({ network, asset, title }) => [`${network} ${asset}`, title]));
   const payable = rails.map(({ title }) => title).join(" or ");

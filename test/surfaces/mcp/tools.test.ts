@@ -34,6 +34,23 @@ describe("the MCP tools", () => {
     expect(body.result).not.to.have.property("_meta");
   });
 
+  it("are paid on the other rails of a site that has none in dollars", async () => {
+    const { site } = stall.parts;
+    const rails = site.rails.filter(({ currency }) => currency !== "usd");
+    const mcp = createMcp({ ...stall.parts, site: { ...site, rails }, baseUrl: BASE_URL, loopback: false });
+    const ask = async (method: string, params: object): Promise<Loose> => {
+      const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const { body } = await mcp.handle(toDoorRequest(text, { headers: { "content-type": "application/json" } }));
+      return JSON.parse(body ?? "").result;
+    };
+    const { structuredContent, content } = await ask("tools/call", { name: "roll", arguments: { low: 1, high: 6 } });
+    expect(structuredContent.accepts.map(({ network }: Loose) => network)).to.deep.equal(["eip155:137"]);
+    const [{ title }] = rails as [Loose];
+    expect(content[0].text).to.include(`in ${title}: sign one of`);
+    const { tools } = await ask("tools/list", {});
+    expect(tools[0].description).to.match(new RegExp(`x402 in ${title}\\.$`));
+  });
+
   it("of this project fit 40 kB, and no input has a list of types", async () => {
     const { services, set } = await showSet(ROOT);
     const mcp = createMcp({
