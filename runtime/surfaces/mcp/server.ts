@@ -56,21 +56,22 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const value = tryParseJson(text);
     if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, NOT_JSON));
     const payment = readPaymentHeaders(headers);
-    if (Array.isArray(value)) return answerBatch(value.map(readMessage), { ...http, bytes }, payment);
+    if (Array.isArray(value)) return answerBatch(value, http, payment);
     const reply = await answer(readMessage(value), { ...http, bytes }, payment);
     return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
   }
 
   /** Batches exist in one version only (2025-03-26). Their calls run concurrently. */
   async function answerBatch(
-    messages: readonly RpcMessage[],
-    http: ReadRequest,
+    values: readonly unknown[],
+    http: DoorRequest,
     payment: BroughtPayment | undefined,
   ): Promise<DoorReply> {
     const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
-    const fault = explainBatch(messages.length, version);
+    const fault = explainBatch(values.length, version);
     if (fault !== undefined) return refuse(http, fail(400, RPC_CODES.invalidRequest, fault));
-    const one = { ...http, bytes: Math.ceil(http.bytes / messages.length) };
+    const messages = values.map(readMessage);
+    const requestOf = (at: number): ReadRequest => ({ ...http, bytes: Buffer.byteLength(JSON.stringify(values[at])) });
     // The payment headers of the request, and the receipt headers of the answer, belong to one call: the first that
     // brings no payment of its own.
     const payable = messages.findIndex(isPayableByHeader);
@@ -78,7 +79,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
       messages.map((message, at) =>
         isRequest(message, "initialize")
           ? fail(400, RPC_CODES.invalidRequest, "initialize must come alone", message.id)
-          : answer(message, one, at === payable ? payment : undefined),
+          : answer(message, requestOf(at), at === payable ? payment : undefined),
       ),
     );
     const texts = answers.flatMap(({ text }) => text ?? []);

@@ -219,6 +219,15 @@ describe("a paid tool", () => {
       expect(headers).not.to.have.property("payment-required");
     });
 
+    it("is refused when its own message is too large, however small the others are", async () => {
+      const { bodyBytes } = stall.parts.services[0]!;
+      const params = { name: "free", arguments: { ...INPUT, junk: "x".repeat(bodyBytes + 16_384) } };
+      const pings = Array.from({ length: 19 }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }));
+      const { body } = await stall.post([{ ...call(20, "free"), params }, ...pings]);
+      expect(JSON.parse(body[0].result.content[0].text).code).to.equal("payload-too-large");
+      expect(stall.executions).to.equal(0);
+    });
+
     it("is executed once when the list repeats the same payment", async () => {
       const payment = await stall.pay("roll");
       await stall.post(Array.from({ length: 20 }, (_, id) => call(id, "roll", payment)));
