@@ -1,6 +1,8 @@
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
+import type { InputLocation } from "../../core/schema/issues.ts";
 import { createCompiler, type Schema } from "../../core/schema/validator.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { field, type SellerRequest, type SellerResponse } from "./http.ts";
 import { toIssueLines } from "./text.ts";
 
@@ -13,17 +15,40 @@ export function checkInput({ method, url, body }: SellerRequest, { json }: Selle
   const isQuery = method === "GET";
   const schema = compile(findSchema(json, isQuery ? "queryParams" : "body"));
   if (!schema) return;
-  const { issues } = isQuery
-    ? schema.check(schema.coerce(toTexts(new URL(url).searchParams)), "query")
-    : schema.check(body === undefined ? {} : JSON.parse(body), "body");
-  refuse(issues);
+  const from = isQuery ? "query" : "body";
+  const given = isQuery
+    ? schema.coerce(toTexts(new URL(url).searchParams))
+    : body === undefined
+      ? {}
+      : JSON.parse(body);
+  refuse(issuesOf(schema, given, from));
 }
 
 /**
  * Checks a tool's arguments against its input schema, as `checkInput` does. @throws Problem `invalid-input`.
  */
 export function checkArguments(inputSchema: unknown, given: object): void {
-  refuse(compile(inputSchema)?.check(given, "body").issues ?? []);
+  const schema = compile(inputSchema);
+  if (schema) refuse(issuesOf(schema, given, "body"));
+}
+
+function issuesOf(schema: Schema, given: unknown, from: InputLocation): readonly ValidationIssue[] {
+  const { issues } = schema.check(given, from);
+  return issues.length > 0 ? issues : misspelled(schema, given, from);
+}
+
+/** Fields that the schema does not know and that look like one which is missing: sellers ignore unknown fields. */
+function misspelled({ document }: Schema, given: unknown, from: InputLocation): readonly ValidationIssue[] {
+  const { properties, patternProperties, additionalProperties } = document;
+  if (!isObject(given) || !isObject(properties) || patternProperties || additionalProperties) return [];
+  const missing = Object.keys(properties).filter((name) => !Object.hasOwn(given, name));
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
+  return unknown.flatMap((name) => {
+    const meant = didYouMean(name, missing);
+    return meant === ""
+      ? []
+      : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra" }];
+  });
 }
 
 function refuse(issues: readonly ValidationIssue[]): void {

@@ -104,6 +104,28 @@ describe("payphone call refuses", () => {
     expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
   });
 
+  it("a field that is misspelled, which sellers would ignore", async () => {
+    const body = { type: "object", properties: { text: { type: "string" }, language: { type: "string" } } };
+    const extend = (more: object): void => {
+      const schema = { properties: { input: { properties: { body: { ...body, ...more } } } } };
+      seller.script.extensions = { bazaar: { info: {}, schema } };
+    };
+    extend({});
+    const input = '{"text":"a","langauge":"de"}';
+    expect(await refusal(5, { input })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        '  body.langauge: The service does not know this field; did you mean "language"?',
+        "Nothing was paid.",
+      ].join("\n"),
+    );
+    for (const other of ['{"text":"a","language":"de","langauge":"de"}', '{"text":"a","note":"b"}'])
+      expect((await run({ url: seller.url, input: other })).code, other).to.equal(0);
+    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
+    extend({ additionalProperties: true });
+    expect((await run({ url: seller.url, input })).code).to.equal(0);
+  });
+
   it("nothing on a dry run without an input, which asks for the price alone", async () => {
     const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
     seller.script.extensions = { bazaar: { info: {}, schema } };

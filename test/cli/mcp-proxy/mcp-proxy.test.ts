@@ -158,6 +158,10 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
       expect(answer.isError).to.equal(true);
       expect(answer.content[0]?.text).to.match(/low: .*valid integer\n.*high: Field required\nNothing was paid\.$/);
     }
+    const misspelled = await call(client, { name: "roll", arguments: { low: 1, high: 6, coutn: 2 } });
+    expect(misspelled.content[0]?.text).to.include(
+      'coutn: The service does not know this field; did you mean "count"?',
+    );
     expect((await call(client)).isError).to.not.equal(true);
   });
 
