@@ -111,9 +111,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
-    const { service, input, listed, offer } = purchase;
+    const { service, input, offer } = purchase;
     const isFirst = isJobService(service) || (await mustPayFirst(purchase));
-    if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(listed, offer);
+    if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(offer);
     if (!isFirst) return payLast(purchase);
     deps.checkReady(service, purchase.payer && payerOf(purchase.payer, purchase.offer));
     if (!isJobService(service)) return payFirst(purchase);

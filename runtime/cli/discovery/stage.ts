@@ -55,7 +55,7 @@ async function openOffers(
     manifest,
     payTo: toAddress(manifest),
     facilitator,
-    settlements: { find: unread, balance: unread },
+    settlements: { find: unread, balance: unread, ping: unread },
   }));
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const offers = createOffers({ site, services, rails, history, extensionsOf });

@@ -36,7 +36,7 @@ export interface Settler {
   /** Asks the chain alone. Never throws. */
   look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
   /** For answers that wait for the chain. @throws Problem `unavailable` when it cannot be read, before anything is charged. */
-  checkChain(payment: PaymentPayload, offer: PaymentRequirements): Promise<void>;
+  checkChain(offer: PaymentRequirements): Promise<void>;
 }
 
 export interface SettlerDeps {
@@ -94,9 +94,13 @@ export function createSettler(deps: SettlerDeps): Settler {
       return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
-    async checkChain(payment, offer) {
-      const { isReadable } = await look(payment, offer, failure(offer, "settlement_unknown"));
-      if (!isReadable) throw new Problem("unavailable", UNREADABLE, { retryAfter: 5 });
+    async checkChain(offer) {
+      await railOf(rails, offer)
+        ?.settlements.ping(lookDeadline())
+        .catch((cause: unknown) => {
+          complain(offer.network, cause);
+          throw new Problem("unavailable", UNREADABLE, { cause, retryAfter: 5 });
+        });
     },
   };
 

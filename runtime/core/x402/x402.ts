@@ -126,6 +126,8 @@ export interface SettlementReader {
   find(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettlementState>;
   /** The payer's balance of the offer's asset, in atomic units. @throws Problem `upstream-failed`. */
   balance(payer: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
+  /** @throws Problem when the chain cannot be read. */
+  ping(signal: AbortSignal): Promise<unknown>;
 }
 
 /** How a job was paid for: the data that its refund needs. */

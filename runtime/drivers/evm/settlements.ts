@@ -104,6 +104,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
       const call = { address: plain(asset), abi: erc20Abi, functionName: "balanceOf", args: [plain(payer)] } as const;
       return client.ask((chain) => chain.readContract(call), signal);
     },
+    ping: (signal) => client.ask((chain) => chain.getBlockNumber({ cacheTime: 0 }), signal),
   };
 }
 

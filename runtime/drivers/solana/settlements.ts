@@ -74,7 +74,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n);
   }
 
-  return { find, balance };
+  return { find, balance, ping: (signal) => client.ask((node) => node.getSlot(), signal) };
 }
 
 /** The observations of a blockhash; times in Unix milliseconds. */

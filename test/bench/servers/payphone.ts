@@ -65,7 +65,11 @@ const rails: Rail[] = SITE.rails.map((manifest) => ({
   manifest,
   payTo: manifest.network.startsWith("solana:") ? PAY_TO.solana : PAY_TO.evm,
   facilitator,
-  settlements: { find: async () => ({ state: "settled", transaction: "0x1" }), balance: async () => 10n ** 18n },
+  settlements: {
+    find: async () => ({ state: "settled", transaction: "0x1" }),
+    balance: async () => 10n ** 18n,
+    ping: async () => {},
+  },
 }));
 const answer: AnyHandler = () => {
   for (const end = performance.now() + Number(workMs); performance.now() < end; );

@@ -196,6 +196,14 @@ describe("the settlements on Solana", () => {
     expect(proxy.calls.slice(from).filter((method) => method === "getTransaction")).to.have.length(1);
   });
 
+  it("can be asked for while the node answers", async () => {
+    const client = createSolanaClient({ url: proxy.url, network: chain.network, retries: 0 });
+    const { ping } = createSolanaSettlements({ client, clock: { now: () => now } });
+    await ping(never);
+    proxy.intervene(() => "lose");
+    expect(await thrown(ping(never))).to.include({ code: "upstream-failed" });
+  });
+
   it("are not known when the chain cannot be read", async () => {
     const payment = await pay();
     await settle(payment);

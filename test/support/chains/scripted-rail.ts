@@ -25,6 +25,8 @@ export interface ScriptedRail extends Rail {
     /** Whether a payment's own signature proves its payer; default: it does not. */
     provePayer?: Rail["provePayer"];
     balance?: (payer: string, offer: PaymentRequirements) => bigint | Promise<bigint>;
+    /** Fails when the chain cannot be read. */
+    ping?: () => void;
   };
 }
 
@@ -106,6 +108,7 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
         asked.balance += 1;
         return rail.script.balance?.(payer, offer) ?? RICH;
       },
+      ping: async () => rail.script.ping?.(),
     },
   };
   return rail;
