@@ -38,7 +38,7 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   );
   if (keys.length === 0)
     throw new Problem("payment-required", "there is no wallet to sign in with: set BUYER_EVM_KEY or BUYER_SOLANA_KEY");
-  const path = id === undefined ? "/v1/purchases?limit=50" : `/v1/purchases/${encodeURIComponent(id)}`;
+  const path = id === undefined ? `/v1/purchases?limit=${MOST_LISTED}` : `/v1/purchases/${encodeURIComponent(id)}`;
   const asked = await Promise.all(keys.map((key) => askSignedIn(base + path, key, terminal.signal)));
   const answers = asked.filter((answer) => answer !== undefined);
   const [first] = answers;
@@ -48,9 +48,11 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
       `the seller lets no wallet of ${own.map(({ network }) => network).join(", ")} sign in`,
     );
   if (id !== undefined) return showOne(answers.find(({ status }) => status === 200) ?? first, terminal);
-  const found = answers.flatMap(listOf);
+  const lists = answers.map(listOf);
+  const found = lists.flat();
   if (json) terminal.out(toPrintableJson(found));
   else terminal.out(found.length === 0 ? "nothing was bought in these days" : toTable(found, rails));
+  for (const list of lists) if (list.length === MOST_LISTED) terminal.err(toOlder(list.at(-1)));
   return EXIT.ok;
 }
 
@@ -59,6 +61,13 @@ function showOne(answer: SellerResponse, { out }: Terminal): number {
   out(toPrintableJson(answer.json));
   return EXIT.ok;
 }
+
+/** How many purchases a seller lists for a key. */
+const MOST_LISTED = 50;
+
+/** Where the purchases are that a full list omits: ids are `<day>-<number>-<account>`, and count up. */
+const toOlder = (oldest: unknown): string =>
+  `The newest ${MOST_LISTED} are listed. Older ones have lower numbers than ${printable(textField(oldest, "id") ?? "-")} in the middle: payphone purchases <id>`;
 
 function listOf(answer: SellerResponse): readonly unknown[] {
   if (answer.status === 404) throw new Problem("not-found", "this seller has no list of purchases (GET /v1/purchases)");

@@ -13,7 +13,10 @@ const BUYER = {
 };
 
 /** A seller whose wallets sign in for these networks. It lists the network of each proof as a purchase. */
-async function openSeller(networks: readonly string[]): Promise<{ url: string; close: () => Promise<void> }> {
+async function openSeller(
+  networks: readonly string[],
+  times = 1,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(({ headers }, response) => {
     const proof = headers["sign-in-with-x"];
     const { chainId } = proof ? JSON.parse(Buffer.from(String(proof), "base64").toString()) : {};
@@ -22,7 +25,7 @@ async function openSeller(networks: readonly string[]): Promise<{ url: string; c
     const supportedChains = networks.map((network) => ({ chainId: network, type: "eip191" }));
     const challenge = { x402Version: 2, accepts: [], extensions: { "sign-in-with-x": { info, supportedChains } } };
     response.writeHead(chainId ? 200 : 402, { "content-type": "application/json" });
-    response.end(JSON.stringify(chainId ? { purchases: [{ id: chainId }] } : challenge));
+    response.end(JSON.stringify(chainId ? { purchases: Array(times).fill({ id: chainId }) } : challenge));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const close = async (): Promise<void> => {
@@ -32,14 +35,20 @@ async function openSeller(networks: readonly string[]): Promise<{ url: string; c
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-async function list(networks: readonly string[], rail?: string): Promise<unknown> {
-  const seller = await openSeller(networks);
+/** What the last run has written to standard error. */
+let said = "";
+
+async function list(networks: readonly string[], rail?: string, times = 1): Promise<unknown> {
+  const seller = await openSeller(networks, times);
+  said = "";
   let out = "";
   const terminal = {
     out: (text: string) => {
       out += text;
     },
-    err: () => {},
+    err: (text: string) => {
+      said += text;
+    },
     signal: new AbortController().signal,
   };
   try {
@@ -56,6 +65,15 @@ describe("payphone purchases", () => {
     expect(await list(["eip155:137", "eip155:8453"])).to.deep.equal(["eip155:8453"]);
     expect(await list(["eip155:137"])).to.deep.equal(["eip155:137"]);
     expect(await list(["eip155:137", "eip155:8453"], "polygon")).to.deep.equal(["eip155:137"]);
+  });
+
+  it("says where older purchases are when the list is full", async () => {
+    expect(await list(["eip155:8453"], "base", 50)).to.have.length(50);
+    expect(said).to.equal(
+      "The newest 50 are listed. Older ones have lower numbers than eip155:8453 in the middle: payphone purchases <id>",
+    );
+    await list(["eip155:8453"], "base", 49);
+    expect(said).to.equal("");
   });
 
   it("says for which networks it could have signed when the seller takes none of them", async () => {
