@@ -27,7 +27,9 @@ export interface RequestedCall {
 const LONGEST_ID = 128;
 const ROLES: readonly unknown[] = ["user", "ROLE_USER"];
 const FIRST_WORD = /^\s*([^\s{]+)\s*(\{[\s\S]*)?$/;
-const HOW = 'Send a data part {"skill": "…", "input": {…}}, or a text: a skill\'s id, and its input as JSON behind it';
+const HOW =
+  'Send a data part {"skill": "…", "input": {…}}, or a text: a skill\'s id, and its input as JSON behind it. ' +
+  "A payment for a task needs its taskId.";
 
 /** Reads the params of `message/send` and `SendMessage`. */
 export function readMessageParams({ message, configuration }: RpcParams): SentMessage | A2aRefusal {

@@ -74,8 +74,9 @@ export function createStandard(options: StandardOptions): Standard {
   async function send(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal | Talk> {
     const message = readMessageParams(params);
     if (isRefusal(message)) return message;
-    const { taskId, contextId, parts, historyLength } = message;
-    if (taskId === undefined && isSmallTalk(parts, services)) return { contextId };
+    const { taskId, contextId, parts, payment, historyLength } = message;
+    const isTalk = taskId === undefined && typeof payment !== "object" && isSmallTalk(parts, services);
+    if (isTalk) return { contextId };
     const step = await (taskId === undefined ? begin(message, context) : goOn(taskId, message, context));
     return isRefusal(step) ? step : { ...step, historyLength };
   }

@@ -127,6 +127,15 @@ describe("a task", () => {
       expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 3 });
     });
 
+    it("needs its task or its skill beside a payment, and says so instead of chatting", async () => {
+      const payment = { [KEY("status")]: "payment-submitted", [KEY("payload")]: pay(await begin("roll")) };
+      for (const parts of [[{ kind: "text", text: "Here is the payment." }], []]) {
+        const { error } = await stage.send({ parts, metadata: payment });
+        expect(error).to.include({ code: -32602 });
+        expect(error.message).to.match(/ A payment for a task needs its taskId\.$/);
+      }
+    });
+
     it("shows its result as text, where it is no object and the dialect's data must be one", async () => {
       stage.door.handler = () => [1, 2];
       const task = await begin("listing");
