@@ -15,9 +15,9 @@ export function toBaseUrl(text: string): string {
   return BASE_URL.parse(text) ?? invalid(BASE_URL.right);
 }
 
-/** An http or https URL. @throws InvalidArgumentError that says what is expected. */
+/** An http or https URL, with its trailing slash. @throws InvalidArgumentError that says what is expected. */
 export function toWebUrl(text: string): string {
-  return WEB_URL.parse(text) ?? invalid(WEB_URL.right);
+  return WEB_URL.parse(text) === undefined ? invalid(WEB_URL.right) : new URL(text).href;
 }
 
 /** Decimal text above zero. @throws InvalidArgumentError that says what is expected. */

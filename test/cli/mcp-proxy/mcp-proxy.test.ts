@@ -48,7 +48,10 @@ async function startForgetful(
   return { url: `http://127.0.0.1:${port}`, lose: (count) => ([left, lost] = [count, 0]), lost: () => lost, server };
 }
 
-/** A server of the handshake era with sessions, and one free tool. It can forget all of its sessions, as a restart does. */
+/**
+ * A server of the handshake era with sessions, and one free tool, at a path that ends with a slash. It can forget all of
+ * its sessions, as a restart does.
+ */
 async function startForgettingSessions(): Promise<{ url: string; forget: () => void; server: Server }> {
   const sessions = new Set<string>();
   const server = createServer(async (incoming, outgoing) => {
@@ -56,6 +59,7 @@ async function startForgettingSessions(): Promise<{ url: string; forget: () => v
     const reply = (status: number, body: object, headers = {}): void =>
       void outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
     const answer = (result: object, headers = {}): void => reply(200, { jsonrpc: "2.0", id, result }, headers);
+    if (incoming.url !== "/mcp/") return reply(404, {});
     if (method === "initialize") {
       const session = randomUUID();
       sessions.add(session);
@@ -75,7 +79,7 @@ async function startForgettingSessions(): Promise<{ url: string; forget: () => v
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, forget: () => sessions.clear(), server };
+  return { url: `http://127.0.0.1:${port}/mcp/`, forget: () => sessions.clear(), server };
 }
 
 describe("payphone mcp-proxy, used by a stock MCP client", () => {
