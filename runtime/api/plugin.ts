@@ -99,7 +99,7 @@ export type Handler<Input, Output> = Run<Input, Output> | HandlerParts<Input, Ou
 
 /** A handler with checks of its own. */
 export interface HandlerParts<Input, Output> {
-  /** Pure and fast; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. */
+  /** Pure, fast and not async; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. */
   readonly check?: (input: Input) => void;
   /**
    * Only with `charge: first`: runs before the money moves. Throws Problem `unavailable` when the work would fail now;

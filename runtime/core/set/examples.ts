@@ -35,13 +35,18 @@ export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, 
     const { value, issues } = input.check(example.input, "body");
     if (issues.length > 0) return [];
     try {
-      handler.check?.(value as never);
-      return [];
+      const answer: unknown = handler.check?.(value as never);
+      if (!(answer instanceof Promise)) return [];
+      answer.catch(() => {});
+      return [
+        faultAt(draft, ["handler"], "plugin-invalid", "its check is async: nobody would wait for what it refuses"),
+      ];
     } catch (error) {
       const problem = Problem.from(error);
       const path = ["examples", at, "input"];
       const found = toFaults(draft, path, problem.options.issues ?? []);
-      return found.length > 0 ? found : [faultAt(draft, path, "bad-example", (error as Error).message)];
+      const said = error instanceof Error ? error.message : String(error);
+      return found.length > 0 ? found : [faultAt(draft, path, "bad-example", said)];
     }
   });
 }

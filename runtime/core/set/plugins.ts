@@ -34,7 +34,7 @@ export function checkHandler(
   }
   const handler = handlers[key];
   if (!isHandler(handler)) {
-    const complaint = `the plugin's "${key}" is neither a function nor { check, run }`;
+    const complaint = `the plugin's "${key}" is neither a function nor { check, ready, run }`;
     return { faults: [faultAt(draft, ["handler"], "plugin-invalid", complaint)] };
   }
   return { handler, faults: checkExamplesByHandler(draft, input, handler) };
@@ -42,4 +42,6 @@ export function checkHandler(
 
 const isHandler = (value: unknown): value is AnyHandler =>
   typeof value === "function" ||
-  (isObject(value) && typeof value.check === "function" && typeof value.run === "function");
+  (isObject(value) &&
+    typeof value.run === "function" &&
+    [value.check, value.ready].every((part) => part === undefined || typeof part === "function"));

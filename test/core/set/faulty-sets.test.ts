@@ -53,6 +53,11 @@ describe("a sound set", () => {
     expect(await checkDir(await makeDirectory(TOSS))).to.deep.equal([]);
   });
 
+  it("has no faults when a handler has no rules of its own, and says whether it is ready", async () => {
+    const set = edit(TOSS, "plugins/toss.ts", "toss({ coins }) {", "toss: { ready() {}, run() {} }, flip({ coins }) {");
+    expect(await checkDir(await makeDirectory(set))).to.deep.equal([]);
+  });
+
   it("has no faults when it is somebody else's service", async () => {
     expect(await checkDir(await makeDirectory(FX))).to.deep.equal([]);
   });
