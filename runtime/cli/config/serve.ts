@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { keccak_256 } from "@noble/hashes/sha3";
+
 import { facilitatorsOf, isInProcess, REMOTE } from "../../core/rails/facilitators.ts";
 import {
   type FacilitatorManifest,
@@ -12,6 +12,7 @@ import {
 import { isPrivateUrl } from "../../core/set/site.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import type { Config } from "./config.ts";
+import { fitsChecksum } from "./eip55.ts";
 import { createReader } from "./reader.ts";
 import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
@@ -176,14 +177,6 @@ function payTo(rail: RailManifest): ValueFormat<string> {
       };
 }
 
-/** Checks EIP-55. An address in a single case has no checksum and passes. */
-function isEvmAddress(text: string): boolean {
-  const digits = /^0x([\da-fA-F]{40})$/.exec(text)?.[1];
-  if (digits === undefined) return false;
-  const lower = digits.toLowerCase();
-  if (digits === lower || digits === digits.toUpperCase()) return !/^0+$/.test(digits);
-  const hash = Buffer.from(keccak_256(lower)).toString("hex");
-  return [...digits].every(
-    (digit, i) => digit === (Number.parseInt(hash[i] ?? "0", 16) > 7 ? digit.toUpperCase() : digit.toLowerCase()),
-  );
-}
+/** Checks EIP-55. The zero address is nobody's. */
+const isEvmAddress = (text: string): boolean =>
+  /^0x[\da-fA-F]{40}$/.test(text) && !/^0x0+$/.test(text) && fitsChecksum(text);

@@ -26,6 +26,7 @@ import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
 import { readSet } from "./read-set.ts";
+import { checkTokens } from "./token-checks.ts";
 
 /** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
 export interface ManifestSet {
@@ -79,6 +80,7 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
+      ...(site?.faults.length === 0 ? checkTokens(site.draft) : []),
       ...checkProxies(written, { site: site?.draft, schemas }),
       ...(isKnown ? [] : checkProxyExamples(drafts, compile)),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
