@@ -68,6 +68,26 @@ describe("a command", () => {
     expect(said).to.include(`${join(folder, ".env")} cannot be read: EISDIR`);
   });
 
+  it("names the lines of a .env that set no variable, without showing them", async () => {
+    const shop = await makeDirectory(TOSS);
+    const lines = [
+      "# keys",
+      "",
+      "A=1",
+      "BOOK_KEY: s3cret",
+      " export B = 'two",
+      "lines' # here",
+      "nonsense",
+      'C="open',
+      "D=`x`",
+    ];
+    await writeFile(join(shop, ".env"), `\uFEFF${lines.join("\r\n")}`);
+    const complaints = [4, 7].map(
+      (line) => `payphone: line ${line} of ${join(shop, ".env")} sets no variable: write NAME=value\n`,
+    );
+    expect(type(shop, ["check"])).to.deep.equal({ status: 0, said: `no faults\n${complaints.join("")}` });
+  });
+
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
     const shop = await makeDirectory(TOSS);
     const elsewhere = createDataDir();

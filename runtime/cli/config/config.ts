@@ -6,6 +6,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
 import { createReader, type Env, type Reader } from "./reader.ts";
+import { findStrayLines } from "./stray-lines.ts";
 import * as shapes from "./values.ts";
 
 /** The configuration, read once from the environment and checked. */
@@ -127,15 +128,22 @@ export function enterShop(dir: string | undefined, envFile: string | undefined):
   const own = process.env.PAYPHONE_DATA_DIR?.trim();
   if (!own) delete process.env.PAYPHONE_DATA_DIR; // Empty text would win over the file.
   const isRead = file !== undefined && (envFile !== undefined || existsSync(file));
-  for (const [name, value] of Object.entries(isRead ? readVariables(file) : {})) process.env[name] ??= value;
+  for (const [name, value] of Object.entries(isRead ? readVariables(file, warn) : {})) process.env[name] ??= value;
   if (dir !== undefined) process.env.PAYPHONE_DATA_DIR = own || toDataDir(dir, process.env);
 }
 
-/** The variables in a file, which may begin with a byte order mark. @throws Problem `bad-request` that names the file. */
-export function readVariables(file: string): Env {
+const warn = (text: string): void => console.error(`payphone: ${text}`);
+
+/**
+ * The variables in a file, which may begin with a byte order mark.
+ * @param tell is told about each line that sets no variable; its text may be a secret.
+ * @throws Problem `bad-request` that names the file.
+ */
+export function readVariables(file: string, tell: (text: string) => void = () => {}): Env {
   try {
     const text = new TextDecoder().decode(readFileSync(file));
     if (text.includes("\0")) throw new Error("it is not UTF-8");
+    for (const line of findStrayLines(text)) tell(`line ${line} of ${file} sets no variable: write NAME=value`);
     return parseEnv(text);
   } catch (error) {
     throw new Problem("bad-request", `The variables of ${file} cannot be read: ${(error as Error).message}`);
