@@ -6,7 +6,7 @@ import type { Draft } from "./draft.ts";
 import { type Compiled, checkExamples } from "./examples.ts";
 import { type Fault, faultAt, type SourceFile } from "./faults.ts";
 import { createSchemaLint } from "./schema-lint.ts";
-import { checkSchema } from "./schemas.ts";
+import { checkDefaults, checkSchema } from "./schemas.ts";
 
 /** The compiled schemas of a set, with the faults of the schemas and of the examples. */
 export interface CompiledSet {
@@ -58,14 +58,18 @@ export function toCompiled({ data: { input, output } }: Draft, compile: Compile)
   return { ...(taken && { input: taken }), ...(given && { output: given }) };
 }
 
+const contentOf = ({ source, schema }: Place): unknown => (typeof schema === "string" ? source.data : schema);
+
+const findBadDefaults = (place: Place, compile: Compile): Fault[] =>
+  checkDefaults(place.source, place.base, contentOf(place), compile);
+
 function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile): Fault[] {
-  const contentOf = ({ source, schema }: Place): unknown => (typeof schema === "string" ? source.data : schema);
   const faults = places.flatMap((place) => checkSchema(place.source, place.base, contentOf(place), schemas));
   const broken = places.flatMap((place) => {
     const { fault } = tryCompile(place.schema, compile);
     return fault === undefined ? [] : [{ place, fault }];
   });
-  if (broken.length === 0) return faults;
+  if (broken.length === 0) return [...faults, ...places.flatMap((place) => findBadDefaults(place, compile))];
   const lint = createSchemaLint();
   const known = new Set(faults.map(toPosition));
   const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));

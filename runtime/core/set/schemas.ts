@@ -2,6 +2,7 @@ import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
 import { explainPattern } from "../schema/pattern.ts";
 import { definitionsOf, parseReference, type SchemaObject, type Schemas, subschemas } from "../schema/subschemas.ts";
+import type { Compile } from "../schema/validator.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 
@@ -72,3 +73,22 @@ function checkPatterns(
   }
   return faults;
 }
+
+/**
+ * Finds defaults that do not fit their own schema: every call without that field would be refused.
+ * @param schema that compiles, at `base` of its source.
+ */
+export function checkDefaults(source: SourceFile, base: Path, schema: unknown, compile: Compile): Fault[] {
+  const $defs = definitionsOf(schema);
+  return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
+    if (part.default === undefined || refersToRoot(part)) return [];
+    const alone = { type: "object", properties: { value: part }, $defs };
+    const [issue] = compile(alone).check({ value: part.default }, "body").issues;
+    if (!issue) return [];
+    return [faultAt(source, [...base, ...path, "default"], "bad-schema", `does not fit its schema: ${issue.msg}`)];
+  });
+}
+
+/** Whether a schema refers to the whole schema around it, which it has not when it is compiled alone. */
+const refersToRoot = (part: unknown): boolean =>
+  [...subschemas(part)].some(({ schema: { $ref } }) => $ref === "#") || (isObject(part) && "$defs" in part);
