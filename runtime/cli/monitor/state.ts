@@ -50,6 +50,7 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
     return {
       rails: report.rails.map(({ id, state }) => ({ rail: id, isUp: state === "up" })),
       distrusted: report.distrusted ?? [],
+      services: report.services.map(({ id }) => id),
       upstreams: report.upstreams.map(({ id, state }) => ({ upstream: id, isUp: state === "up" })),
       jobs: [...jobs].map(([service, inLine]) => ({ service, inLine })),
       ...(owed && { refunds: owed }),

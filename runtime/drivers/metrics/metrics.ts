@@ -36,6 +36,7 @@ export interface ShopState {
   /** The facilitators that are distrusted now. */
   readonly distrusted: readonly { readonly facilitator: string; readonly network: string }[];
   readonly upstreams: readonly { readonly upstream: string; readonly isUp: boolean }[];
+  readonly services: readonly string[];
   /** Queued or running jobs, in all processes. */
   readonly jobs: readonly { readonly service: string; readonly inLine: number }[];
   /** Refunds that are not paid yet: automatic ones and manual ones. */
@@ -62,19 +63,25 @@ export function createMetrics(
   registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const count = createCounts(registry);
+  const { count, begin } = createCounts(registry);
   const show = createGauges(registry);
   return {
     contentType: registry.contentType,
     async scrape() {
-      show(await readState());
+      const state = await readState();
+      begin(state);
+      show(state);
       return registry.metrics();
     },
     count,
   };
 }
 
-function createCounts(registry: Registry): MetricCounts {
+/** `begin` makes series at 0: Prometheus sees no increase in one that appears with its first count. */
+function createCounts(registry: Registry): {
+  readonly count: MetricCounts;
+  readonly begin: (state: ShopState) => void;
+} {
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
     new Counter({ name: `payphone_${name}`, help, labelNames, registers });
@@ -114,7 +121,7 @@ function createCounts(registry: Registry): MetricCounts {
   );
   const upstreams = histogram("upstream_seconds", "Attempts at upstreams.", ["upstream", "outcome"], WAITS);
 
-  return {
+  const count: MetricCounts = {
     challenges: (service, door, by) => challenges.inc({ service, door }, by),
     payments: (labels, by) => payments.inc(labels, by),
     cacheReads: (service, outcome, by) => cache.inc({ service, outcome }, by),
@@ -128,6 +135,14 @@ function createCounts(registry: Registry): MetricCounts {
     settlement: (rail, ms) => settlements({ rail }, ms / 1000),
     upstream: (upstream, outcome, ms) => upstreams({ upstream, outcome }, ms / 1000),
     jobEnded: (service, state) => jobs.inc({ service, state }),
+  };
+  return {
+    count,
+    begin(shop) {
+      for (const { service } of shop.jobs) for (const state of ["delivered", "failed"]) jobs.inc({ service, state }, 0);
+      for (const service of shop.services)
+        for (const { rail } of shop.rails) for (const each of [sales, revenue]) each.inc({ service, rail }, 0);
+    },
   };
 }
 

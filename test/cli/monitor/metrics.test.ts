@@ -48,6 +48,14 @@ describe("/metrics", () => {
     expect((await fetch(`${shop.running.url}/metrics`)).status, "where buyers are").to.equal(404);
   });
 
+  it("counts from 0, since Prometheus sees no increase in a series that begins with 1", async () => {
+    const text = await scrape();
+    for (const state of ["delivered", "failed"])
+      expect(text).to.include(`payphone_jobs_ended_total{service="dig",state="${state}"} 0`);
+    for (const name of ["payphone_sales_total", "payphone_revenue_usd_total"])
+      expect(text).to.include(`${name}{service="toss",rail="base"} 0`);
+  });
+
   it("counts the jobs that are over, by how they ended", async () => {
     const pay = await stockFetch(shop.sandbox, "base");
     for (const coins of [2, 100])

@@ -32,6 +32,7 @@ const STATE: ShopState = {
     { rail: "solana", isUp: false },
   ],
   distrusted: [{ facilitator: "first", network: "eip155:8453" }],
+  services: ["roll"],
   upstreams: [{ upstream: "coingecko", isUp: true }],
   jobs: [{ service: "investigate", inLine: 2 }],
   refunds: { pending: 0, manual: 1 },
