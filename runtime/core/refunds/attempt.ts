@@ -76,7 +76,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     return "over";
   }
 
-  async function toManual(refund: OpenRefund, reason: string): Promise<RefundProgress> {
+  async function toManual({ held: _, ...refund }: OpenRefund, reason: string): Promise<RefundProgress> {
     await records.update({ ...refund, state: "manual", reason });
     log.warn("refund.manual", { job: refund.id, service: refund.service, reason });
     return "over";

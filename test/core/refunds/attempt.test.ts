@@ -98,4 +98,14 @@ describe("the attempts at a refund", () => {
     expect(stage.logged).to.include("warn refund.taken-back");
     expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: null, refund_pending: null });
   });
+
+  it("leave it to a person, as one that is owed, when the transfer was cancelled after a reorganisation", async () => {
+    stage.settle();
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    stage.found = { state: "dead" };
+    await stage.time.pass(MINUTE + 1000);
+    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: null, refund_pending: "manual" });
+    expect(await stage.records.read("one"), "what payphone refunds lists").not.to.have.property("held");
+  });
 });
