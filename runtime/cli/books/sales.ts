@@ -1,4 +1,5 @@
 import { setFlagsFromString } from "node:v8";
+import { Problem } from "../../api/problem.ts";
 import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
@@ -22,7 +23,7 @@ const PAGE = 500;
 /** How many lines are printed for people. */
 const MOST_SHOWN = 50;
 
-/** Prints the lines of a book, oldest first, or their sums. @throws Problem `bad-request`, `unavailable`. */
+/** Prints the lines of a book, oldest first, or their sums. @throws Problem `bad-request`, `unavailable`, also when interrupted. */
 export function listSales(config: Config, command: SalesCommand, terminal: Terminal): Promise<void> {
   return withBooks(config, command, async (shop) => {
     if (shop.sandboxDir !== undefined) terminal.err("The sandbox's book: play money.");
@@ -79,7 +80,8 @@ async function printAll(
     const page = books.lines(filter, { limit: PAGE, order: "oldest-first", after });
     await write(toText(page));
     after = page.at(-1);
-    if (page.length < PAGE || signal.aborted) return;
+    if (page.length < PAGE) return;
+    if (signal.aborted) throw new Problem("unavailable", "Interrupted: this is not the whole list");
   }
 }
 

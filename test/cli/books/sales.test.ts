@@ -1,13 +1,17 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { stringify } from "yaml";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { LAUNCHER, type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { fillBook } from "../../support/books/many-sales.ts";
 import { toSale, toSpent } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
+import { INHERITED } from "../../support/inherited.ts";
 
 const YEAR = Date.UTC(2025, 0, 1);
 const HOUR = 3_600_000;
@@ -149,6 +153,15 @@ describe("payphone sales", () => {
     );
     expect(march.length).to.be.greaterThan(10);
     expect(march).to.deep.equal(wanted);
+  });
+
+  it("fails when it is interrupted, so that a part is not taken for the whole", async () => {
+    const env = { ...INHERITED, PAYPHONE_DATA_DIR: join(shop, "large") };
+    const child = spawn(process.execPath, [LAUNCHER, "sales", "--dir", shop, "--csv"], { env });
+    await once(child.stdout, "readable"); // It waits until the rest is read, which a pipe has no room for.
+    child.kill("SIGTERM");
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, "exit"), text(child.stdout)]);
+    expect([code, err]).to.deep.equal([1, "payphone: Interrupted: this is not the whole list\n"]);
   });
 
   it("--group gives the same sums whether it reads hours, or the lines themselves", async () => {

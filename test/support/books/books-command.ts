@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { INHERITED } from "../inherited.ts";
 
-const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+export const LAUNCHER: string = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
 /** The output of a command, and its exit code. */
 export interface Ran {
