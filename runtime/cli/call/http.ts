@@ -64,7 +64,7 @@ async function toFileResponse(response: Response, media: string): Promise<Seller
 }
 
 /** A short reason for a network error, like ECONNREFUSED. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { cause, name, message } = error as Error;
   const inner = cause as NodeJS.ErrnoException | undefined;
   return inner?.code ?? inner?.message ?? (name === "TimeoutError" ? "no answer in time" : message);

@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
-import { field, textField } from "../call/http.ts";
+import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { printable } from "../call/text.ts";
 import type { Config } from "../config/config.ts";
@@ -117,7 +117,8 @@ function openSeller(url: string): {
       opened ??= connect();
       const client = await opened.catch((error: Error) => {
         opened = undefined;
-        throw new Problem("upstream-failed", `${url} cannot be reached: ${error.message}`, { cause: error });
+        const why = reasonOf(error.cause ?? error); // The client's own words hide the network's.
+        throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
       });
       const options = { signal, timeout: ANSWER_MS };
       // Both methods use this request, since results are passed on unchecked.

@@ -213,10 +213,18 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     seller.server.close();
   });
 
-  it("says so when the seller cannot be reached", async () => {
-    const client = await open("http://127.0.0.1:9/mcp");
-    const answer = await call(client);
-    expect(answer.isError).to.equal(true);
-    expect(answer.content[0]?.text).to.match(/^http:\/\/127\.0\.0\.1:9\/mcp cannot be reached/);
+  it("says so when the seller cannot be reached, and why", async () => {
+    const server = createServer((_, outgoing) => void outgoing.writeHead(307, { location: sandbox.url }).end());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const elsewhere = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    for (const [url, why] of [
+      ["http://127.0.0.1:9/mcp", "bad port"],
+      [elsewhere, "unexpected redirect"],
+    ] as const) {
+      const answer = await call(await open(url));
+      expect(answer.isError).to.equal(true);
+      expect(answer.content[0]?.text).to.equal(`${url} cannot be reached: ${why}`);
+    }
+    server.close();
   });
 });
