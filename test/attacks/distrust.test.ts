@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../runtime/core/payments/trust.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
@@ -70,6 +71,20 @@ describe("a facilitator that lies, beside one that does not", () => {
     }
     expect(asked).to.deep.equal(["second", "second", "second"]);
     expect(rail.moved.size).to.equal(4);
+  });
+
+  it("leaves a sale that counts, however long the book takes to be told that the liar's settlement is not there", async () => {
+    await open();
+    const { enter } = shop.store;
+    shop.store.enter = async (event, entry) => {
+      for (let turn = 0; event.kind === "reversal" && turn < 100; turn += 1) await setImmediate();
+      return enter(event, entry);
+    };
+    await shop.buy("/v1/roll", ROLL);
+    await eventually(() => rail.moved.size === 1);
+    const kinds = (): string => [...(shop.store.events?.values() ?? [])].map(({ kind }) => kind).join(" ");
+    await eventually(() => kinds().includes("reversal"));
+    await eventually(() => kinds() === "sale reversal restoration");
   });
 
   it("does not cost a buyer of a dear answer a second charge: the other one settles the same payment, once", async () => {

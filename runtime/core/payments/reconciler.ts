@@ -120,7 +120,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     keepMs?: number,
   ): Promise<PaymentRecord> {
     const { state, receipt, isFinal } = settlement;
-    judgeClaim(key, record, settlement);
+    void judgeClaim(key, record, settlement);
     if (state === "unknown") return { ...record, state: "settling" };
     const settledAt = state === "settled" && { settledAt: clock.now() };
     const reportedBy = settlement.by !== undefined && !isFinal && { reportedBy: settlement.by };
@@ -140,29 +140,31 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return state === "settled" ? next : written;
   }
 
-  /** Compares what a facilitator has reported with the chain. */
+  /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
   function judgeClaim(
     key: string,
     record: PaymentRecord,
     { state, isFinal, isClaimed, receipt, by }: Settlement,
-  ): void {
+  ): Promise<void> | undefined {
     const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
     const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
     if (isClaimed && !claims.has(key)) claims.set(key, made);
     const claim = claims.get(key);
-    if (claim === undefined) return;
+    if (claim === undefined) return undefined;
     if (state === "settled" && isFinal) {
       claims.delete(key);
       onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
     } else if (state === "rejected" || clock.now() - claim.at >= claimMs) {
       onClaim(key, record, { ...claim, isTrue: false });
-      if (record.state === "settled") doubt(key, true);
+      if (record.state === "settled") return doubt(key, true);
     }
+    return undefined;
   }
 
   /** When the entry fails, the next look makes it. */
-  function doubt(key: string, isDoubted: boolean): void {
-    reservations.doubt(key, isDoubted).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
+  function doubt(key: string, isDoubted: boolean): Promise<void> {
+    const report = (error: unknown): void => log.error("books.doubt-not-entered", { error });
+    return reservations.doubt(key, isDoubted).catch(report);
   }
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
@@ -196,7 +198,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   /** Whether the chain shows a settlement that a facilitator has reported. */
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
     const found = await settler.look(record.payment, record.payment.accepted);
-    judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
+    await judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
     return seen.state === "settled";
@@ -211,7 +213,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const isJudged = record.reportedBy !== undefined && clock.now() - since >= claimMs;
     if (!isJudged || !isAlive(record)) return found;
     const settled = await settler.settle(record.payment, record.payment.accepted, { isAgain: true, mustConfirm: true });
-    if (settled.state === "settled") judgeClaim(key, record, settled);
+    if (settled.state === "settled") void judgeClaim(key, record, settled);
     return settled;
   }
 
