@@ -32,7 +32,8 @@ export function toRequest(plan: RequestPlan, scope: Scope): ProxyRequest {
         isSpread(name) ? toSpread(name, template, { scope, plan }) : toParameters(name, template, scope),
       )
       .join("&"),
-    headers: Object.fromEntries(filled),
+    // The type of a body that is left out would be said of nothing.
+    headers: Object.fromEntries(body ? filled : filled.filter(([name]) => name !== "content-type")),
     ...(body && { body }),
   };
 }

@@ -87,6 +87,8 @@ describe("what a proxied service sends", () => {
     ]);
     const patch = await send("patch", { text: "1" });
     expect([patch.headers["content-type"], patch.body]).to.deep.equal(["application/merge-patch+json", '{"text":"1"}']);
+    const bare = await send("bare", {});
+    expect([bare.headers["content-type"], bare.body]).to.deep.equal([undefined, ""]);
   });
 
   it("keeps or encodes the slashes of a value where the manifest says so", async () => {

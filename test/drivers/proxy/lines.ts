@@ -43,6 +43,12 @@ export const LINES: Readonly<Record<string, string>> = {
     TEXT,
     "{ text: a }",
   ),
+  bare: toManifest(
+    "bare",
+    'request: POST /json\nbody: "{text}"\nheaders: { content-type: application/merge-patch+json }',
+    TEXT.replace(", required: [text]", ""),
+    "{ text: a }",
+  ),
   encoded: toManifest("encoded", 'request: "GET /projects/{text%2F}/issues"', TEXT, "{ text: group/project }"),
   kept: toManifest("kept", 'request: "GET /contents/{+text}"', TEXT, "{ text: docs/a.md }"),
   deep: toManifest(
