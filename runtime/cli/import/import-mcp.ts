@@ -30,6 +30,7 @@ export interface McpCommandLine {
 }
 
 const CONNECT_MS = 60_000;
+const LONGEST_REASON = 300;
 
 /**
  * Imports tools of an MCP server into a shop. Without a selection, lists the tools.
@@ -42,7 +43,12 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
   const lines: string[] = [];
   const session = await connect(command, lines);
   try {
-    const tools = await session.tools();
+    const tools = await session.tools().catch((error: Error) => {
+      const reason = error.message.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
+      throw new Problem("upstream-failed", `The list of tools of ${source} cannot be read: ${reason}`, {
+        cause: error,
+      });
+    });
     if (tools.length === 0) throw new Problem("bad-request", `${source} has no tools`);
     if (!all && names.length === 0) return { report: toTable(tools, source, !isUrl(server)), isPartial: false };
     const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));

@@ -117,7 +117,9 @@ export function toTitle(text: string, fallback: string): string {
 
 /** A description: Latin-1 in one paragraph, at most 450 characters. */
 export function toDescription(text: string, fallback: string): { readonly text: string; readonly isCut: boolean } {
-  const plain = toLatin(toPlainText(text)).replaceAll(/\s+/g, " ").trim() || fallback;
+  const [plain = ""] = [toPlainText(text), fallback]
+    .map((one) => toLatin(one).replaceAll(/\s+/g, " ").trim())
+    .filter(Boolean);
   return { text: cut(plain, 450, " ..."), isCut: plain.length > 450 };
 }
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
-import { faultsOf, manifestOf, namesIn, openShop, textsOf } from "./shop.ts";
+import { faultsOf, manifestOf, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
 const toTool = (name: string, schema: object = {}, more: Partial<SiteTool> = {}): SiteTool => ({
   name,
@@ -52,6 +52,23 @@ describe("an import of hostile tools", () => {
       Object.keys(await textsOf(dir)).every((file) => /^(?:manifests|schemas)\/(?:\.imports\/)?[\w.-]+$/.test(file)),
     ).to.equal(true);
     expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("says in one line that a list of tools is none, and takes a name in any script", async () => {
+    const site = await openToolSite("sessions");
+    const dir = await openShop();
+    const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
+    try {
+      site.offer(toTool("\u9053\u5177", {}, { description: "\u9053\u5177" }));
+      await runMcpImport({ ...terms, upstream: "tools" });
+      expect(await manifestOf(dir, "tools_call")).to.deep.include({ description: "The tool of tools." });
+      site.offer(toTool("bad", { type: "array" }));
+      expect(await refusal(runMcpImport({ ...terms, upstream: "bad" }))).to.match(
+        /^The list of tools of http:.* cannot be read: Invalid result for tools\/list.{1,300}$/,
+      );
+    } finally {
+      await site.close();
+    }
   });
 
   it("leaves out a tool that can only be called as a task", async () => {
