@@ -29,7 +29,9 @@ export function toOfferTable(offers: readonly OfferRow[], what: string, how: rea
 export function toImportReport(applied: AppliedImport, isDryRun: boolean): string {
   const { services, refused, plans, site, gone, total, faults, imported } = applied;
   const all = [...site, ...plans];
-  const fresh = all.filter(({ isNew }) => isNew);
+  const isFirst = ({ file }: FilePlan, at: number, list: readonly FilePlan[]): boolean =>
+    list.findIndex((other) => other.file === file) === at;
+  const fresh = all.filter(({ isNew }) => isNew).filter(isFirst);
   const changed = all.filter(({ merged }) => merged.changes.length > 0);
   const derived = services.filter(({ isDerived }) => isDerived).length;
   const isSame = fresh.length + changed.length === 0;
