@@ -1,11 +1,79 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { fixture, importAll, manifestOf, openShop } from "./shop.ts";
 
+const SCHEMES = {
+  login: { type: "oauth2", flows: {} },
+  app: { type: "apiKey", in: "header", name: "X-App" },
+};
+
+/** A document of GET operations, as a file of the shop. */
+async function write(dir: string, operations: Readonly<Record<string, object>>): Promise<string> {
+  const paths = Object.fromEntries(
+    Object.entries(operations).map(([operationId, own]) => [
+      `/${operationId}`,
+      { get: { operationId, responses: { 200: { content: { "application/json": {} } } }, ...own } },
+    ]),
+  );
+  const servers = [{ url: "https://shelf.example.com" }];
+  const document = {
+    openapi: "3.0.0",
+    info: { title: "Shelf" },
+    servers,
+    paths,
+    components: { securitySchemes: SCHEMES },
+  };
+  await writeFile(join(dir, "api.json"), JSON.stringify(document));
+  return join(dir, "api.json");
+}
+
 describe("an imported operation", () => {
   after(removeDirectories);
+
+  it("says how callers write a list or JSON within a parameter, and has the document's examples", async () => {
+    const dir = await openShop();
+    const list = {
+      in: "query",
+      schema: { type: "array", items: { type: "integer" } },
+      example: [1, 2, 3],
+      required: true,
+    };
+    const json = { "application/json": { schema: { type: "object" }, example: { a: 1 } } };
+    const parameters = [
+      { ...list, name: "pipes", style: "pipeDelimited", explode: false, description: "Some numbers." },
+      { ...list, name: "spaces", style: "spaceDelimited", explode: false },
+      { in: "query", name: "filter", required: true, content: json },
+    ];
+    await importAll(dir, await write(dir, { find: { parameters } }));
+    const { input, examples } = await manifestOf(dir, "shelf_find");
+    expect(input)
+      .to.have.property("properties")
+      .deep.equal({
+        pipes: { type: "string", description: 'Some numbers. A list, with "|" between its items.' },
+        spaces: { type: "string", description: "A list, with a space between its items." },
+        filter: { type: "string", description: "Written as application/json." },
+      });
+    expect(examples).to.deep.equal([{ input: { pipes: "1|2|3", spaces: "1 2 3", filter: '{"a":1}' } }]);
+  });
+
+  it("sends the credentials of the chosen operations where the document asks for none itself", async () => {
+    const dir = await openShop();
+    const document = await write(dir, { mine: { security: [{ login: [] }] }, ours: { security: [{ app: [] }] } });
+    const selection = { names: ["ours"], tags: [], all: false };
+    expect((await importAll(dir, document, { selection })).report).to.include("sent in the header x-app");
+    expect((await importAll(await openShop(), document)).report).to.include("a bearer token");
+  });
+
+  it("is a picture of any type where the document says no more", async () => {
+    const dir = await openShop();
+    const responses = { 200: { content: { "image/*": {} } } };
+    await importAll(dir, await write(dir, { picture: { responses } }));
+    const { output, proxy } = await manifestOf(dir, "shelf_picture");
+    expect(output).to.deep.equal({ media: "image/*", max_bytes: 1_048_576 });
+    expect(proxy).to.have.property("headers").deep.equal({ accept: "image/*" });
+  });
 
   it("sends files, bytes, texts and other JSON as the document says", async () => {
     const dir = await openShop();

@@ -55,7 +55,7 @@ function readContent({ content }: JsonObject, pointers: Pointers): Pick<Operatio
   const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
   if (isBinary(type, schema)) {
-    const usual = /^\*|json|\*$/.test(type) ? "application/octet-stream" : (type.split(";")[0] ?? "").trim();
+    const usual = /^\*|json/i.test(type) ? "application/octet-stream" : (type.split(";")[0] ?? "").trim();
     return { body: { kind: "file", media: usual.toLowerCase() }, ...accept };
   }
   if (isJsonType(type))

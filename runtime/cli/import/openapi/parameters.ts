@@ -4,7 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
-import { kindOf, type Parameter, toWritten } from "./styles.ts";
+import { kindOf, type Parameter, type ParameterText, toWritten } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -56,7 +56,7 @@ export function readParameters(
   return { ...parts, path: path.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => inPath.get(name) ?? whole) };
 
   function add(parameter: Parameter): void {
-    const { place, wireName, own, isText } = parameter;
+    const { place, wireName, own, text } = parameter;
     const isRequired = place === "path" || own.required === true;
     if (place === "header" && CREDENTIAL.test(wireName)) {
       parts.notes.push(
@@ -73,12 +73,13 @@ export function readParameters(
       return;
     }
     const name = claim(toFieldName(wireName), "_");
-    const description = own.description;
+    const description = [own.description, text?.note].filter((one) => typeof one === "string").join(" ");
     const schema = {
-      ...(isText ? { type: "string" } : toOwnSchema(parameter, pointers)),
-      ...(typeof description === "string" && { description }),
+      ...(text ? { type: "string" } : toOwnSchema(parameter, pointers)),
+      ...(description !== "" && { description }),
     };
-    parts.fields.push({ name, schema, isRequired, examples: examplesOf(own, parameter.schema, pointers) });
+    const examples = text?.examples ?? examplesOf(own, parameter.schema, pointers);
+    parts.fields.push({ name, schema, isRequired, examples });
     const fill = (template: string): string => template.replace(/\{(\+?)/, (_, plus) => `{${plus}${name}`);
     for (const [key, template] of Object.entries(obstacle.query ?? {})) parts.query[key] = fill(template);
     if (obstacle.text === undefined) return;
@@ -113,7 +114,7 @@ const toPathText = (wireName: string): Parameter => ({
   own: {},
   // When the parameter has several segments.
   schema: { type: "string", ...(/^\+|[+*]$/.test(wireName) && { pattern: "^.+$" }) },
-  isText: false,
+  text: undefined,
 });
 
 function isSent({ place, wireName }: Parameter, path: string): boolean {
@@ -128,7 +129,25 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   const plain = isObject(schema) ? schema : {};
   const isDelimited = typeof style === "string" && /^(?:space|pipe)Delimited$/.test(style);
   const isList = pointers.object(plain).type === "array";
-  return [{ place, wireName: name, own, schema: plain, isText: isObject(content) || (isDelimited && isList) }];
+  const listed = isDelimited && isList ? toListText(own, plain, pointers) : undefined;
+  const text = isObject(content) ? toContentText(content, pointers) : listed;
+  return [{ place, wireName: name, own, schema: plain, text }];
+}
+
+/** A value of a media type, such as JSON. */
+function toContentText(content: JsonObject, pointers: Pointers): ParameterText {
+  const [type = ""] = Object.keys(content);
+  const media = pointers.object(content[type]);
+  const examples = examplesOf(media, pointers.tryObject(media.schema), pointers);
+  const toText = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
+  return { note: `Written as ${type}.`, examples: examples.map(toText) };
+}
+
+function toListText(own: JsonObject, schema: JsonObject, pointers: Pointers): ParameterText {
+  const mark = own.style === "pipeDelimited" ? "|" : " ";
+  const toText = (value: unknown): unknown => (Array.isArray(value) ? value.join(mark) : value);
+  const examples = examplesOf(own, pointers.object(schema), pointers).map(toText);
+  return { note: `A list, with ${mark === "|" ? '"|"' : "a space"} between its items.`, examples };
 }
 
 /** The examples of a parameter or a media type, followed by those of its schema (OpenAPI 3.1, section 4.8.19). */

@@ -7,8 +7,15 @@ export interface Parameter {
   readonly wireName: string;
   readonly own: JsonObject;
   readonly schema: JsonObject;
-  /** Whether callers give the text that is sent. */
-  readonly isText: boolean;
+  /** Set when callers give the text that is sent. */
+  readonly text: ParameterText | undefined;
+}
+
+/** A value that callers write themselves. */
+export interface ParameterText {
+  /** How it is written. */
+  readonly note: string;
+  readonly examples: readonly unknown[];
 }
 
 /** The form of a parameter: query parameters, or the text of a path or a header with `{}` in place of the field. */
@@ -21,12 +28,12 @@ export type Written =
  * it.
  */
 export function toWritten(parameter: Parameter, pointers: Pointers): Written | string {
-  const { place, wireName, isText } = parameter;
+  const { place, wireName, text } = parameter;
   if (place === "cookie") return "a cookie";
   if (place === "header")
     return /^[A-Za-z0-9-]+$/.test(wireName) ? inHeader(parameter, pointers) : "a header of an unusual name";
   if (place === "path") return inPath(parameter, pointers);
-  return isText ? { query: { [wireName]: "{}" } } : inQuery(parameter, pointers);
+  return text ? { query: { [wireName]: "{}" } } : inQuery(parameter, pointers);
 }
 
 /** `object`, `array`, or another type. */
@@ -35,16 +42,16 @@ export function kindOf(schema: unknown, pointers: Pointers): string {
   return isObject(properties) ? "object" : String([type].flat().find((one) => one !== "null") ?? "");
 }
 
-const inHeader = ({ own, schema, isText }: Parameter, pointers: Pointers): Written => ({
-  text: !isText && kindOf(schema, pointers) === "object" && own.explode === true ? "{*}" : "{}",
+const inHeader = ({ own, schema, text }: Parameter, pointers: Pointers): Written => ({
+  text: !text && kindOf(schema, pointers) === "object" && own.explode === true ? "{*}" : "{}",
 });
 
 /** A pattern that matches anything is how frameworks mark a parameter of several segments. */
 const ANYTHING = /^\^?\(?\.[+*]\)?\$?$/;
 
-function inPath({ wireName, own, schema, isText }: Parameter, pointers: Pointers): Written | string {
+function inPath({ wireName, own, schema, text }: Parameter, pointers: Pointers): Written | string {
   const { style = "simple", explode = false } = own;
-  const kind = isText ? "" : kindOf(schema, pointers);
+  const kind = text ? "" : kindOf(schema, pointers);
   const isMany = kind === "object" || kind === "array";
   if (isMany && explode === true && style !== "simple") return `a list or an object of the style "${String(style)}"`;
   const { pattern } = pointers.object(schema);

@@ -18,6 +18,8 @@ export interface UpstreamTerms {
   /** The URL of the document, to resolve relative addresses. */
   readonly url?: string | undefined;
   readonly pointers: Pointers;
+  /** The security requirements of the chosen operations, which count where the document has none of its own. */
+  readonly security: readonly unknown[];
 }
 
 /** The default id of a document's upstream. */
@@ -30,11 +32,11 @@ export function toUpstreamId(document: JsonObject): string {
 }
 
 /** Reads servers and security schemes (OpenAPI 3.1, sections 4.8.5 and 4.8.27). */
-export function readUpstreams(document: JsonObject, { id, url, pointers }: UpstreamTerms): UpstreamBook {
+export function readUpstreams(document: JsonObject, { id, url, pointers, security }: UpstreamTerms): UpstreamBook {
   const info = isObject(document.info) ? document.info : {};
   const title = toTitle(String(info.title ?? ""), id);
   const notes: string[] = [];
-  const [key, ...keys] = readKeys(document, { id, pointers, notes });
+  const [key, ...keys] = readKeys(document, { id, pointers, notes, security });
   const byServer = new Map<string, UpstreamEntry>();
   return {
     notes,
@@ -92,15 +94,16 @@ interface KeyTerms {
   readonly id: string;
   readonly pointers: Pointers;
   readonly notes: string[];
+  readonly security: readonly unknown[];
 }
 
 const MOST_KEYS = 5;
 
-/** All credentials of the document's first security requirement, or else the first one of any scheme. */
-function readKeys(document: JsonObject, { id, pointers, notes }: KeyTerms): readonly Key[] {
+/** All credentials of the first security requirement of the document, or of its operations, or else the first one of any scheme. */
+function readKeys(document: JsonObject, { id, pointers, notes, security }: KeyTerms): readonly Key[] {
   const components = isObject(document.components) ? document.components : {};
   const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};
-  const listed = Array.isArray(document.security) ? document.security : [];
+  const listed = Array.isArray(document.security) ? document.security : security.flat();
   const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one as JsonObject));
   const keysOf = (names: readonly string[]): Key[] => {
     const claim = createNames();
