@@ -1,9 +1,9 @@
-import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
+import { isEd25519 } from "./ed25519.ts";
 import type { EvmClient } from "./evm/client.ts";
 import { isContractSignature } from "./evm/contract-signature.ts";
 import { createMemoryLimiter } from "./memory-limiter.ts";
@@ -66,14 +66,10 @@ async function isContract(chain: EvmClient, { address, message, signature }: Evm
   return isContractSignature(chain, { address, hash: hashMessage(message), signature });
 }
 
-/** The DER prefix of an Ed25519 public key (RFC 8410, section 4). */
-const ED25519 = Buffer.from("302a300506032b6570032100", "hex");
-
 function isSolana(address: string, message: string, signature: string): boolean {
   const [key, signed] = [address, signature].map(fromBase58);
   if (key?.length !== 32 || signed?.length !== 64) return false;
-  const publicKey = createPublicKey({ key: Buffer.concat([ED25519, key]), format: "der", type: "spki" });
-  return verify(null, Buffer.from(message), publicKey, signed);
+  return isEd25519(key, Buffer.from(message), signed);
 }
 
 function fromBase58(text: string): Uint8Array | undefined {

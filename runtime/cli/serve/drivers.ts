@@ -20,6 +20,7 @@ import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
 import { withToken } from "../../drivers/facilitator/known-token.ts";
 import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
+import { createSolanaPayerProof } from "../../drivers/solana/payer-proof.ts";
 import { withReceiver } from "../../drivers/solana/receiver.ts";
 import { createSolanaSender } from "../../drivers/solana/sender.ts";
 import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
@@ -105,12 +106,14 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
     const facilitator = toFacilitator(manifest, payTo);
-    const chain = { settlements: toSettlements(manifest), provePayer: toPayerProof(manifest) };
+    const chain = { settlements: toSettlements(manifest), provePayer: toPayerProof(manifest, payTo) };
     return { manifest, payTo, facilitator, ...chain, ...(retired.includes(manifest) && { isRetired: true as const }) };
   }
 
-  function toPayerProof({ network, asset, domain }: RailManifest): Rail["provePayer"] {
+  function toPayerProof({ network, asset, domain }: RailManifest, payTo: string): Rail["provePayer"] {
     const chain = evmChains.get(network);
+    const solana = solanaClients.get(network);
+    if (solana) return createSolanaPayerProof({ client: solana, payTo, mint: asset });
     if (!chain || !domain) return undefined;
     const { chainId } = chain.client;
     return createPayerProof(chain.client, { ...domain, chainId, verifyingContract: asset as `0x${string}` });

@@ -85,9 +85,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     },
     async recall(purchase, { provePayer, finish }) {
       const { authorization, identifier, payload } = purchase.payment;
-      // Where a payment has no expiry, an old settled one could be copied from the chain.
-      const isFresh = authorization.validBefore !== undefined;
-      if (identifier === undefined || authorization.payer === undefined || !provePayer || !isFresh) return undefined;
+      if (identifier === undefined || authorization.payer === undefined || !provePayer) return undefined;
       const name = `${payerOf(authorization.payer, purchase.offer)}:${identifier}`;
       if (!(await store.get(`named:${name}#0`))) return undefined;
       if (!(await provePayer(payload).catch(() => false))) return undefined; // The facilitator decides instead.

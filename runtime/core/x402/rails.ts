@@ -34,7 +34,8 @@ export const hasRail = (rails: readonly Rail[], token: RailToken): boolean =>
   rails.some(({ manifest }) => isSameToken(manifest, token));
 
 /**
- * Whether the payer that a payment names has signed it, whatever the payer's balance. Does not ask the facilitator.
+ * Whether the payer that a payment names has signed it, for this rail and lately, whatever the payer's balance. Does not
+ * ask the facilitator.
  * @param payload as in `Payment`
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */

@@ -173,7 +173,7 @@ function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "pa
       id: sha256(parsed.message),
       fingerprint: sha256(Buffer.from(transaction, "base64")),
       amount: parsed.amount,
-      payer: undefined,
+      payer: parsed.transfer?.payer,
       payTo: undefined,
       validAfter: undefined,
       validBefore: undefined,

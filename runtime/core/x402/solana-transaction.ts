@@ -1,9 +1,23 @@
+import { toBase58 } from "./base58.ts";
+
 /** The parts of a Solana payment that the core needs, read without an SDK. */
 export interface SolanaTransaction {
   /** The bytes that are signed; two payments with the same message are the same payment. */
   readonly message: Uint8Array;
   /** Atomic units of the one SPL Token TransferChecked instruction; undefined when there is none, or more than one. */
   readonly amount: bigint | undefined;
+  /** The two sides of that transfer; undefined where the transaction itself does not tell them. */
+  readonly transfer: SolanaTransfer | undefined;
+  readonly blockhash: Uint8Array;
+}
+
+export interface SolanaTransfer {
+  /** The wallet that pays, base58: the token account's owner, who signs. */
+  readonly payer: string;
+  /** Of the message; zeros while it is missing. */
+  readonly signature: Uint8Array;
+  /** The token account that is paid; undefined when an address table holds it. */
+  readonly destination: Uint8Array | undefined;
 }
 
 const MAX_BYTES = 1232; // the packet limit of the network
@@ -11,6 +25,9 @@ const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 const TRANSFER_CHECKED = 12; // SPL Token instruction 12: u8 tag, u64 amount (little endian), u8 decimals
 const TRANSFER_CHECKED_BYTES = 10;
+// The places of its accounts: source, mint, destination, authority.
+const DESTINATION = 2;
+const AUTHORITY = 3;
 
 /** Reads a serialized, possibly partially signed transaction (legacy or version 0). Undefined when it is malformed. */
 export function parseSolanaTransaction(base64: string): SolanaTransaction | undefined {
@@ -18,20 +35,24 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
   if (bytes.length === 0 || bytes.length > MAX_BYTES) return undefined;
   try {
     const cursor = { bytes, at: 0 };
-    const signatures = readLength(cursor);
-    const message = bytes.subarray(take(cursor, signatures * SIGNATURE_BYTES).end);
+    const signatures = readList(cursor, SIGNATURE_BYTES);
+    const message = bytes.subarray(cursor.at);
     const isVersioned = ((message[0] ?? 0) & 0x80) !== 0;
     if (isVersioned) take(cursor, 1); // the version prefix
     take(cursor, 3); // the header's three counts
-    take(cursor, readLength(cursor) * KEY_BYTES);
-    take(cursor, KEY_BYTES); // the recent blockhash
+    const keys = readList(cursor, KEY_BYTES);
+    const blockhash = read(cursor, KEY_BYTES);
     const instructions = readInstructions(cursor);
     if (isVersioned) skipLookups(cursor);
     if (cursor.at !== bytes.length) return undefined; // Trailing bytes would give the same payment another identity.
-    const amounts = instructions.flatMap((data) =>
-      data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED ? [data.readBigUInt64LE(1)] : [],
-    );
-    return { message, amount: amounts.length === 1 ? amounts[0] : undefined };
+    const [paid, ...others] = instructions.filter(isTransfer);
+    if (!paid || others.length > 0) return { message, amount: undefined, transfer: undefined, blockhash };
+    const { accounts, data } = paid;
+    const at = accounts[AUTHORITY] ?? Number.POSITIVE_INFINITY;
+    const [payer, signature] = [keys[at], signatures[at]]; // The signatures are those of the first keys.
+    const destination = keys[accounts[DESTINATION] ?? Number.POSITIVE_INFINITY];
+    const transfer = payer && signature ? { payer: toBase58(payer), signature, destination } : undefined;
+    return { message, amount: data.readBigUInt64LE(1), transfer, blockhash };
   } catch {
     return undefined; // The only throw below is "ran out of bytes".
   }
@@ -42,14 +63,21 @@ interface Cursor {
   at: number;
 }
 
-function readInstructions(cursor: Cursor): Buffer[] {
+interface Instruction {
+  /** The places of its accounts among the transaction's keys. */
+  readonly accounts: Buffer;
+  readonly data: Buffer;
+}
+
+function readInstructions(cursor: Cursor): Instruction[] {
   return Array.from({ length: readLength(cursor) }, () => {
     take(cursor, 1); // the program's index
-    take(cursor, readLength(cursor)); // the accounts' indexes
-    const { start, end } = take(cursor, readLength(cursor));
-    return cursor.bytes.subarray(start, end);
+    return { accounts: read(cursor, readLength(cursor)), data: read(cursor, readLength(cursor)) };
   });
 }
+
+const isTransfer = ({ data }: Instruction): boolean =>
+  data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED;
 
 /** Address table lookups: a table's key, and the indexes of its writable and of its read-only accounts. */
 function skipLookups(cursor: Cursor): void {
@@ -69,6 +97,15 @@ function readLength(cursor: Cursor): number {
     if ((byte & 0x80) === 0) return value;
   }
   throw new RangeError("a count is longer than three bytes");
+}
+
+/** A list of parts of equal length. */
+const readList = (cursor: Cursor, bytes: number): Buffer[] =>
+  Array.from({ length: readLength(cursor) }, () => read(cursor, bytes));
+
+function read(cursor: Cursor, count: number): Buffer {
+  const { start, end } = take(cursor, count);
+  return cursor.bytes.subarray(start, end);
 }
 
 function take(cursor: Cursor, count: number): { start: number; end: number } {

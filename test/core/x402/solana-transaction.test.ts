@@ -14,16 +14,15 @@ import { parseSolanaTransaction } from "../../../runtime/core/x402/solana-transa
 const payer = Keypair.generate();
 const TOKEN = new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
 
-function transfer(amount: bigint): TransactionInstruction {
+function transfer(amount: bigint, authority?: PublicKey): TransactionInstruction {
   const data = Buffer.alloc(10);
   data.writeUInt8(12, 0);
   data.writeBigUInt64LE(amount, 1);
   data.writeUInt8(6, 9);
-  const keys = Array.from({ length: 4 }, () => ({
-    pubkey: Keypair.generate().publicKey,
-    isSigner: false,
-    isWritable: true,
-  }));
+  const keys = Array.from({ length: 4 }, (_, at) => {
+    const isSigner = at === 3 && authority !== undefined;
+    return { pubkey: isSigner ? authority : Keypair.generate().publicKey, isSigner, isWritable: !isSigner };
+  });
   return new TransactionInstruction({ programId: TOKEN, keys, data });
 }
 
@@ -58,6 +57,20 @@ describe("a Solana payment's transaction", () => {
       );
     });
   }
+
+  it("says who pays whom, where the payer itself signs", () => {
+    const paid = transfer(1n, payer.publicKey);
+    const { bytes, message } = serialize([ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }), paid], 0);
+    const { transfer: found, ...parsed } = parseSolanaTransaction(bytes.toString("base64"))!;
+    expect(found?.payer).to.equal(payer.publicKey.toBase58());
+    expect(Buffer.from(found!.destination!).equals(paid.keys[2]!.pubkey.toBuffer())).to.equal(true);
+    expect(Buffer.from(found!.signature).equals(bytes.subarray(1, 65))).to.equal(true);
+    const { recentBlockhash } = VersionedTransaction.deserialize(bytes).message;
+    expect(new PublicKey(parsed.blockhash).toBase58()).to.equal(recentBlockhash);
+    expect(Buffer.from(parsed.message).equals(message)).to.equal(true);
+    const unsigned = serialize([transfer(1n)], 0).bytes.toString("base64");
+    expect(parseSolanaTransaction(unsigned)).to.deep.include({ amount: 1n, transfer: undefined });
+  });
 
   it("is none when bytes are missing or added: the same payment has one identity", () => {
     const { bytes } = serialize([transfer(1000n)], 0);
