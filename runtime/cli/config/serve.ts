@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-
 import { facilitatorsOf, isInProcess, REMOTE } from "../../core/rails/facilitators.ts";
 import {
   type FacilitatorManifest,

@@ -1,7 +1,7 @@
 import type { Anchor, Clock, Evm, Log, Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { FacilitatorTrust } from "../../core/payments/trust.ts";
-import { IN_PROCESS } from "../../core/rails/facilitators.ts";
+import { facilitatorsOf, IN_PROCESS } from "../../core/rails/facilitators.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
@@ -139,7 +139,7 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
           }
         : undefined;
     const facilitator = facilitators.of(manifest, { openLocal, settlements: toSettlements(manifest) });
-    const checksItself = manifest.facilitator === IN_PROCESS;
+    const checksItself = facilitatorsOf(manifest, site).join() === IN_PROCESS;
     if (chain && token) return checksItself ? facilitator : withToken(facilitator, chain.client, token);
     const client = solanaClients.get(network);
     return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol }) : facilitator;
