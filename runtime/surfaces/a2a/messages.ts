@@ -78,6 +78,8 @@ export function readRequestedCall(
   services: ReadonlyMap<string, Service>,
 ): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
+  const calls = parts.filter((part) => isObject(part) && isObject(part.data) && "skill" in part.data).length;
+  if (calls > 1) return invalid(`A message asks for one call; this one has ${calls} data parts with a skill`);
   const { skill, input } = readCall(parts);
   if (typeof skill !== "string") return invalid(HOW);
   const service = services.get(skill);

@@ -65,6 +65,16 @@ describe("what a message of A2A asks for", () => {
       expect(error.message).to.match(/Send a data part|parts must be a list/);
     });
 
+  it("is refused when it asks for two calls, of which one would be forgotten", async () => {
+    const { error } = await send([
+      { data: { skill: "free", input: INPUT } },
+      { data: { skill: "roll", input: INPUT } },
+    ]);
+    expect(error.code).to.equal(-32602);
+    expect(error.message).to.equal("A message asks for one call; this one has 2 data parts with a skill");
+    expect(door.executions).to.equal(0);
+  });
+
   it("is refused with a guess, when there is no such skill", async () => {
     expect((await send([{ text: "rol" }])).error.message).to.equal('There is no skill "rol"; did you mean "roll"?');
     for (const skill of ["__proto__", "constructor", "x".repeat(10_000)])
