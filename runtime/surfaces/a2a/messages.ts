@@ -80,7 +80,7 @@ export function readRequestedCall(
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
   const calls = parts.filter((part) => isObject(part) && isObject(part.data) && "skill" in part.data).length;
   if (calls > 1) return invalid(`A message asks for one call; this one has ${calls} data parts with a skill`);
-  const { skill, input } = readCall(parts);
+  const { skill, input, ...others } = readCall(parts);
   if (typeof skill !== "string") return invalid(HOW);
   const service = services.get(skill);
   if (!service) {
@@ -89,6 +89,8 @@ export function readRequestedCall(
       `There is no skill ${JSON.stringify(name)}${didYouMean(name, services.keys()) || "; the agent card lists them"}`,
     );
   }
+  const stray = input === undefined ? Object.keys(others) : [];
+  if (stray.length > 0) return invalid(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
   return { service, input: input ?? {} };
 }
 

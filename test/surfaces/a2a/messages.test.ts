@@ -75,6 +75,15 @@ describe("what a message of A2A asks for", () => {
     expect(door.executions).to.equal(0);
   });
 
+  it("is refused when the input's fields stand beside the skill, where nobody reads them", async () => {
+    for (const part of [{ data: { skill: "free", ...INPUT } }, { text: JSON.stringify({ skill: "free", ...INPUT }) }]) {
+      const { error } = await send([part]);
+      expect(error.code).to.equal(-32602);
+      expect(error.message).to.equal('The input\'s fields belong into "input": low, high');
+    }
+    expect(door.executions).to.equal(0);
+  });
+
   it("is refused with a guess, when there is no such skill", async () => {
     expect((await send([{ text: "rol" }])).error.message).to.equal('There is no skill "rol"; did you mean "roll"?');
     for (const skill of ["__proto__", "constructor", "x".repeat(10_000)])
