@@ -116,7 +116,10 @@ export interface Books {
   /** Loads new entries, where the book is kept elsewhere. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
   lines(filter: LineFilter, page: LinePage): readonly BookLine[];
-  /** Lines with this id, transaction, request id or job, and lines that refer to them: at most 200, oldest first. */
+  /**
+   * Lines with this id, transaction, request id or job, and lines that refer to them: at most 200, oldest first. Lines are left
+   * out by their request id first, which buyers choose.
+   */
   find(text: string): readonly BookLine[];
   /** Lines after `seq`, in the order of entry: a reader that goes on from its last line sees every line once. */
   since(seq: number, limit: number): readonly BookLine[];

@@ -26,15 +26,17 @@ const MOST_STATEMENTS = 50;
 export function createLineQuestions(db: DatabaseSync): LineQuestions {
   const termsOf = createTermsReader(db);
   const toLine = (row: unknown): BookLine => readLine(row as Row, termsOf);
+  // Buyers choose request ids: however many they give the name of something else, that comes first.
   const find = prepare(
     db,
-    `WITH found AS (
+    `WITH named AS (
       SELECT l.seq, l.sale FROM book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
-      UNION ${keyed("tx", "?2")} UNION ${keyed("request", "?3")} UNION ${keyed("job", "?3")}),
+      UNION ${keyed("tx", "?2")} UNION ${keyed("job", "?3")}),
+    found AS (SELECT * FROM named UNION ${keyed("request", "?3")}),
     sales AS (SELECT coalesce(sale, seq) AS seq FROM found),
     about AS (SELECT k.seq FROM sales CROSS JOIN ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = sales.seq)
     ${LIFE} WHERE l.seq IN (SELECT seq FROM found UNION SELECT seq FROM sales UNION SELECT seq FROM about)
-    ORDER BY l.seq LIMIT ${FOUND_MOST}`,
+    ORDER BY coalesce(l.sale, l.seq) IN (SELECT coalesce(sale, seq) FROM named) DESC, l.seq LIMIT ${FOUND_MOST}`,
   );
   const since = prepare(db, `${LIFE} WHERE l.seq > ? AND l.seq <= ${SHOWN} ORDER BY l.seq LIMIT ?`);
   const statements = new Map<string, StatementSync>();
@@ -44,7 +46,11 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
       if (filter.payer !== undefined || (filter.service ?? filter.rail) === undefined) return read(filter, page);
       return readByHours(filter, page);
     },
-    find: (text) => find.all(packId(text), packHex(text), packUuid(text)).map(toLine),
+    find: (text) =>
+      find
+        .all(packId(text), packHex(text), packUuid(text))
+        .map(toLine)
+        .sort((one, other) => one.seq - other.seq),
     since: (seq, limit) => since.all(seq, limit).map(toLine),
   };
 
