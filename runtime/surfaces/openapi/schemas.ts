@@ -1,4 +1,5 @@
-import { mapSubschemas, parseReference, type SchemaObject } from "../../core/schema/subschemas.ts";
+import { isObject } from "../../core/json.ts";
+import { definitionsOf, mapSubschemas, parseReference, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
 /** The files of `schemas/` by name, e.g. `RollRequest`. */
@@ -17,22 +18,51 @@ export interface Components {
 
 /**
  * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. A schema written in the
- * manifest itself is named after the service: `TossRequest`, `TossResponse`.
+ * manifest itself is named after the service: `TossRequest`, `TossResponse`. Each of their `$defs` that is referred to is
+ * a component, too (`TossRequestSide`): generators of clients do not follow pointers into components.
  */
 export function createComponents(schemas: NamedSchemas): Components {
+  const documents = new Map(schemas);
   const components = new Map<string, object>();
-  const add = (name: string, document: object | undefined): void => {
+  /** The components of `$defs`, by owner and name. */
+  const parts = new Map<string, string>();
+  const isTaken = (name: string): boolean => schemas.has(name) || components.has(name);
+
+  const add = (name: string): void => {
+    const document = documents.get(name) as SchemaObject | undefined;
     if (!document || components.has(name)) return;
     components.set(name, {});
-    const seen = (other: string): void => add(other, schemas.get(other));
-    components.set(name, rewrite(document as SchemaObject, name, seen));
+    const { $schema: _, $defs: __, ...own } = document;
+    components.set(name, rewrite(own, name));
   };
+  const addPart = (owner: string, definition: string): string => {
+    const key = `${owner} ${definition}`;
+    const known = parts.get(key);
+    if (known) return known;
+    const name = toFreeName(owner + toPascal(definition), isTaken);
+    parts.set(key, name);
+    components.set(name, {});
+    const part = definitionsOf(documents.get(owner))[definition];
+    components.set(name, isObject(part) ? rewrite(part, owner) : part === false ? { not: {} } : {});
+    return name;
+  };
+  /** Rewrites references as pointers to components. */
+  const rewrite = (schema: SchemaObject, owner: string): SchemaObject => {
+    const mapped = mapSubschemas(schema, (part) => rewrite(part, owner));
+    const reference = typeof mapped.$ref === "string" ? parseReference(mapped.$ref) : undefined;
+    if (!reference) return mapped;
+    const { name = owner, definition } = reference;
+    if (definition !== undefined) return { ...mapped, $ref: toPointer(addPart(name, definition)) };
+    add(name);
+    return { ...mapped, $ref: toPointer(name) };
+  };
+
   return {
     refer(manifest, part) {
       const schema = manifest[part];
-      const isTaken = (name: string): boolean => schemas.has(name) || components.has(name);
-      const name = typeof schema === "string" ? schema : toFreeName(manifest.id, part, isTaken);
-      add(name, typeof schema === "string" ? schemas.get(schema) : schema);
+      const name = typeof schema === "string" ? schema : toFreeName(toPascal(manifest.id) + WORDS[part], isTaken);
+      if (typeof schema !== "string" && schema) documents.set(name, schema);
+      add(name);
       return { $ref: toPointer(name) };
     },
     list: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -41,22 +71,13 @@ export function createComponents(schemas: NamedSchemas): Components {
 
 const WORDS = { input: "Request", output: "Response" } as const;
 
-function toFreeName(id: string, part: SchemaRole, isTaken: (name: string) => boolean): string {
-  const pascal = id.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  let name = pascal + WORDS[part];
+const toPascal = (text: string): string =>
+  text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function toFreeName(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted;
   while (isTaken(name)) name += "Body";
   return name;
 }
 
 const toPointer = (name: string): string => `#/components/schemas/${name}`;
-
-/** Rewrites references as pointers to components. A local `#/$defs/…` stays in its own component. */
-function rewrite(schema: SchemaObject, owner: string, seen: (name: string) => void): SchemaObject {
-  const { $schema: _, ...own } = schema;
-  const mapped = mapSubschemas(own, (part) => rewrite(part, owner, seen));
-  const reference = typeof mapped.$ref === "string" ? parseReference(mapped.$ref) : undefined;
-  if (!reference) return mapped;
-  const { name = owner, definition } = reference;
-  if (name !== owner) seen(name);
-  return { ...mapped, $ref: toPointer(name) + (definition === undefined ? "" : `/$defs/${definition}`) };
-}
