@@ -64,12 +64,14 @@ async function ask({ request, response }: RecordedExchange, upstream: LiveUpstre
   }
   const [path = "", query] = request.path.split("?", 2);
   const { method, body, type } = request;
-  if (response.file !== undefined || type !== undefined || !["GET", "POST"].includes(method)) {
+  const parameters = new URLSearchParams(query);
+  const isRepeated = parameters.size > new Set(parameters.keys()).size;
+  if (response.file !== undefined || type !== undefined || isRepeated || !["GET", "POST"].includes(method)) {
     const sent = { method, path, query: query ?? "", headers: {}, body: toSent(body, type) };
     const answer = await upstream.send(sent, { ...bounds, isRepeatable: method === "GET" });
     return { status: answer.status, headers: answer.headers, text: answer.body.toString(), bytes: answer.body };
   }
-  const asked = { ...bounds, query: Object.fromEntries(new URLSearchParams(query)) };
+  const asked = { ...bounds, query: Object.fromEntries(parameters) };
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
 

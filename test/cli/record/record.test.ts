@@ -137,6 +137,14 @@ describe("payphone record", () => {
     expect(await read(body)).to.equal(xml(2));
   });
 
+  it("sends a parameter that is repeated as often as it was recorded", async () => {
+    const request = { method: "GET", path: "/search?id=a&id=b&x=1" };
+    await make({ [PRICES]: [{ case: "success", request, response: { json: { found: 1 } } }] });
+    stage.live = { "/api/search?id=a&id=b&x=1": { body: { found: 2 } } };
+    expect((await record()).hasFailed).to.equal(false);
+    expect(exchangesOf(PRICES)[0]?.response.json).to.deep.equal({ found: 2 });
+  });
+
   it("sends a recorded POST as it stands", async () => {
     const request = { method: "POST", path: "/search", body: { ids: ["a"] } };
     await make({ [PRICES]: [{ case: "success", request, response: { json: {} } }] });
