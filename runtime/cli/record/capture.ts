@@ -114,10 +114,20 @@ function toExchange(request: RecordedRequest, { status, headers, bytes }: Told):
   const type = headers.get("content-type") ?? "";
   const own = { ...(status !== 200 && { status }) };
   const text = bytes.toString();
-  const json = tryParseJson(text);
+  const json = toWritable(tryParseJson(text));
   if (json !== undefined) return { case: "success", request, response: { ...own, json } };
   const typed: RecordedResponse = { ...own, ...(type && { headers: { "content-type": type } }) };
   if (Buffer.from(text).equals(bytes)) return { case: "success", request, response: { ...typed, text } };
   const name = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
   return { case: "success", request, response: { ...typed, file: name }, content: bytes };
+}
+
+/** The value if it can be written as JSON again; one that is nested too deeply cannot. */
+function toWritable(value: unknown): unknown {
+  try {
+    JSON.stringify(value);
+    return value;
+  } catch {
+    return undefined;
+  }
 }

@@ -73,6 +73,23 @@ describe("payphone record, of a service without code", () => {
     await shop.close();
   });
 
+  it("records an answer that is nested too deeply to be written as JSON as a text", async () => {
+    const deep = `{"deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const manifest = `id: deep\ntitle: Deep\ndescription: Deep.\nroute: POST /v1/deep\nprice: "0.01"\ntags: []
+proxy: { upstream: studio, request: GET /deep }
+input: { type: object, properties: {} }\noutput: { type: object, properties: { a: {} } }\nexamples: [{ input: {} }]\n`;
+    await writeFile(join(dir, "manifests/deep.yaml"), manifest);
+    source.script({ headers: { "content-type": "application/json" }, body: deep });
+    const services = new Set(["deep"]);
+    const { report } = await recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" }, services });
+    expect(report).to.equal("recordings/studio/deep.json written");
+    expect(loadRecordings(dir).flatMap(({ exchanges }) => exchanges.map(({ response }) => response.text))).to.include(
+      deep,
+    );
+    await rm(join(dir, "manifests/deep.yaml"));
+    await rm(join(dir, "recordings/studio/deep.json"));
+  });
+
   it("records a form with a file by the file's digest, and answers that file only", async () => {
     const upload = `id: upload
 title: Upload
