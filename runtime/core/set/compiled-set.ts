@@ -1,7 +1,9 @@
 import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
+import { toShape } from "../schema/shape.ts";
 import type { Schemas } from "../schema/subschemas.ts";
 import { type Compile, createCompiler, type Schema } from "../schema/validator.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import type { Draft } from "./draft.ts";
 import { type Compiled, checkExamples } from "./examples.ts";
 import { type Fault, faultAt, type SourceFile } from "./faults.ts";
@@ -46,7 +48,10 @@ export function compileSet(
   const faults = [
     ...flat.map((source) => faultAt(source, [], "bad-schema", "must be an object")),
     ...findFaulty([...named, ...drafts.flatMap(toInline)], schemas, compile),
-    ...drafts.flatMap((draft) => checkExamples(draft, toCompiled(draft, compile))),
+    ...drafts.flatMap((draft) => {
+      const compiled = toCompiled(draft, compile);
+      return [...checkExamples(draft, compiled), ...checkRequired(draft, compiled)];
+    }),
   ];
   return { schemas, compile, faults };
 }
@@ -62,6 +67,21 @@ const contentOf = ({ source, schema }: Place): unknown => (typeof schema === "st
 
 const findBadDefaults = (place: Place, compile: Compile): Fault[] =>
   checkDefaults(place.source, place.base, contentOf(place), compile);
+
+/** Finds fields that an output requires and does not name: every answer would lose them, and none could be sold. */
+function checkRequired(draft: Draft, { output }: Compiled): Fault[] {
+  if (!output) return [];
+  const { document, nodes } = output;
+  const root = "$ref" in document ? nodes.resolve(document) : document;
+  const required = isObject(root) && Array.isArray(root.required) ? root.required : [];
+  const shape = toShape(document, nodes.resolve);
+  if (shape.isFree || shape.rest()) return [];
+  const missing = required.filter((name) => !shape.names.has(name));
+  const at = isObject(draft.data.output) ? ["output", "required"] : ["output"];
+  const [known, names] = [[...shape.names], missing.join(", ")];
+  const complaint = `requires ${names}, which its properties do not name: no answer could be sold${didYouMean(names, known)}`;
+  return missing.length === 0 ? [] : [faultAt(draft, at, "bad-schema", complaint)];
+}
 
 function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile): Fault[] {
   const faults = places.flatMap((place) => checkSchema(place.source, place.base, contentOf(place), schemas));
