@@ -54,6 +54,9 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
   const factories = smartWallets?.factories ?? [];
   const scheme = { network, sender, treasury, budget, quota, assets, factories, confirmationMs };
   let isChecked = false;
+  const listeners: (() => void)[] = [];
+  /** Whether the last verification failed because the treasury could not pay for gas. */
+  let isShort = false;
 
   /** Undefined when it is not a payment in these tokens on this chain. */
   function narrow(payment: PaymentPayload, offer: PaymentRequirements): LocalPayment | undefined {
@@ -131,11 +134,14 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       }, signal);
       const { invalidMessage, ...verdict } = await work.catch((cause: unknown) => {
         const isKnown = cause instanceof Problem && cause.code === "unavailable";
+        if (isKnown && !isShort) for (const listener of listeners) listener();
+        isShort = isKnown;
         throw unavailable(
           isKnown ? cause.message : `The ${client.name} chain cannot be asked about a payment now`,
           cause,
         );
       });
+      isShort = false;
       return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: toSentence(invalidMessage) }) };
     },
 
@@ -155,6 +161,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       const answer = await work.catch((cause: unknown) => ({ cause }));
       return judge(answer, trace, of);
     },
+
+    watch: (listener) => void listeners.push(listener),
 
     async warnings() {
       const total = await budget.total();

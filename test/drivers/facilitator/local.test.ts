@@ -21,6 +21,21 @@ describe("the in-process facilitator", () => {
     expect(await open().supported(never)).to.have.length(1);
   });
 
+  it("has its rail asked about again once a payment shows that the treasury cannot pay for gas", async () => {
+    const facilitator = open();
+    let told = 0;
+    facilitator.watch?.(() => {
+      told += 1;
+    });
+    const verify = async (): Promise<unknown> => thrown(facilitator.verify(await pay(), offer, never));
+    expect(await verify()).to.include({ isValid: true });
+    await stage.chain.setBalance(treasury.address, 1n);
+    for (const _ of [1, 2]) expect(await verify()).to.include({ code: "facilitator-unavailable" });
+    expect(told).to.equal(1);
+    await stage.chain.setBalance(treasury.address, 100n * ETHER);
+    expect(await verify()).to.include({ isValid: true });
+  });
+
   it("verifies a payment and settles it once, for real", async () => {
     const facilitator = open();
     const payment = await pay();
