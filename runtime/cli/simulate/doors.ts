@@ -61,9 +61,9 @@ function openRest(url: string): ShopDoor {
         challenge: parsed?.success ? (parsed.data as PaymentRequired) : undefined,
         what: `${unpaid.status}`,
         async pay(payment, signal) {
-          const { status } = await ask(request, { signal, headers: { "payment-signature": payment } });
+          const { status, json } = await ask(request, { signal, headers: { "payment-signature": payment } });
           const outcome = status === 200 ? "served" : PASSING.includes(status) ? "later" : "refused";
-          return { outcome, what: `${status}` };
+          return { outcome, what: reasonOf(json) ?? `${status}` };
         },
       };
     },
@@ -97,12 +97,12 @@ function openMcp(url: string): ShopDoor {
       const unpaid = await call(tool, NEVER);
       return {
         challenge: challengeIn(unpaid),
-        what: codeOf(unpaid),
+        what: whyOf(unpaid),
         async pay(payment, signal) {
           const paid = { ...tool, _meta: { "x402/payment": decodePaymentSignatureHeader(payment) } };
           const result = await call(paid, signal);
           if (result.isError !== true && transactionIn(result) !== undefined) return { outcome: "served", what: "" };
-          return { outcome: secondsToRetry(result) === undefined ? "refused" : "later", what: codeOf(result) };
+          return { outcome: secondsToRetry(result) === undefined ? "refused" : "later", what: whyOf(result) };
         },
       };
     },
@@ -110,12 +110,11 @@ function openMcp(url: string): ShopDoor {
   };
 }
 
-/** The code of a problem, or the first word of a payment's refusal. */
-function codeOf({ structuredContent }: ToolResult): string {
-  const [code = "no result"] =
-    (textField(structuredContent, "code") ?? textField(structuredContent, "error"))?.split(":") ?? [];
-  return code;
-}
+/** The code of a problem, or the first word of a challenge's refusal. */
+const reasonOf = (json: unknown): string | undefined =>
+  (textField(json, "code") ?? textField(json, "error"))?.split(":")[0];
+
+const whyOf = ({ structuredContent }: ToolResult): string => reasonOf(structuredContent) ?? "no result";
 
 const STATES: Readonly<Record<string, Answer["outcome"]>> = {
   completed: "served",
@@ -143,7 +142,7 @@ function openA2a(url: string): ShopDoor {
       const begin = (): Promise<unknown> => send({ parts: [{ kind: "data", data: { skill, input } }] }, NEVER);
       let task = await begin();
       let state = stateOf(task);
-      const asked = parsePaymentRequired(field(metadataOf(task), "x402.payment.required"));
+      const asked = parsePaymentRequired(requiredOf(task));
       async function proceed(payment: string, signal: AbortSignal): Promise<unknown> {
         if (STATES[state] === "later") return rpc("tasks/get", { id: textField(task, "id") }, signal);
         if (state !== "input-required") task = await begin(); // A task takes one payment.
@@ -158,7 +157,7 @@ function openA2a(url: string): ShopDoor {
         async pay(payment, signal) {
           task = await proceed(payment, signal);
           state = stateOf(task);
-          return { outcome: STATES[state] ?? "refused", what: state };
+          return { outcome: STATES[state] ?? "refused", what: reasonOf(requiredOf(task)) ?? state };
         },
       };
     },
@@ -167,4 +166,5 @@ function openA2a(url: string): ShopDoor {
 }
 
 const stateOf = (task: unknown): string => textField(field(task, "status"), "state") ?? "no task";
-const metadataOf = (task: unknown): unknown => field(field(field(task, "status"), "message"), "metadata");
+const requiredOf = (task: unknown): unknown =>
+  field(field(field(field(task, "status"), "message"), "metadata"), "x402.payment.required");

@@ -41,6 +41,8 @@ describe("payphone simulate", () => {
     expect(code, out + err).to.equal(0);
     expect(err).to.match(/^10 buyers, 2 services, USDC on Base and JPYC on Polygon$/m);
     expect(err).to.match(/^\d+ s: .*paid and served \d+/m);
+    expect(err, "one of them has no money").to.match(/refused: insufficient_funds \d+/);
+    expect(err, "at every door").not.to.match(/refused: (?:402|input-required)/);
     expect(out).to.match(/^The book and the chains agree to the atom, and the buyers with both\.$/m);
     const sold = [...out.matchAll(/^\w+: (\d+) sales, /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
     expect(sold).to.be.greaterThan(0);
