@@ -1,3 +1,4 @@
+import { Problem } from "../../api/problem.ts";
 import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
@@ -17,10 +18,13 @@ export interface Located {
   readonly isOwn?: boolean;
 }
 
-/** Finds the URL of an upstream. The environment overrides the site's file. Malformed values count as unset. */
+/**
+ * Finds the URL of an upstream. The environment overrides the site's file.
+ * @throws Problem `bad-request` for a malformed value: another address might be asked than the operator wants.
+ */
 export function locate(upstream: UpstreamManifest, env: Env): Located {
   const { url, variable } = upstream;
-  const { value } = createReader(env, () => "");
+  const { value, faults } = createReader(env, () => "");
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
   for (const key of keysOf(upstream)) {
@@ -29,6 +33,7 @@ export function locate(upstream: UpstreamManifest, env: Env): Located {
     if (key.query && secret) query[key.query] = secret;
   }
   const own = variable && value(variable, WEB_URL);
+  if (faults.length > 0) throw new Problem("bad-request", faults.join("\n"));
   const hidden = own ? hiddenIn(own) : [];
   return {
     url: own || url,

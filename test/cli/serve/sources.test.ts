@@ -53,4 +53,14 @@ describe("the sources of services", () => {
       headers: { "x-key": "s3cret" },
     });
   });
+
+  it("are nowhere while the environment names no address, or no credential, instead of where the site says", () => {
+    const source = { id: "prices", title: "Prices", url: "https://prices.example", variable: "PRICES_URL" };
+    const key = { variable: "PRICES_KEY", header: "x-key" };
+    const env = { PRICES_URL: "localhost:3000/s3cret", PRICES_KEY: "s3 cret" };
+    expect(() => locate({ ...source, key }, env)).to.throw(
+      "PRICES_KEY (not shown) must be a credential of printable characters without spaces\n" +
+        "PRICES_URL (not shown) must be a web address that begins with https:// or http://",
+    );
+  });
 });
