@@ -115,6 +115,28 @@ export default definePlugin("toss", () => {
     }
   });
 
+  it("fails when a plugin ends the process", async () => {
+    const text = TOSS["plugins/toss.ts"] as string;
+    const atOnce = await makeDirectory({ ...TOSS, "plugins/toss.ts": `process.exit(0);\n${text}` });
+    const inCall = await makeDirectory({
+      ...TOSS,
+      "plugins/toss.ts": text.replace("return {", "process.exit(); return {"),
+    });
+    for (const args of [
+      ["check", "--dir", atOnce],
+      ["test", "--dir", inCall],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+        encoding: "utf8",
+        timeout: 60_000,
+      });
+      expect([status, stderr]).to.deep.equal([
+        1,
+        "payphone: a plugin has ended the process before everything was done\n",
+      ]);
+    }
+  });
+
   it("lends a host that can be kept and awaited, but not used", async () => {
     const { treasury, evm, site } = toIdleLent(await loadSet(await makeDirectory(TOSS))).host;
     expect(site.name).to.equal("corner-shop");
