@@ -30,10 +30,13 @@ export interface SentPayment {
 
 /** Payments in files from before they are sent until their outcome is known, so that they outlive the proxy. */
 export interface LostPayments {
-  /** Claims a payment for this call that no process is sending; no other proxy gets it then. */
-  take(call: LostCall): SentPayment | undefined;
+  /**
+   * Claims a payment for this call that no process is sending, or whose caller here has left; no other proxy gets it then.
+   * @param signal aborted when the caller leaves
+   */
+  take(call: LostCall, signal: AbortSignal): SentPayment | undefined;
   /** Writes a payment before it is sent. @throws when it cannot be written. */
-  keep(call: LostCall, signed: ToolPayment): SentPayment;
+  keep(call: LostCall, signed: ToolPayment, signal: AbortSignal): SentPayment;
 }
 
 interface Kept extends ToolPayment {
@@ -43,14 +46,16 @@ interface Kept extends ToolPayment {
 
 /** @param seller the URL of the MCP server that is paid */
 export function createLostPayments(dir: string, seller: string, now: () => number): LostPayments {
-  const sending = new Set<string>();
+  /** The files of payments that are being sent, with the signals of their callers. */
+  const sending = new Map<string, AbortSignal>();
   const prefixOf = ({ name, arguments: given = {} }: LostCall): string => `payment-${digestOf([seller, name, given])}-`;
   const newFile = (call: LostCall): string => join(dir, `${prefixOf(call)}${randomUUID()}.json`);
-  const isSent = (file: string, { pid }: Kept): boolean => (pid === process.pid ? sending.has(file) : isAlive(pid));
+  const isSent = (file: string, { pid }: Kept): boolean =>
+    pid === process.pid ? sending.get(file)?.aborted === false : isAlive(pid);
 
-  function send(file: string, signed: ToolPayment): SentPayment {
+  function send(file: string, signed: ToolPayment, signal: AbortSignal): SentPayment {
     write(file, { ...signed, pid: process.pid });
-    sending.add(file);
+    sending.set(file, signal);
     return {
       payment: signed.payment,
       answered() {
@@ -64,20 +69,21 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
   }
 
   return {
-    take(call) {
+    take(call, signal) {
       for (const file of list(dir, prefixOf(call))) {
         const kept = read(file);
         if (kept && isSent(file, kept)) continue;
         const own = newFile(call);
         if (!rename(file, own)) continue; // Another proxy has taken it.
-        if (kept && kept.until >= now()) return send(own, { payment: kept.payment, until: kept.until });
+        sending.delete(file);
+        if (kept && kept.until >= now()) return send(own, { payment: kept.payment, until: kept.until }, signal);
         rmSync(own);
       }
       return undefined;
     },
-    keep(call, signed) {
+    keep(call, signed, signal) {
       makeFolder(dir, 0o700);
-      return send(newFile(call), signed);
+      return send(newFile(call), signed, signal);
     },
   };
 }

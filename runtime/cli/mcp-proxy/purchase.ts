@@ -47,13 +47,13 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   const { ask, budget, lost, rails, say, now, patienceMs } = deps;
 
   return async function call(tool, signal) {
-    const left = lost.take(tool);
+    const left = lost.take(tool, signal);
     if (left) return deliver(tool, left, signal);
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
-    return deliver(tool, lost.keep(tool, await sign(tool, challenge, signal)), signal);
+    return deliver(tool, lost.keep(tool, await sign(tool, challenge, signal), signal), signal);
   };
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
@@ -89,18 +89,13 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   async function deliver(tool: ToolRequest, sent: SentPayment, signal: AbortSignal): Promise<ToolResult> {
-    signal.addEventListener("abort", sent.lost, { once: true }); // The same call may come again at once.
-    try {
-      const answer = await send(tool, sent, signal);
-      if (signal.aborted) sent.lost();
-      else sent.answered();
-      return finish(tool, answer);
-    } catch (error) {
+    const answer = await send(tool, sent, signal).catch((error: unknown) => {
       sent.lost();
       throw error;
-    } finally {
-      signal.removeEventListener("abort", sent.lost);
-    }
+    });
+    if (signal.aborted) sent.lost();
+    else sent.answered();
+    return finish(tool, answer);
   }
 
   /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
