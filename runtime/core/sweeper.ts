@@ -29,7 +29,7 @@ export interface SweeperOptions<T> {
   /** The delay after the first attempt that ends with "retry"; doubled after each further one, up to `longestMs`. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The time between two listings. */
+  /** The least time between two listings. */
   readonly sweepMs: number;
   /** Keys of one lane share a limit and wait for each other. All keys are in one lane by default. */
   readonly laneOf?: (key: string) => string;
@@ -58,6 +58,8 @@ interface Lane {
 }
 
 const LIMIT = 16;
+/** A rest is at least so many times as long as the listing before it. */
+const REST = 10;
 
 export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const { list, read, claim, attempt, onError, onOutage, firstMs, longestMs, sweepMs } = options;
@@ -94,8 +96,10 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   };
 
   async function sweepAgain(): Promise<void> {
+    const began = performance.now();
     await sweep();
-    if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), sweepMs).unref();
+    const restMs = isOutage ? 0 : (performance.now() - began) * REST;
+    if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), Math.max(sweepMs, restMs)).unref();
   }
 
   async function sweep(): Promise<void> {

@@ -32,6 +32,8 @@ const EVERY_MS = 2000;
 const PAGE = 200;
 /** With this many waiting messages a receiver gets no further lines; the book keeps them. */
 const MOST_WAITING = 1000;
+/** They are counted after this many lines: with Redis, counting reads the names of all keys. */
+const COUNT_AFTER = 100;
 const TYPES: Readonly<Record<BookLine["kind"], WebhookType>> = {
   sale: "sale",
   refund: "refund",
@@ -46,6 +48,8 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   const listening = endpoints.filter(({ events }) =>
     Object.values(TYPES).some((type) => events?.includes(type) ?? true),
   );
+  /** How many more lines a receiver gets before its waiting messages are counted. */
+  const uncounted = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let working: Promise<void> = Promise.resolve();
@@ -87,7 +91,9 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
     const cursor = known ?? newest(books);
     if (!known) await store.set(`webhook-cursor:${id}`, cursor);
     const lines = books.since(placeOf(cursor, books), PAGE);
-    if (lines.length === 0 || (await isFull(id))) return;
+    const rest = uncounted.get(id) ?? 0;
+    if (lines.length === 0 || (rest <= 0 && (await isFull(id)))) return;
+    uncounted.set(id, (rest > 0 ? rest : COUNT_AFTER) - lines.length);
     for (const line of lines) {
       const event = toBookEvent(line);
       if (events?.includes(event.type) ?? true) await outbox.publishTo(id, event);

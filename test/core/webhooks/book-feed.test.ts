@@ -2,46 +2,85 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { SaleEvent } from "../../../runtime/core/books/events.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { createBookFeed } from "../../../runtime/core/webhooks/book-feed.ts";
-import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
+import { type BookFeed, createBookFeed } from "../../../runtime/core/webhooks/book-feed.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("the book that receivers of webhooks are told of", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "payphone-feed-"));
-  after(() => rmSync(dataDir, { recursive: true }));
+  const folder = mkdtempSync(join(tmpdir(), "payphone-feed-"));
+  let dataDir: string;
+  let store: Awaited<ReturnType<typeof openStore>>;
+  let books: Awaited<ReturnType<typeof openBooks>>;
+  let feed: BookFeed;
+  let told: string[];
+  /** How many messages wait, and how often they were counted. */
+  let waiting: number;
+  let counts: number;
+  let made = 0;
 
-  it("is not told from its beginning when a buyer gives many calls the id of a later sale", async () => {
-    const store = await openStore({ dataDir });
-    const books = await openBooks({ file: storeFileOf(dataDir) });
-    const told: string[] = [];
-    const feed = createBookFeed({
+  beforeEach(async () => {
+    made += 1;
+    dataDir = join(folder, `${made}`);
+    store = await openStore({ dataDir });
+    books = await openBooks({ file: storeFileOf(dataDir) });
+    [told, waiting, counts] = [[], 0, 0];
+    feed = createBookFeed({
       endpoints: [{ id: "accounts" }],
       openBooks: async () => books,
       outbox: { publishTo: async (_endpoint, { id }) => void told.push(id) },
-      deliveries: createDeliveries(store),
+      deliveries: {
+        async *list() {
+          counts += 1;
+          yield* Array.from({ length: waiting }, (_, at) => `accounts:${at}`);
+        },
+      },
       store,
       log: silentLog,
       everyMs: 1,
     });
-    const [named, last] = [toSale(), toSale()]; // The id of a sale follows from its payment, which the buyer makes.
-    const others = Array.from({ length: 210 }, () => toSale({ requestId: named.id }));
-    const enter = async (...sales: ReturnType<typeof toSale>[]): Promise<void> => {
-      for (const sale of sales) await store.enter(sale, { key: sale.id, value: 1 });
-    };
     feed.start();
     await eventually(() => store.get("webhook-cursor:accounts"));
-    await enter(...others, named);
-    await eventually(() => told.includes(named.id));
-    await enter(last);
-    await eventually(() => told.includes(last.id));
+  });
+  afterEach(async () => {
     await feed.close();
-    expect(told).to.deep.equal([...others, named, last].map(({ id }) => id));
-    expect(books.find(named.id).map(({ id }) => id)).to.include(named.id);
     await books.close();
     await store.close();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const sell = async (...sales: SaleEvent[]): Promise<void> => {
+    for (const sale of sales) await store.enter(sale, { key: sale.id, value: 1 });
+  };
+  const until = ({ id }: SaleEvent): Promise<boolean> => eventually(() => told.includes(id));
+
+  it("is not told from its beginning when a buyer gives many calls the id of a later sale", async () => {
+    const [named, last] = [toSale(), toSale()]; // The id of a sale follows from its payment, which the buyer makes.
+    const others = Array.from({ length: 210 }, () => toSale({ requestId: named.id }));
+    await sell(...others, named);
+    await until(named);
+    await sell(last);
+    await until(last);
+    expect(told).to.deep.equal([...others, named, last].map(({ id }) => id));
+    expect(books.find(named.id).map(({ id }) => id)).to.include(named.id);
+  });
+
+  it("waits while a thousand messages wait, which are not counted after each sale", async () => {
+    waiting = 1000;
+    const [first, ...others] = Array.from({ length: 20 }, () => toSale()) as [SaleEvent, ...SaleEvent[]];
+    await sell(first);
+    await eventually(() => counts >= 3);
+    expect(told).to.deep.equal([]);
+    waiting = 999;
+    await until(first);
+    counts = 0;
+    for (const sale of others) {
+      await sell(sale);
+      await until(sale);
+    }
+    expect([told.length, counts]).to.deep.equal([20, 0]);
   });
 });
