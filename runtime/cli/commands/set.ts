@@ -21,7 +21,7 @@ function addCheck(program: Command): void {
     .addOption(shopOption())
     .action(async ({ dir: given, discovery = false }: { dir?: string; discovery?: boolean }) => {
       const dir = toShop(given);
-      begin();
+      using _watch = watchExit();
       if (discovery) return lookAsDirectories(dir);
       const { checkDir, toFaultReport } = await import("../set/check.ts");
       const faults = await checkDir(dir, loadEnv());
@@ -79,7 +79,7 @@ function addRecord(program: Command): void {
     .addOption(shopOption())
     .action(async (ids: string[], options: { dir?: string; check?: boolean; new?: boolean }) => {
       const dir = toShop(options.dir);
-      begin();
+      using _watch = watchExit();
       const { runRecord } = await import("../record/record.ts");
       const { recordMissing } = await import("../contract/missing.ts");
       const terms = { dir, ids, env: loadEnv() };
@@ -109,27 +109,26 @@ function addTest(program: Command): void {
     .addHelpText("after", TEST_HELP)
     .action(async (services: string[], { dir: given }: { dir?: string }) => {
       const dir = toShop(given);
-      begin();
+      using _watch = watchExit();
       const { runTest } = await import("../contract/run.ts");
       const haveComeTrue = await runTest({ dir, services, env: loadEnv(), print: (line) => console.log(line) });
       end(haveComeTrue ? EXIT.ok : EXIT.failed);
     });
 }
 
-let isDone = false;
-
-/** A plugin that ends the process, even with exit code 0, makes the command fail. */
-function begin(): void {
-  process.once("exit", (code) => {
-    if (code !== EXIT.ok || isDone) return;
+/** Until it is disposed of, a plugin that ends the process makes the command fail, also with exit code 0. */
+function watchExit(): Disposable {
+  const fail = (code: number): void => {
+    if (code !== EXIT.ok) return;
     console.error("payphone: a plugin has ended the process before everything was done");
     process.exitCode = EXIT.failed;
-  });
+  };
+  process.once("exit", fail);
+  return { [Symbol.dispose]: () => process.off("exit", fail) };
 }
 
 /** Ends once everything is printed: a timer or a connection that a plugin leaves open would keep the process running. */
 function end(code: number): void {
-  isDone = true;
   process.exitCode = code;
   process.stdout.write("", () => process.exit());
 }
