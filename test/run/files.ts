@@ -46,7 +46,6 @@ const LONG: readonly (readonly string[])[] = [
   ["test/packages/package.test.ts"],
   ["test/attacks/redis-storm.test.ts", "test/attacks/lost-replies.test.ts", "test/drivers/queue/bullmq.test.ts"],
   ["test/drivers/upstream/served/sharing.test.ts", "test/drivers/upstream/served/recovery.test.ts"],
-  ["test/plugins/wallet/investigate/explorer.test.ts", "test/plugins/wallet/investigate/solana.test.ts"],
 ];
 /**
  * What the files of one process share, if they import it: a server, a browser, chains, or what takes long to load. The

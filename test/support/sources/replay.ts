@@ -28,9 +28,13 @@ export interface Replay {
 export const replay = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
   intercept(nock(new URL(baseUrl).origin), baseUrl, choose(file, cases));
 
-/** Like `replay`, but each exchange answers any number of times. */
-export const replayAlways = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
-  intercept(nock(new URL(baseUrl).origin).persist(), baseUrl, choose(file, cases));
+/** Like `replay`, but each exchange answers any number of times. @param onAsked is called with the case of each. */
+export const replayAlways = (
+  baseUrl: string,
+  file: string,
+  cases: readonly string[],
+  onAsked?: (name: string) => void,
+): Replay => intercept(nock(new URL(baseUrl).origin).persist(), baseUrl, choose(file, cases), onAsked);
 
 /** To be called in a `describe`. Its tests reach only loopback and the recordings that they replay. */
 export function offline(): void {
@@ -76,7 +80,12 @@ function choose(file: string, cases: readonly string[]): RecordedExchange[] {
   });
 }
 
-function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly RecordedExchange[]): Replay {
+function intercept(
+  scope: nock.Scope,
+  baseUrl: string,
+  exchanges: readonly RecordedExchange[],
+  onAsked?: (name: string) => void,
+): Replay {
   const asked: { case: string; headers: Headers; body: unknown }[] = [];
   for (const exchange of exchanges) {
     const { request } = exchange;
@@ -89,6 +98,7 @@ function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly Recor
       .reply(async (sent: Request) => {
         const body: unknown = await sent.json().catch(() => undefined);
         asked.push({ case: exchange.case, headers: sent.headers, body });
+        onAsked?.(exchange.case);
         const answer = toRecordedAnswer(exchange, isRpcCall(body) ? body.id : null);
         // Waits before the head, because undici fails when a replayed body is aborted half-way.
         await sleep(answer.delayMs, undefined, { ref: false });

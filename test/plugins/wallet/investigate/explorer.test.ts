@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
-import { BLOCKSCOUT_URL, type Data, open, openHost } from "./stage.ts";
+import { BLOCKSCOUT_URL, createLateClock, type Data, open, openHost } from "./stage.ts";
 
 const FILE = "plugins/wallet/recordings/blockscout/addresses.json";
 const WALLET = "plugins/wallet/recordings/base/wallet.json";
@@ -23,8 +23,10 @@ describe("an investigation with an explorer of Base", () => {
   /** The node gives balances and no logs: all transfers come from the explorer. */
   async function investigate(address: string, cases: readonly string[]): Promise<Data> {
     replayAlways(BASE_URL, WALLET, ["success", "empty"]);
-    const asked = replayAlways(BLOCKSCOUT_URL, FILE, cases);
-    const { data } = await (await open(openHost({ base: BASE_URL, blockscout: BLOCKSCOUT_URL })))(address);
+    const { clock, noteCase } = createLateClock();
+    const asked = replayAlways(BLOCKSCOUT_URL, FILE, cases, noteCase);
+    const host = openHost({ base: BASE_URL, blockscout: BLOCKSCOUT_URL }, { clock });
+    const { data } = await (await open(host))(address);
     expect(asked.asked).not.to.deep.equal([]);
     return data;
   }

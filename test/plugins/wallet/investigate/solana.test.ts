@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
 import { problemOf } from "../../host.ts";
-import { type Data, open, openHost, present } from "./stage.ts";
+import { createLateClock, type Data, open, openHost, present } from "./stage.ts";
 
 const RECORDINGS = "plugins/wallet/recordings/solana";
 const SOLANA_URL = "https://solana.test";
@@ -20,8 +20,9 @@ describe("an investigation of a Solana wallet", () => {
 
   async function investigate(cases: readonly string[]): Promise<Data> {
     replayAlways(SOLANA_URL, `${RECORDINGS}/wallet.json`, ["success"]);
-    replayAlways(SOLANA_URL, `${RECORDINGS}/history.json`, [...cases, "empty"]);
-    return (await (await open(openHost({ solana: SOLANA_URL })))(SUBJECT)).data;
+    const { clock, noteCase } = createLateClock();
+    replayAlways(SOLANA_URL, `${RECORDINGS}/history.json`, [...cases, "empty"], noteCase);
+    return (await (await open(openHost({ solana: SOLANA_URL }, { clock })))(SUBJECT)).data;
   }
 
   it("reads what its transactions have changed, whichever of its accounts they name", async () => {

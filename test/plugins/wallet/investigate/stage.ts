@@ -75,6 +75,19 @@ export function openHost(urls: Readonly<Record<string, string>>, overrides: Host
   return createHost({ ...overrides, clock }, reach);
 }
 
+/** A clock on which a slow answer takes all of an attempt's time, so that it is asked for once. */
+export function createLateClock(): { readonly clock: WorldClock; readonly noteCase: (name: string) => void } {
+  const clock = createWorldClock();
+  return {
+    clock,
+    noteCase(name) {
+      if (name === "slow") clock.pass(ATTEMPT_MS);
+    },
+  };
+}
+
+const ATTEMPT_MS = 30 * 60_000;
+
 type HostOverrides = Omit<Partial<Host>, "clock"> & { readonly clock?: WorldClock };
 
 /** Sells the service, with the sanctions list read. */
