@@ -48,7 +48,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
 
   return async function call(tool, signal) {
     const left = lost.take(tool, signal);
-    if (left) return deliver(tool, left, signal);
+    if (left) return deliver(tool, left, signal, true);
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
@@ -88,24 +88,36 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
-  async function deliver(tool: ToolRequest, sent: SentPayment, signal: AbortSignal): Promise<ToolResult> {
-    const answer = await send(tool, sent, signal).catch((error: unknown) => {
+  /** @param wasLost whether an answer to this payment was lost before */
+  async function deliver(
+    tool: ToolRequest,
+    sent: SentPayment,
+    signal: AbortSignal,
+    wasLost = false,
+  ): Promise<ToolResult> {
+    const { answer, isUnsure } = await send(tool, sent, signal).catch((error: unknown) => {
       sent.lost();
       throw error;
     });
     if (signal.aborted) sent.lost();
     else sent.answered();
-    return finish(tool, answer);
+    return finish(tool, answer, wasLost || isUnsure);
   }
 
-  /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
-  async function send(tool: ToolRequest, { payment }: SentPayment, signal: AbortSignal): Promise<ToolResult> {
+  /** Sends a payment until the answer is final; `isUnsure` when one was lost. @throws Problem `settlement-unknown`. */
+  async function send(
+    tool: ToolRequest,
+    { payment }: SentPayment,
+    signal: AbortSignal,
+  ): Promise<{ readonly answer: ToolResult; readonly isUnsure: boolean }> {
     const until = now() + patienceMs;
+    let isUnsure = false;
     const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
       const answer = await ask(paid, signal).catch((error: Error) => error);
       const seconds = answer instanceof Error ? pause : secondsToRetry(answer);
-      if (!(answer instanceof Error) && seconds === undefined) return answer;
+      if (!(answer instanceof Error) && seconds === undefined) return { answer, isUnsure };
+      isUnsure ||= answer instanceof Error;
       const why = answer instanceof Error ? answer.message : "the seller has no result yet";
       const pauseMs = (seconds ?? pause) * 1000;
       if (signal.aborted || now() + pauseMs > until) throw unknown(tool, why);
@@ -116,10 +128,11 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     }
   }
 
-  function finish(tool: ToolRequest, answer: ToolResult): ToolResult {
+  function finish(tool: ToolRequest, answer: ToolResult, isUnsure: boolean): ToolResult {
     const why = refusalIn(answer);
+    const perhaps = isUnsure ? " An earlier attempt got no answer: the payment may have been taken then." : "";
     if (why !== undefined)
-      return toFailure(`The payment for ${tool.name} was refused: ${why}. It counts against today's budget.`);
+      return toFailure(`The payment for ${tool.name} was refused: ${why}. It counts against today's budget.${perhaps}`);
     const transaction = transactionIn(answer);
     say(`${tool.name}: ${transaction ? `paid, transaction ${transaction}` : "the seller sent no receipt"}`);
     return answer;

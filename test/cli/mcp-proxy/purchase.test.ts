@@ -122,6 +122,16 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(spent).to.equal(1);
     });
 
+  it("that is refused after an answer was lost is said to have been taken, perhaps", async () => {
+    const refused = { x402Version: 2, error: "authorization_used", resource: {}, accepts: [] };
+    answers = [new Error("lost"), { isError: true, content: [], structuredContent: refused }];
+    const buy = open(0);
+    await buy().catch(() => {});
+    const [{ text }] = (await buy()).content as [{ text: string }];
+    expect(text).to.match(/^The payment for roll was refused: authorization_used\. It counts against today's budget\./);
+    expect(text).to.match(/ An earlier attempt got no answer: the payment may have been taken then\.$/);
+  });
+
   it("that cannot be signed is not counted", async () => {
     isSignable = false;
     const why = await open(60_000)().then(String, ({ message }: Error) => message);
