@@ -23,6 +23,14 @@ interface LiveAnswer {
   readonly bytes?: Buffer;
 }
 
+/** How a recorded request is repeated. */
+export interface RepeatTerms {
+  /** Texts that no written answer may contain. */
+  readonly secrets: readonly string[];
+  /** Headers of the request, which recordings do not keep. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const PATIENCE_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Longer answers are compared but not written. */
@@ -34,15 +42,14 @@ const SECRET_HEADER = /auth|cookie|key|secret|token/;
 
 /**
  * Sends a recorded request again and compares the answers. Never throws.
- * @param secrets texts that no written answer may contain.
  */
 export async function recordExchange(
   exchange: RecordedExchange,
   upstream: LiveUpstream,
-  secrets: readonly string[],
+  { secrets, headers }: RepeatTerms,
 ): Promise<Comparison> {
   try {
-    const answer = await ask(exchange, upstream);
+    const answer = await ask(exchange, upstream, headers);
     if (REFUSALS.includes(answer.status)) return fail(`${upstream.title} answered with status ${answer.status}`);
     const comparison = compare(exchange, answer);
     const texts = [answer.text, ...toWritten(comparison.renewed)];
@@ -55,7 +62,11 @@ export async function recordExchange(
 
 const fail = (why: string): Comparison => ({ verdict: "failed", details: [why] });
 
-async function ask({ request, response }: RecordedExchange, upstream: LiveUpstream): Promise<LiveAnswer> {
+async function ask(
+  { request, response }: RecordedExchange,
+  upstream: LiveUpstream,
+  headers: RepeatTerms["headers"],
+): Promise<LiveAnswer> {
   const bounds = { signal: AbortSignal.timeout(PATIENCE_MS), maxBytes: MAX_BYTES };
   if (request.rpc) {
     const { result, error } = await upstream.rpc(request.rpc.method, request.rpc.params, bounds);
@@ -67,11 +78,11 @@ async function ask({ request, response }: RecordedExchange, upstream: LiveUpstre
   const parameters = new URLSearchParams(query);
   const isRepeated = parameters.size > new Set(parameters.keys()).size;
   if (response.file !== undefined || type !== undefined || isRepeated || !["GET", "POST"].includes(method)) {
-    const sent = { method, path, query: query ?? "", headers: {}, body: toSent(body, type) };
+    const sent = { method, path, query: query ?? "", headers, body: toSent(body, type) };
     const answer = await upstream.send(sent, { ...bounds, isRepeatable: method === "GET" });
     return { status: answer.status, headers: answer.headers, text: answer.body.toString(), bytes: answer.body };
   }
-  const asked = { ...bounds, query: Object.fromEntries(parameters) };
+  const asked = { ...bounds, headers, query: Object.fromEntries(parameters) };
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
 

@@ -1,7 +1,9 @@
+import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Problem } from "../../api/problem.ts";
-import type { UpstreamManifest } from "../../core/set/manifest.ts";
+import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { termsOf } from "../../drivers/proxy/ask.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import {
@@ -56,7 +58,12 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
   try {
     const work = places
       .filter(({ manifest }) => wanted.includes(manifest.id))
-      .map((place) => recordAll(recordings.get(place.manifest.id) ?? [], openUpstream(place, http.send), secrets));
+      .map((place) =>
+        recordAll(recordings.get(place.manifest.id) ?? [], openUpstream(place, http.send), {
+          secrets,
+          manifests: set.manifests,
+        }),
+      );
     const renewals = (await Promise.all(work)).flat();
     const written = check ? [] : await writeAll(set.dir, renewals);
     const unlisted = [...recordings.keys()].filter((id) => !listed.includes(id));
@@ -104,16 +111,26 @@ export function toSecrets({ manifest, url, headers, query = {} }: Place): readon
 async function recordAll(
   recordings: readonly Recording[],
   upstream: LiveUpstream,
-  secrets: readonly string[],
+  { secrets, manifests }: { readonly secrets: readonly string[]; readonly manifests: readonly Manifest[] },
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
   for (const recording of recordings) {
     const comparisons = new Map<RecordedExchange, Comparison>();
+    const terms = { secrets, headers: headersOf(recording, manifests) };
     for (const exchange of toAsked(recording))
-      comparisons.set(exchange, await recordExchange(exchange, upstream, secrets));
+      comparisons.set(exchange, await recordExchange(exchange, upstream, terms));
     renewals.push({ recording, comparisons });
   }
   return renewals;
+}
+
+/** The constant headers of the service without code that a recording is named after. */
+function headersOf({ file }: Recording, manifests: readonly Manifest[]): Readonly<Record<string, string>> {
+  const manifest = manifests.find(({ id, proxy }) => proxy?.upstream !== undefined && id === basename(file, ".json"));
+  if (!manifest) return {};
+  const own = Object.entries(manifest.proxy?.headers ?? {}).map(([name, text]) => [name.toLowerCase(), text] as const);
+  const constant = own.filter(([name, text]) => !text.includes("{") && name !== "content-type");
+  return { accept: termsOf(manifest).accept, ...Object.fromEntries(constant) };
 }
 
 /**

@@ -36,6 +36,7 @@ describe("payphone record, of a service without code", () => {
     const [asked] = source.asked;
     expect([asked?.method, asked?.path]).to.deep.equal(["POST", "/v2/images?key=key-of-the-studio"]);
     expect(JSON.parse(asked?.body ?? "")).to.deep.equal({ prompt: "A square in red", size: 1 });
+    expect(asked?.headers.accept).to.equal("image/png");
     expect(report + (await readFile(join(dir, "recordings/studio/draw.json"), "utf8"))).to.not.contain("key-of-the");
   });
 
@@ -71,6 +72,24 @@ describe("payphone record, of a service without code", () => {
     const response = await shop.buy("/v1/draw", { colour: "red" });
     expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);
     await shop.close();
+  });
+
+  it("sends the constant headers of the service again, which decide what is answered", async () => {
+    const manifest = `id: table\ntitle: Table\ndescription: A table.\nroute: POST /v1/table\nprice: "0.01"\ntags: []
+proxy: { upstream: studio, request: GET /table, headers: { Accept: text/csv, x-page: "{page}" }, answer: { wrap: text } }
+input: { type: object, properties: { page: { type: string } } }
+output: { type: object, properties: { text: { type: string } } }\nexamples: [{ input: { page: "1" } }]\n`;
+    await writeFile(join(dir, "manifests/table.yaml"), manifest);
+    source.script(...Array(4).fill({ headers: { "content-type": "text/csv" }, body: "a,b" }));
+    await recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" }, services: new Set(["table"]) });
+    await record();
+    const tables = source.asked.filter(({ path }) => path.startsWith("/table"));
+    expect(tables.map(({ headers }) => [headers.accept, headers["x-page"]])).to.deep.equal([
+      ["text/csv", "1"],
+      ["text/csv", undefined],
+    ]);
+    await rm(join(dir, "manifests/table.yaml"));
+    await rm(join(dir, "recordings/studio/table.json"));
   });
 
   it("records an answer that is nested too deeply to be written as JSON as a text", async () => {
