@@ -58,8 +58,8 @@ interface Lane {
 }
 
 const LIMIT = 16;
-/** A rest is at least so many times as long as the listing before it. */
-const REST = 10;
+/** A rest is at least so many times as long as the listing before it: with Redis, a list reads the names of all keys. */
+export const REST = 10;
 
 export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const { list, read, claim, attempt, onError, onOutage, firstMs, longestMs, sweepMs } = options;

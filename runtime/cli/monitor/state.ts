@@ -5,6 +5,7 @@ import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { Store } from "../../core/store.ts";
+import { REST } from "../../core/sweeper.ts";
 import type { ShopState } from "../../drivers/metrics/metrics.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Config } from "../config/config.ts";
@@ -38,6 +39,7 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
   let balances: ShopState["treasury"] = [];
   let asked = Number.NEGATIVE_INFINITY;
   const refunds = createRefundRecords(store);
+  let counted: { readonly owed: NonNullable<ShopState["refunds"]>; readonly until: number } | undefined;
 
   return async () => {
     const { ready, jobsInLine } = sold();
@@ -59,8 +61,12 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
   };
 
   async function countRefunds(): Promise<NonNullable<ShopState["refunds"]>> {
+    const began = performance.now();
+    if (counted && began < counted.until) return counted.owed;
     const owed = { pending: 0, manual: 0 };
     for await (const { state, held } of refunds.list()) if (!held) owed[state] += 1;
+    const ended = performance.now();
+    counted = { owed, until: ended + (ended - began) * REST };
     return owed;
   }
 

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { FailedJob } from "../jobs/jobs.ts";
 import type { RefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
+import { REST } from "../sweeper.ts";
 import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
 import type { Outbox } from "./outbox.ts";
@@ -40,6 +41,8 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   const { outbox, railStatuses, distrusted, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
   /** When each rail went down: Unix milliseconds. */
   const downSince = new Map<string, number>();
+  /** When the refunds may be listed again. */
+  let restsUntil = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let working: Promise<void> = Promise.resolve();
@@ -88,12 +91,15 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   }
 
   async function lookAtRefunds(): Promise<void> {
+    const began = performance.now();
+    if (began < restsUntil) return;
     for await (const { id, state, service, payment, reason } of refunds.list()) {
       if (state !== "manual") continue;
       const { network, asset, amount, payer, transaction } = payment;
       const data = { job_id: id, service, reason, network, asset, amount, payer, transaction };
       await tellOnce({ id: `refund.manual_${id}`, type: "refund.manual", at: clock.now(), data });
     }
+    restsUntil = performance.now() + (performance.now() - began) * REST;
   }
 
   /** Records the event first and the mark afterwards: a crash in between repeats the event. */

@@ -96,6 +96,22 @@ describe("troubles that receivers are told of", () => {
     expect(told[0]?.data).to.include({ job_id: "job1", reason: "by hand", transaction: "0x3" });
   });
 
+  it("are looked for among the refunds during a tenth of the time at most: with Redis, a list reads all keys", async () => {
+    let lists = 0;
+    const { keys } = store;
+    store.keys = (prefix) => {
+      lists += 1;
+      time.stall(3000);
+      return keys(prefix);
+    };
+    troubles.start();
+    await time.pass(0);
+    await time.pass(29_000);
+    expect(lists).to.equal(1);
+    await time.pass(12_000);
+    expect(lists).to.equal(2);
+  });
+
   it("are a job that has failed, until it is on record", async () => {
     const job = { id: "job3", service: "search", error: "The source is gone", at: 7 };
     fails = true;
