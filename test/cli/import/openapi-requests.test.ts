@@ -58,6 +58,16 @@ describe("an imported operation", () => {
     expect(examples).to.deep.equal([{ input: { pipes: "1|2|3", spaces: "1 2 3", filter: '{"a":1}' } }]);
   });
 
+  it("has an example for a list in a path, which must not be empty", async () => {
+    const dir = await openShop();
+    const schema = { type: "array", items: { type: "string" } };
+    const parameters = [{ in: "path", name: "ids", required: true, schema }];
+    const file = await write(dir, { "books/{ids}": { operationId: "books", parameters } });
+    expect((await importAll(dir, file)).report).to.include("1 service");
+    const { input } = await manifestOf(dir, "shelf_books");
+    expect(input).to.have.nested.property("properties.ids.items").deep.equal({ type: "string", minLength: 1 });
+  });
+
   it("sends the credentials of the chosen operations where the document asks for none itself", async () => {
     const dir = await openShop();
     const document = await write(dir, { mine: { security: [{ login: [] }] }, ours: { security: [{ app: [] }] } });

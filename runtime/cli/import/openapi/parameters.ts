@@ -95,13 +95,21 @@ export function readParameters(
 function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
   const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = pointers.object(schema);
   const kind = kindOf(schema, pointers);
-  if (place === "path" && kind === "array") return { ...pointers.object(schema), minItems: 1 };
+  if (place === "path" && kind === "array") return toPathList(pointers.object(schema), pointers);
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...pointers.object(schema), minProperties: 1 };
   if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
     return schema;
   return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
+}
+
+/** A list in a path, which must not be empty: neither must its only item. */
+function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
+  const items = pointers.object(list.items);
+  const { type, format, minLength = 0, enum: listed } = items;
+  const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
+  return { ...list, minItems: 1, ...(isText && { items: { ...items, minLength: 1 } }) };
 }
 
 const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
