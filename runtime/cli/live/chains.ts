@@ -3,6 +3,7 @@ import { toDecimal } from "../../core/set/price.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
 import { checkToken } from "../../drivers/facilitator/local-token.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
+import { checkMint, type MintFacts } from "../../drivers/solana/mint.ts";
 import type { Config } from "../config/config.ts";
 import { railVariables } from "../config/serve.ts";
 import { feeAccounts, TRANSACTIONS } from "../monitor/treasury.ts";
@@ -21,7 +22,7 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
       const client = openSolana(config, rail);
       return [
         probe(`${rail.title}: node`, (signal) => lookAtSolana(client, signal)),
-        probe(`${rail.title}: token`, (signal) => lookAtMint(client, rail, signal)),
+        probe(`${rail.title}: token`, async (signal) => toToken(rail, await checkMint(client, toMint(rail), signal))),
       ];
     }
     const client = openEvm(config, rail);
@@ -30,10 +31,9 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
       probe(`${rail.title}: node`, (signal) => lookAtEvm(client, signal)),
       ...(domain
         ? [
-            probe(`${rail.title}: token`, async (signal): Promise<Found> => {
-              const difference = await checkToken(client, { asset, ...domain, decimals }, signal);
-              return difference ? { state: "failed", found: difference } : `${asset} is as _site.yaml says`;
-            }),
+            probe(`${rail.title}: token`, async (signal) =>
+              toToken(rail, await checkToken(client, { asset, ...domain, decimals }, signal)),
+            ),
           ]
         : []),
     ];
@@ -78,23 +78,10 @@ async function lookAtSolana(client: SolanaClient, signal: AbortSignal): Promise<
   return time === null ? `slot ${slot}` : toAge(`slot ${slot}`, time * 1000);
 }
 
-/** The offset of a mint's decimals (SPL Token, `Mint`), and the programs whose mints have this layout. */
-const DECIMALS_AT = 44;
-const TOKEN_PROGRAMS = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
+const toMint = ({ asset, decimals }: RailManifest): MintFacts => ({ mint: asset, decimals });
 
-async function lookAtMint(
-  client: SolanaClient,
-  { asset, decimals }: RailManifest,
-  signal: AbortSignal,
-): Promise<Found> {
-  const { PublicKey } = await import("@solana/web3.js");
-  const account = await client.ask((chain) => chain.getAccountInfo(new PublicKey(asset)), signal);
-  if (!account || !TOKEN_PROGRAMS.includes(account.owner.toBase58()))
-    return { state: "failed", found: `${asset} is no token's mint` };
-  const actual = account.data[DECIMALS_AT];
-  if (actual === decimals) return `${asset} is as _site.yaml says`;
-  return { state: "failed", found: `${asset} has ${actual} decimals, but the configuration says ${decimals}` };
-}
+const toToken = ({ asset }: RailManifest, difference: string | undefined): Found =>
+  difference ? { state: "failed", found: difference } : `${asset} is as _site.yaml says`;
 
 function toAge(what: string, at: number): Found {
   const ageMs = Date.now() - at;

@@ -142,7 +142,7 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
     const checksItself = facilitatorsOf(manifest, site).join() === IN_PROCESS;
     if (chain && token) return checksItself ? facilitator : withToken(facilitator, chain.client, token);
     const client = solanaClients.get(network);
-    return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol }) : facilitator;
+    return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol, decimals }) : facilitator;
   }
 
   function toSettlements({ network }: RailManifest): SettlementReader {

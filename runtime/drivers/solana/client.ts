@@ -31,7 +31,7 @@ export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
   async function checkChain(connection: Connection): Promise<void> {
     const genesis = await connection.getGenesisHash();
     if (`solana:${genesis.slice(0, GENESIS_LENGTH)}` !== network)
-      throw new Problem("upstream-failed", `The RPC URL of Solana leads to another chain than ${network}`);
+      throw new Problem("unavailable", `The RPC URL of Solana leads to another chain than ${network}`);
     isRightChain = true;
   }
 

@@ -10,7 +10,11 @@ const CALL_MS = 5000;
  * Verifies payers by the signature of the transfer's authority, in a transaction that pays this receiver and whose
  * blockhash is still valid: older ones could be copied from the chain.
  */
-export function createSolanaPayerProof({ client, payTo, mint }: Omit<SolanaReceiver, "symbol">): ProvePayer {
+export function createSolanaPayerProof({
+  client,
+  payTo,
+  mint,
+}: Pick<SolanaReceiver, "client" | "payTo" | "mint">): ProvePayer {
   return async ({ transaction }) => {
     const parsed = typeof transaction === "string" ? parseSolanaTransaction(transaction) : undefined;
     if (!parsed?.transfer?.destination) return false;

@@ -2,13 +2,12 @@ import type { PublicKey } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
+import { checkMint, type MintFacts } from "./mint.ts";
 
-export interface SolanaReceiver {
+export interface SolanaReceiver extends MintFacts {
   readonly client: SolanaClient;
   /** The receiving address, base58. */
   readonly payTo: string;
-  /** The token's mint, base58. */
-  readonly mint: string;
   /** The token's short name, for the message. */
   readonly symbol: string;
 }
@@ -19,22 +18,33 @@ const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const CHECK_MS = 1500;
 
 /**
- * A facilitator that is up only when payments can arrive: a transfer to an address without a token account fails, and
- * so would every payment. `supported` throws Problem `unavailable` until the account exists.
+ * A facilitator that is up only when payments can arrive, in the token that the configuration describes: a transfer to an
+ * address without a token account fails, and with other decimals every price would be another one. Until then `supported`
+ * throws Problem `unavailable`.
  */
 export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver): Facilitator {
-  let isThere = false;
+  let isChecked = false;
   return {
     ...facilitator,
     async supported(signal) {
-      const found = isThere || (await hasAccount(receiver).catch(() => undefined)); // Unknown counts as there.
-      isThere = found === true;
-      if (found !== false) return facilitator.supported(signal);
-      const { payTo, symbol } = receiver;
-      const what = `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
-      throw new Problem("unavailable", what);
+      if (!isChecked) {
+        const found = await explain(receiver).catch((error: unknown) => error); // What is not known counts as right.
+        if (found instanceof Problem && found.code === "unavailable") throw found;
+        if (typeof found === "string") throw new Problem("unavailable", found);
+        isChecked = found === undefined;
+      }
+      return facilitator.supported(signal);
     },
   };
+}
+
+/** A sentence that says why nothing can be paid; undefined when nothing is wrong. */
+async function explain(receiver: SolanaReceiver): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(CHECK_MS);
+  const { client, payTo, symbol } = receiver;
+  const [difference, isThere] = await Promise.all([checkMint(client, receiver, signal), hasAccount(receiver, signal)]);
+  if (difference !== undefined || isThere) return difference;
+  return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
 }
 
 /** The associated token account of an owner (SPL Associated Token Account program). @param owner base58 @param mint base58 */
@@ -47,7 +57,7 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<Publi
 }
 
 /** Whether the associated token account exists (SPL Associated Token Account program). */
-async function hasAccount({ client, payTo, mint }: SolanaReceiver): Promise<boolean> {
+async function hasAccount({ client, payTo, mint }: SolanaReceiver, signal: AbortSignal): Promise<boolean> {
   const account = await tokenAccountOf(payTo, mint);
-  return (await client.ask((connection) => connection.getAccountInfo(account), AbortSignal.timeout(CHECK_MS))) !== null;
+  return (await client.ask((connection) => connection.getAccountInfo(account), signal)) !== null;
 }

@@ -16,9 +16,9 @@ describe("a Solana receiving address", () => {
     chain.putMint(asset, 6);
   });
   after(() => chain.stop());
-  const receive = (payTo: string, url = chain.url) => {
+  const receive = (payTo: string, url = chain.url, decimals = 6) => {
     const client = createSolanaClient({ url, network, retries: 0, timeoutMs: 20_000 });
-    return withReceiver(createScriptedRail({ network }).facilitator, { client, payTo, mint: asset, symbol });
+    return withReceiver(createScriptedRail({ network }).facilitator, { client, payTo, mint: asset, symbol, decimals });
   };
   const ask = (facilitator: ReturnType<typeof receive>) => facilitator.supported(new AbortController().signal);
 
@@ -30,6 +30,14 @@ describe("a Solana receiving address", () => {
     expect(refusal).to.have.property("message").that.contains(`${payTo} has no account for USDC`);
     chain.putTokenAccount(payTo, 0n);
     expect(await ask(facilitator)).to.have.length(1);
+  });
+
+  it("is not paid in a token with other decimals than the configuration says: every price would be another one", async () => {
+    const payTo = Keypair.generate().publicKey.toBase58();
+    chain.putTokenAccount(payTo, 0n);
+    const refusal = await ask(receive(payTo, chain.url, 8)).catch((error: unknown) => error);
+    const message = `${asset} has 6 decimals, but the configuration says 8`;
+    expect(refusal).to.include({ code: "unavailable", message });
   });
 
   it("is taken at its word while the chain cannot be asked", async () => {

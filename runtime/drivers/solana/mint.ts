@@ -1,0 +1,28 @@
+import type { SolanaClient } from "./client.ts";
+
+/** The configuration of a token. */
+export interface MintFacts {
+  /** Base58. */
+  readonly mint: string;
+  readonly decimals: number;
+}
+
+/** The offset of a mint's decimals (SPL Token, `Mint`), and the programs whose mints have this layout. */
+const DECIMALS_AT = 44;
+const TOKEN_PROGRAMS = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
+
+/**
+ * Compares a token with its configuration: returns a sentence that names the difference, or undefined.
+ * @throws Problem `upstream-failed` when the chain cannot be asked.
+ */
+export async function checkMint(
+  client: SolanaClient,
+  { mint, decimals }: MintFacts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { PublicKey } = await import("@solana/web3.js");
+  const account = await client.ask((chain) => chain.getAccountInfo(new PublicKey(mint)), signal);
+  if (!account || !TOKEN_PROGRAMS.includes(account.owner.toBase58())) return `${mint} is no token's mint`;
+  const actual = account.data[DECIMALS_AT];
+  return actual === decimals ? undefined : `${mint} has ${actual} decimals, but the configuration says ${decimals}`;
+}
