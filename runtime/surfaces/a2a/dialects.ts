@@ -1,6 +1,5 @@
 import { isObject } from "../../core/json.ts";
 import type { MediaOutput } from "../../core/proxy/media.ts";
-import type { PaymentRequired } from "../../core/x402/x402.ts";
 import type { A2aDialect } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
 import type { Task, TaskMessage, TaskState } from "./task-book.ts";
@@ -8,7 +7,7 @@ import type { Task, TaskMessage, TaskState } from "./task-book.ts";
 /** A task to be shown, with the challenge while it waits for a payment. */
 export interface ShownTask {
   readonly task: Task;
-  readonly required?: PaymentRequired | undefined;
+  readonly required?: object | undefined;
   /** How many of the newest messages of its history to show; undefined means all. */
   readonly historyLength?: number | undefined;
 }
@@ -105,7 +104,7 @@ function toHistory({ id, contextId, history = [] }: Task, length = history.lengt
   return { history: messages };
 }
 
-function toMetadata({ payment }: Task, required: PaymentRequired | undefined): object | undefined {
+function toMetadata({ payment }: Task, required: object | undefined): object | undefined {
   if (!payment) return undefined;
   const { status, error, receipts } = payment;
   const isOpen = status === "payment-required" || status === "payment-submitted";

@@ -1,10 +1,12 @@
 import { isObject } from "../../core/json.ts";
 import { payerOf } from "../../core/payments/purchase.ts";
+import type { Challenge } from "../../core/x402/challenge.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
 import { parsePayment, type Refusal } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
+import type { Task } from "./task-book.ts";
 
 /** The URIs that clients use for the x402 extension; all name the same protocol. */
 export const X402_EXTENSIONS = [
@@ -20,6 +22,20 @@ export const X402_KEYS = {
   receipts: "x402.payment.receipts",
   error: "x402.payment.error",
 } as const;
+
+/** A challenge as a task shows it, in version 2 or 1 of x402. */
+export const toRequired = ({ required, v1 }: Challenge, { version1 }: { readonly version1: boolean }): object =>
+  version1 ? (JSON.parse(v1().toString("utf8")) as object) : required; // Written by this server.
+
+/** A task's receipts with one more; a receipt of the same transaction is replaced. */
+export function withReceipt(
+  { payment }: Pick<Task, "payment">,
+  receipt: SettleResponse | undefined,
+): readonly SettleResponse[] {
+  const known = payment?.receipts ?? [];
+  if (!receipt) return known;
+  return [...known.filter(({ transaction }) => !transaction || transaction !== receipt.transaction), receipt];
+}
 
 const SIGN_IN_KEY = "x402.sign-in-with-x";
 

@@ -69,7 +69,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   }
 
   async function dispatch({ method: name, params }: RpcRequest, http: ReadRequest): Promise<MethodAnswer> {
-    const { headers, requestId, signal, client, bytes } = http;
+    const { headers, requestId, signal, client, bytes, version1 = false } = http;
     const peerMethod = findPeerMethod(name);
     if (peerMethod) {
       const answer = await peers(peerMethod, params, client);
@@ -82,7 +82,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     if ("refusal" in method) return method.refusal;
     const exchange = toExchangeId(readHeader(headers, "x-a2a-exchange"));
     const signIn = readMessageSignIn(params) ?? readSignInHeader(headers);
-    const answer = await tasks(method, params, { requestId, signal, exchange, bytes, signIn });
+    const answer = await tasks(method, params, { requestId, signal, exchange, bytes, signIn, version1 });
     if (isRefusal(answer)) return answer;
     if (!answer.step) return { result: answer.result };
     const { task, required, receipt, problem, isRepeat } = answer.step;

@@ -7,7 +7,7 @@ import { NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
-import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode } from "./payment.ts";
+import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
 import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
@@ -21,6 +21,8 @@ export interface TaskContext {
   readonly signIn?: string | object | undefined;
   /** The exchange between peers that a payment is for. */
   readonly exchange: string | undefined;
+  /** Whether challenges are shown in the form of x402 version 1. */
+  readonly version1: boolean;
 }
 
 /** A task after a request, and how the call ended when the request led to one. */
@@ -90,7 +92,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     const service = services.get(skill);
     if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
     const outcome = await call(service, input, undefined, { ...context, signIn: undefined });
-    return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
+    return outcome.kind === "challenge" ? toRequired(outcome.challenge, context) : undefined;
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
     const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without a challenge.
@@ -121,14 +123,17 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       const refused = isNew ? "" : `The proof was not accepted (${required.error}). `;
       const text = refused + (price === undefined ? `${NOT_SIGNED_IN}: with x402's sign-in-with-x.` : toDue(price));
       const payment = { status: "payment-required" as const, receipts: [] };
-      return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
+      const task = await book.write(head, { state: "input-required", text, input, payment });
+      return { task, required: toRequired(outcome.challenge, context) };
     },
     async pay(task, payment, context) {
       const course: CallCourse = { begun: clock.now() };
       const outcome = await buy(task, payment, context, course);
       const isOwn = task.payment?.isOwn || (course.verified !== undefined && !course.isResumed);
       const paying = { payment, isOwn };
-      return outcome instanceof Problem ? fail(task, paying, outcome, context) : conclude(task, paying, outcome);
+      return outcome instanceof Problem
+        ? fail(task, paying, outcome, context)
+        : conclude(task, paying, outcome, context);
     },
   };
 
@@ -150,23 +155,22 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     if (account !== undefined) await index.paid(task, account).catch(() => {}); // The task can still be read by its id.
   }
 
-  async function conclude(task: Task, paying: Paying, outcome: Outcome): Promise<Step> {
+  async function conclude(task: Task, paying: Paying, outcome: Outcome, context: TaskContext): Promise<Step> {
     const { receipt } = outcome;
     const receipts = withReceipt(task, receipt);
-    const note = receipt && { receipt };
     if (outcome.kind === "result") {
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
       const written = await book.write(task, { ...answered, payment: paid });
       await list(written, paying, receipt);
-      return { task: written, ...note, ...(outcome.isRepeat && { isRepeat: true }) };
+      return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
     const text = `The payment was not accepted (${required.error}); nothing was charged.`;
     const refused = { status: "payment-failed" as const, error: toPaymentCode(required.error), receipts };
     const waiting = await book.write(task, { state: "input-required", text, input: task.input, payment: refused });
     await book.releasePayment(task.id, paying);
-    return { task: waiting, required, ...note };
+    return { task: waiting, required: toRequired(outcome.challenge, context), ...(receipt && { receipt }) };
   }
 
   async function fail(task: Task, paying: Paying, problem: Problem, context: TaskContext): Promise<Step> {
@@ -218,13 +222,6 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 /** Whether the payment is refunded and the work will never be delivered, so that asking again is useless. */
 const isPaidBack = ({ code, options }: Problem): boolean =>
   code === "paid-not-delivered" && options.retryAfter === undefined;
-
-/** The task's receipts with one more; a receipt of the same transaction is replaced. */
-function withReceipt({ payment }: Task, receipt: SettleResponse | undefined): TaskPayment["receipts"] {
-  const known = payment?.receipts ?? [];
-  if (!receipt) return known;
-  return [...known.filter(({ transaction }) => !transaction || transaction !== receipt.transaction), receipt];
-}
 
 /** The problem document of a task that may be paid later, with the seconds to wait. */
 const noteWait = (problem: Problem, { requestId }: TaskContext): Pick<TaskChange, "problem"> => ({
