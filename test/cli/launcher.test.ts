@@ -157,7 +157,7 @@ describe("the launcher", () => {
             });
             seller.script.onPaid = () => child.kill(signal);
             const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-            const [, why, file = ""] = /not known \((\w+)\)\n.+ payphone call --resume (.+)\n/.exec(said) ?? [];
+            const [, why, file = ""] = /not known yet \((\w+)\)\n.+ payphone call --resume (.+)\n/.exec(said) ?? [];
             rmSync(file);
             expect([why, code]).to.deep.equal(["interrupted", 4]);
           });
