@@ -58,10 +58,13 @@ const SHARED = [
   "test/support/chains/chains.ts",
   "viem",
 ];
+/** The most files of one process; where there are few files, fewer, so that all processes have work. */
 const BATCH_SIZE = 56;
+const BATCHES = 12;
 
 /** The files in the order and in the groups in which processes run them. */
 export function toBatches(files: readonly string[]): string[][] {
+  const size = Math.min(BATCH_SIZE, Math.ceil(files.length / BATCHES));
   const long = LONG.map((group) => group.filter((file) => files.includes(file))).filter(({ length }) => length > 0);
   const rest = files.filter((file) => !long.flat().includes(file));
   const groups = Map.groupBy(rest, (file) => {
@@ -70,11 +73,11 @@ export function toBatches(files: readonly string[]): string[][] {
     return at < 0 ? SHARED.length : at;
   });
   const inOrder = [...groups].sort(([one], [other]) => one - other).map(([, group]) => group);
-  return [...long, ...inOrder.flatMap(toMixed)];
+  return [...long, ...inOrder.flatMap((group) => toMixed(group, size))];
 }
 
 /** Neighbours, which take about as long, are in different batches. */
-function toMixed(files: readonly string[]): string[][] {
-  const count = Math.ceil(files.length / BATCH_SIZE);
+function toMixed(files: readonly string[], size: number): string[][] {
+  const count = Math.ceil(files.length / size);
   return Array.from({ length: count }, (_, batch) => files.filter((_, index) => index % count === batch));
 }
