@@ -17,11 +17,12 @@ import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
 import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
 import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
-import { withToken } from "../../drivers/facilitator/known-token.ts";
+import { withCheck } from "../../drivers/facilitator/checked.ts";
 import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
+import { checkToken } from "../../drivers/facilitator/local-token.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
 import { createSolanaPayerProof } from "../../drivers/solana/payer-proof.ts";
-import { withReceiver } from "../../drivers/solana/receiver.ts";
+import { findReceiverObstacle } from "../../drivers/solana/receiver.ts";
 import { createSolanaSender } from "../../drivers/solana/sender.ts";
 import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
 import { createTreasury, missingKey } from "../../drivers/treasury.ts";
@@ -139,10 +140,11 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
           }
         : undefined;
     const facilitator = facilitators.of(manifest, { openLocal, settlements: toSettlements(manifest) });
-    const checksItself = facilitatorsOf(manifest, site).join() === IN_PROCESS;
-    if (chain && token) return checksItself ? facilitator : withToken(facilitator, chain.client, token);
+    if (facilitatorsOf(manifest, site).join() === IN_PROCESS) return facilitator; // It checks its tokens itself.
+    if (chain && token) return withCheck(facilitator, (signal) => checkToken(chain.client, token, signal));
     const client = solanaClients.get(network);
-    return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol, decimals }) : facilitator;
+    const receiver = client && { client, payTo, mint: asset, symbol, decimals };
+    return receiver ? withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal)) : facilitator;
   }
 
   function toSettlements({ network }: RailManifest): SettlementReader {

@@ -1,6 +1,4 @@
 import type { PublicKey } from "@solana/web3.js";
-import { Problem } from "../../api/problem.ts";
-import type { Facilitator } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
 import { checkMint, type MintFacts } from "./mint.ts";
 
@@ -14,33 +12,12 @@ export interface SolanaReceiver extends MintFacts {
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
-/** Less than the time a facilitator has to answer: a silent node must not take the rail down. */
-const CHECK_MS = 1500;
-
 /**
- * A facilitator that is up only when payments can arrive, in the token that the configuration describes: a transfer to an
- * address without a token account fails, and with other decimals every price would be another one. Until then `supported`
- * throws Problem `unavailable`.
+ * Why nothing can be paid to a receiver: a sentence, or undefined. A transfer to an address without a token account fails,
+ * and with other decimals every price would be another one. @throws Problem `unavailable` when the node is of another
+ * chain, `upstream-failed` when it cannot be asked.
  */
-export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver): Facilitator {
-  let isChecked = false;
-  return {
-    ...facilitator,
-    async supported(signal) {
-      if (!isChecked) {
-        const found = await explain(receiver).catch((error: unknown) => error); // What is not known counts as right.
-        if (found instanceof Problem && found.code === "unavailable") throw found;
-        if (typeof found === "string") throw new Problem("unavailable", found);
-        isChecked = found === undefined;
-      }
-      return facilitator.supported(signal);
-    },
-  };
-}
-
-/** A sentence that says why nothing can be paid; undefined when nothing is wrong. */
-async function explain(receiver: SolanaReceiver): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(CHECK_MS);
+export async function findReceiverObstacle(receiver: SolanaReceiver, signal: AbortSignal): Promise<string | undefined> {
   const { client, payTo, symbol } = receiver;
   const [difference, isThere] = await Promise.all([checkMint(client, receiver, signal), hasAccount(receiver, signal)]);
   if (difference !== undefined || isThere) return difference;

@@ -1,8 +1,10 @@
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
+import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
 import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
-import { withReceiver } from "../../../runtime/drivers/solana/receiver.ts";
+import { findReceiverObstacle } from "../../../runtime/drivers/solana/receiver.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
@@ -18,9 +20,10 @@ describe("a Solana receiving address", () => {
   after(() => chain.stop());
   const receive = (payTo: string, url = chain.url, decimals = 6) => {
     const client = createSolanaClient({ url, network, retries: 0, timeoutMs: 20_000 });
-    return withReceiver(createScriptedRail({ network }).facilitator, { client, payTo, mint: asset, symbol, decimals });
+    const receiver = { client, payTo, mint: asset, symbol, decimals };
+    return withCheck(createScriptedRail({ network }).facilitator, (signal) => findReceiverObstacle(receiver, signal));
   };
-  const ask = (facilitator: ReturnType<typeof receive>) => facilitator.supported(new AbortController().signal);
+  const ask = (facilitator: Facilitator) => facilitator.supported(new AbortController().signal);
 
   it("without an account for the token keeps its rail down, and says what to do, until there is one", async () => {
     const payTo = Keypair.generate().publicKey.toBase58();

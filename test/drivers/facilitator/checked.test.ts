@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
-import { withToken } from "../../../runtime/drivers/facilitator/known-token.ts";
-import type { TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
+import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
+import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
 import { jpycFacts, never, stageFacilitator, thrown } from "./stage.ts";
 
 const KINDS = [{ x402Version: 2, scheme: "exact", network: "eip155:137" }];
@@ -16,7 +16,7 @@ describe("somebody else's facilitator", () => {
   const stage = stageFacilitator();
   const open = (facts: Partial<TokenFacts> = {}, chainId = 137): Facilitator => {
     const client = createEvmClient({ url: stage.proxy.url, chainId, retries: 0 });
-    return withToken(remote, client, { ...jpycFacts, ...facts });
+    return withCheck(remote, (signal) => checkToken(client, { ...jpycFacts, ...facts }, signal));
   };
 
   it("is up where the token is as the configuration says, which is read once", async () => {

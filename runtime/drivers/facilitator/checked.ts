@@ -1,0 +1,34 @@
+import { Problem } from "../../api/problem.ts";
+import type { Facilitator } from "../../core/x402/x402.ts";
+
+/**
+ * Looks for a reason why nothing can be paid: returns a sentence, or undefined. Throws Problem `unavailable` as such a
+ * reason; any other error means that it is not known.
+ */
+export type FindObstacle = (signal: AbortSignal) => Promise<string | undefined>;
+
+/** Less than the time a facilitator has to answer: a silent node must not take the rail down. */
+const CHECK_MS = 1500;
+
+/**
+ * A facilitator that is up only when no obstacle is found. What is not known counts as none, and is looked for again.
+ * `supported` throws Problem `unavailable` with the obstacle.
+ */
+export function withCheck(facilitator: Facilitator, findObstacle: FindObstacle): Facilitator {
+  let isSound = false;
+  const check = async (): Promise<void> => {
+    const obstacle = await findObstacle(AbortSignal.timeout(CHECK_MS));
+    if (obstacle !== undefined) throw new Problem("unavailable", obstacle);
+    isSound = true;
+  };
+  return {
+    ...facilitator,
+    async supported(signal) {
+      const checked = isSound ? undefined : check().catch((error: unknown) => error);
+      const kinds = await facilitator.supported(signal);
+      const fault = await checked;
+      if (fault instanceof Problem && fault.code === "unavailable") throw fault;
+      return kinds;
+    },
+  };
+}
