@@ -13,11 +13,3 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
-
-/** Whether two JSON values are equal, whatever the order of their keys. */
-export const isSameJson = (a: unknown, b: unknown): boolean => toSortedText(a) === toSortedText(b);
-
-const toSortedText = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_key, part: unknown) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );

@@ -1,4 +1,5 @@
-import { isObject, isSameJson, tryParseJson } from "../../core/json.ts";
+import { isSameJson } from "../../core/digest.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/capabilities.ts";
+import { isSameJson } from "../../core/digest.ts";
 import type { AcceptedJob } from "../../core/jobs/jobs.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
-import { isSameJson } from "../../core/json.ts";
 import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import { parsePayment } from "../../core/x402/read-payment.ts";
