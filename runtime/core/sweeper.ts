@@ -58,8 +58,10 @@ interface Lane {
 }
 
 const LIMIT = 16;
-/** A rest is at least so many times as long as the listing before it: with Redis, a list reads the names of all keys. */
-export const REST = 10;
+const REST = 10;
+
+/** How long to rest after a listing: ten times its length, since a list in Redis reads the names of all keys. */
+export const restAfter = (began: number): number => (performance.now() - began) * REST;
 
 export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const { list, read, claim, attempt, onError, onOutage, firstMs, longestMs, sweepMs } = options;
@@ -98,7 +100,7 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   async function sweepAgain(): Promise<void> {
     const began = performance.now();
     await sweep();
-    const restMs = isOutage ? 0 : (performance.now() - began) * REST;
+    const restMs = isOutage ? 0 : restAfter(began);
     if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), Math.max(sweepMs, restMs)).unref();
   }
 

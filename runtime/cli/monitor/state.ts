@@ -5,7 +5,7 @@ import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { Store } from "../../core/store.ts";
-import { REST } from "../../core/sweeper.ts";
+import { restAfter } from "../../core/sweeper.ts";
 import type { ShopState } from "../../drivers/metrics/metrics.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Config } from "../config/config.ts";
@@ -65,8 +65,7 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
     if (counted && began < counted.until) return counted.owed;
     const owed = { pending: 0, manual: 0 };
     for await (const { state, held } of refunds.list()) if (!held) owed[state] += 1;
-    const ended = performance.now();
-    counted = { owed, until: ended + (ended - began) * REST };
+    counted = { owed, until: performance.now() + restAfter(began) };
     return owed;
   }
 

@@ -2,7 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { FailedJob } from "../jobs/jobs.ts";
 import type { RefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
-import { REST } from "../sweeper.ts";
+import { restAfter } from "../sweeper.ts";
 import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
 import type { Outbox } from "./outbox.ts";
@@ -99,7 +99,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
       const data = { job_id: id, service, reason, network, asset, amount, payer, transaction };
       await tellOnce({ id: `refund.manual_${id}`, type: "refund.manual", at: clock.now(), data });
     }
-    restsUntil = performance.now() + (performance.now() - began) * REST;
+    restsUntil = performance.now() + restAfter(began);
   }
 
   /** Records the event first and the mark afterwards: a crash in between repeats the event. */
