@@ -2,6 +2,7 @@ import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts"
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../core/payments/trust.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { withRetiredRails } from "../../core/rails/retired.ts";
+import { isSameToken } from "../../core/rails/tokens.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
@@ -29,7 +30,7 @@ export interface Outside {
 export function openOutside(options: ComposeOptions): Outside {
   const { set, config, baseUrl, store, clock, log, sandbox, monitor, trace } = options;
   const site = withPayableRails(options);
-  const retired = site.rails.slice(set.site.rails.length);
+  const retired = site.rails.filter((rail) => !set.site.rails.some((own) => isSameToken(own, rail)));
   const trust = createFacilitatorTrust({ site, store, clock, log });
   const drivers = createDrivers({ config, site, retired, store, clock, log, trust });
   const sources = openSources({
