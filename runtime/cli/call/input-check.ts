@@ -47,7 +47,7 @@ function misspelled({ document }: Schema, given: unknown, from: InputLocation): 
     const meant = didYouMean(name, missing);
     return meant === ""
       ? []
-      : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra" }];
+      : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra_forbidden" }];
   });
 }
 

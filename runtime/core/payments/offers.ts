@@ -72,7 +72,7 @@ export function createOffers(deps: OffersDeps): Offers {
   let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
   const offered = services.filter(({ isRetired }) => !isRetired);
   const offering = rails.filter(isOffered);
-  /** A door that names its networks takes dollars only. */
+  /** A door that names its networks (MCP) settles in dollars. */
   const retiredDollars = rails.filter(({ manifest, isRetired }) => isRetired && manifest.currency === "usd");
   const of = (service: Service): readonly PaymentRequirements[] =>
     service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
