@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 import { authorize, encode } from "../../support/sellers/signed.ts";
 
@@ -70,6 +71,23 @@ describe("a rail that is removed", () => {
     const response = await send(at, encode({ ...late, payload: signed }));
     expect([response.status, fine.moved.size]).to.deep.equal([402, 1]);
     expect(await errorOf(response)).to.match(/^no_matching_offer/);
+  });
+
+  it("has its chain asked about a payment whose outcome is not known, when it is kept as retired", async () => {
+    fine.script.settle = (sent, offer) => {
+      fine.script.find = () => {
+        throw new Problem("upstream-failed");
+      };
+      move(fine, sent, offer);
+      throw new Problem("settlement-unknown");
+    };
+    const payment = await pay();
+    expect((await send(shop, payment)).status).to.equal(503);
+    delete fine.script.find;
+    const at = await change({ ...fine, isRetired: true });
+    const delivered = await at.retry("/v1/roll", ROLL, payment);
+    expect([delivered.status, at.receipt(delivered).network]).to.deep.equal([200, POLYGON]);
+    expect([shop.executions, fine.moved.size]).to.deep.equal([1, 1]);
   });
 
   it("sells no more on its network, and says what is taken", async () => {
