@@ -12,9 +12,15 @@ import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const SITE = TOSS["manifests/_site.yaml"] as string;
+const GIFT = (TOSS["manifests/toss.yaml"] as string).replaceAll("toss\n", "gift\n");
+/** The first set: on three rails, with a service that lets wallets sign in. */
+const ALL: Files = {
+  ...TOSS,
+  "manifests/gift.yaml": `${GIFT.replace("handler: toss.gift", "handler: toss.toss")}free: { calls: 1, per: day }\n`,
+};
 /** The set with the rail on Solana alone. */
 const SOLANA: Files = {
-  ...TOSS,
+  ...ALL,
   "manifests/_site.yaml": SITE.replace(/ {2}- id: base\n.*(?= {2}- id: solana)/s, "").replace(
     / {2}- id: polygon\n.*(?=limits:)/s,
     "",
@@ -54,7 +60,7 @@ describe("rails that a live change removes", function () {
     ((await (await post()).json()) as Loose).accepts.map(({ network }: Loose) => network);
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(ALL)]);
     await start();
     const [base, again, late, polygon, closed] = await Promise.all(
       ["base", "base", "base", "polygon", "polygon"].map(sign),
@@ -80,6 +86,12 @@ describe("rails that a live change removes", function () {
       expect(await (await fetch(running.url + path)).text(), path)
         .not.to.include("USDC on Base")
         .and.not.include("JPYC");
+  });
+
+  it("are networks on which wallets can still sign in, to fetch what they have bought", async () => {
+    const { extensions } = (await (await fetch(`${running.url}/v1/gift`, { method: "POST" })).json()) as Loose;
+    const chains = extensions["sign-in-with-x"].supportedChains.map(({ chainId }: Loose) => chainId);
+    expect(chains).to.have.members(["solana", "base", "polygon"].map((id) => rail(id).network));
   });
 
   it("are paid what they have offered, by their facilitators, and settled once", async () => {
@@ -117,7 +129,7 @@ describe("rails that a live change removes", function () {
   });
 
   it("are offered again when they are there again", async () => {
-    await writeFiles(dir, TOSS);
+    await writeFiles(dir, ALL);
     await running.changes.apply("test");
     expect(await networks()).to.include(rail("base").network);
   });
