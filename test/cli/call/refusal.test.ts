@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { run } from "./run.ts";
+import type { CallOptions } from "../../../runtime/cli/call/call.ts";
+import type { Env } from "../../../runtime/cli/config/reader.ts";
+import { run, runRefused } from "./run.ts";
 import { JPYC_OFFER, PAY_TO, type Seller, startSeller, USDC_OFFER } from "./seller.ts";
 
 const NO_SANDBOX = { status: 404, body: {} };
@@ -14,14 +16,8 @@ describe("payphone call refuses", () => {
   });
   afterEach(() => seller.stop());
 
-  /** Expects that nothing is paid, this exit code and this last line. */
-  async function refusal(code: number, options: Parameters<typeof run>[0], more?: Parameters<typeof run>[1]) {
-    const one = await run({ url: seller.url, ...options }, more);
-    expect(one.code, one.err).to.equal(code);
-    expect(one.out).to.equal("");
-    expect(seller.paid()).to.deep.equal([]);
-    return one.err.slice(one.err.lastIndexOf("payphone: "));
-  }
+  const refusal = (code: number, options: Partial<CallOptions>, env: Env = {}): Promise<string> =>
+    runRefused(seller, code, options, env);
 
   it("a price above --max-usd, naming the flag", async () => {
     seller.script.offers = [{ ...USDC_OFFER, amount: "1770000" }];
@@ -77,70 +73,6 @@ describe("payphone call refuses", () => {
     }
   });
 
-  it("an input that does not fit the schema, with each fault's path, before anything is signed", async () => {
-    const body = {
-      type: "object",
-      properties: { low: { type: "integer" }, high: { type: "integer", maximum: 9 } },
-      required: ["low", "high"],
-    };
-    const schema = { properties: { input: { properties: { body } } } };
-    seller.script.extensions = { bazaar: { info: {}, schema } };
-    const input = '{"low":"1","high":60}';
-    expect(await refusal(5, { input })).to.equal(
-      [
-        "payphone: the input does not fit the service's schema:",
-        "  body.low: Input should be a valid integer",
-        "  body.high: Input should be less than or equal to 9",
-        "Nothing was paid.",
-      ].join("\n"),
-    );
-    const { code, out } = await run({ url: seller.url, input: '{"low":1}', json: true });
-    expect(code).to.equal(5);
-    expect((JSON.parse(out) as { error: unknown }).error).to.deep.include({
-      code: "invalid-input",
-      faults: [{ path: "body.high", message: "Field required" }],
-    });
-    expect(seller.paid()).to.deep.equal([]);
-    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
-  });
-
-  it("a field that is misspelled, which sellers would ignore", async () => {
-    const body = { type: "object", properties: { text: { type: "string" }, language: { type: "string" } } };
-    const extend = (more: object): void => {
-      const schema = { properties: { input: { properties: { body: { ...body, ...more } } } } };
-      seller.script.extensions = { bazaar: { info: {}, schema } };
-    };
-    extend({});
-    const input = '{"text":"a","langauge":"de"}';
-    expect(await refusal(5, { input })).to.equal(
-      [
-        "payphone: the input does not fit the service's schema:",
-        '  body.langauge: The service does not know this field; did you mean "language"?',
-        "Nothing was paid.",
-      ].join("\n"),
-    );
-    for (const other of ['{"text":"a","language":"de","langauge":"de"}', '{"text":"a","note":"b"}'])
-      expect((await run({ url: seller.url, input: other })).code, other).to.equal(0);
-    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
-    extend({ additionalProperties: true });
-    expect((await run({ url: seller.url, input })).code).to.equal(0);
-  });
-
-  it("nothing on a dry run without an input, which asks for the price alone", async () => {
-    const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
-    seller.script.extensions = { bazaar: { info: {}, schema } };
-    const { code, err } = await run({ url: seller.url, input: undefined, dryRun: true });
-    expect(code).to.equal(0);
-    expect(err).to.include("0.001 USDC").and.include("Dry run: nothing was paid.");
-    expect((await run({ url: seller.url, input: "{}", dryRun: true })).code, "an input is checked").to.equal(5);
-  });
-
-  it("nothing for the sake of a schema that cannot be compiled", async () => {
-    const schema = { properties: { input: { properties: { body: { type: "nonsense" } } } } };
-    seller.script.extensions = { bazaar: { info: {}, schema } };
-    expect((await run({ url: seller.url })).code).to.equal(0);
-  });
-
   it("to pay without a wallet", async () => {
     seller.script.sandbox = NO_SANDBOX;
     expect(await refusal(3, {})).to.equal(
@@ -150,7 +82,7 @@ describe("payphone call refuses", () => {
 
   it("to pay where it is not said whether this is a sandbox", async () => {
     seller.script.sandbox = { status: 503 };
-    expect(await refusal(1, {}, { env: { BUYER_EVM_KEY: "5".repeat(64) } })).to.equal(
+    expect(await refusal(1, {}, { BUYER_EVM_KEY: "5".repeat(64) })).to.equal(
       `payphone: ${seller.url} does not say whether it is a sandbox (503). Nothing was paid.`,
     );
   });
@@ -216,17 +148,6 @@ describe("payphone call refuses", () => {
     expect(await refusal(2, { service: "job", input: "{}" })).to.equal(
       `payphone: the address holds {job_id}: give it in the input, like '{"job_id":"…"}'`,
     );
-  });
-
-  it("input that is no JSON object", async () => {
-    expect(await refusal(2, { input: "{low:1}" })).to.match(
-      /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
-    );
-    expect(await refusal(2, { input: "[1]" })).to.equal(
-      `payphone: the input must be a JSON object, like '{"low":1,"high":6}'`,
-    );
-    expect(await refusal(2, { input: "@/nowhere" })).to.equal("payphone: cannot read /nowhere (ENOENT)");
-    expect(seller.met).to.deep.equal([]);
   });
 
   it("a file that holds no payment", async () => {

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { expect } from "chai";
 import { type CallOptions, runCall } from "../../../runtime/cli/call/call.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
+import type { Seller } from "./seller.ts";
 
 /** The result of one `payphone call`. */
 export interface Run {
@@ -53,4 +55,18 @@ export async function run(
     },
   );
   return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+/** Runs a call that must end with this exit code and pay nothing. Answers what it says last. */
+export async function runRefused(
+  seller: Seller,
+  exitCode: number,
+  options: Partial<CallOptions>,
+  env: Env = {},
+): Promise<string> {
+  const { code, out, err } = await run({ url: seller.url, ...options }, { env });
+  expect(code, err).to.equal(exitCode);
+  expect(out).to.equal("");
+  expect(seller.paid()).to.deep.equal([]);
+  return err.slice(err.lastIndexOf("payphone: "));
 }

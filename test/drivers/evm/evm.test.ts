@@ -4,6 +4,7 @@ import { concat, getContractAddress, type Hex, serializeErc6492Signature, size, 
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../../runtime/drivers/evm/reads.ts";
+import { createEvmSettlements } from "../../../runtime/drivers/evm/settlements.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -196,5 +197,14 @@ describe("an EVM chain", () => {
       const error = await thrown(createEvmReads(open()).verifyMessage(WALLET, "a text", signature, never));
       expect(error).to.include({ code: "upstream-failed" });
     });
+  });
+
+  it("can be pinged while its node answers, and is of this chain", async () => {
+    const ping = (chainId: number): Promise<unknown> =>
+      createEvmSettlements({ client: createEvmClient({ url: proxy.url, chainId, retries: 0 }) }).ping(never);
+    await ping(8453);
+    expect(await thrown(ping(1))).to.include({ code: "unavailable" });
+    proxy.intervene(() => "lose");
+    expect(await thrown(ping(8453))).to.include({ code: "upstream-failed" });
   });
 });

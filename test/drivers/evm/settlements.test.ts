@@ -234,15 +234,6 @@ describe("the settlements on an EVM chain", () => {
     expect(await read(payment)).to.deep.equal({ state: "settled", transaction });
   });
 
-  it("can be asked for while the node answers, and is of this chain", async () => {
-    const ping = (chainId: number): Promise<unknown> =>
-      createEvmSettlements({ client: createEvmClient({ url: proxy.url, chainId, retries: 0 }) }).ping(never);
-    await ping(8453);
-    expect(await thrown(ping(1))).to.include({ code: "unavailable" });
-    proxy.intervene(() => "lose");
-    expect(await thrown(ping(8453))).to.include({ code: "upstream-failed" });
-  });
-
   it("are not known when the chain cannot be read, or the token answers nonsense", async () => {
     const payment = await pay();
     proxy.intervene((method) => (method === "eth_call" ? "lose" : "pass"));

@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import { run, runRefused } from "./run.ts";
+import { type Seller, startSeller } from "./seller.ts";
+
+describe("payphone call checks the input before it pays, and refuses", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+  });
+  afterEach(() => seller.stop());
+
+  it("an input that does not fit the schema, with each fault's path, before anything is signed", async () => {
+    const body = {
+      type: "object",
+      properties: { low: { type: "integer" }, high: { type: "integer", maximum: 9 } },
+      required: ["low", "high"],
+    };
+    const schema = { properties: { input: { properties: { body } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    const input = '{"low":"1","high":60}';
+    expect(await runRefused(seller, 5, { input })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        "  body.low: Input should be a valid integer",
+        "  body.high: Input should be less than or equal to 9",
+        "Nothing was paid.",
+      ].join("\n"),
+    );
+    const { code, out } = await run({ url: seller.url, input: '{"low":1}', json: true });
+    expect(code).to.equal(5);
+    expect((JSON.parse(out) as { error: unknown }).error).to.deep.include({
+      code: "invalid-input",
+      faults: [{ path: "body.high", message: "Field required" }],
+    });
+    expect(seller.paid()).to.deep.equal([]);
+    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
+  });
+
+  it("a field that is misspelled, which sellers would ignore", async () => {
+    const body = { type: "object", properties: { text: { type: "string" }, language: { type: "string" } } };
+    const extend = (more: object): void => {
+      const schema = { properties: { input: { properties: { body: { ...body, ...more } } } } };
+      seller.script.extensions = { bazaar: { info: {}, schema } };
+    };
+    extend({});
+    const input = '{"text":"a","langauge":"de"}';
+    expect(await runRefused(seller, 5, { input })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        '  body.langauge: The service does not know this field; did you mean "language"?',
+        "Nothing was paid.",
+      ].join("\n"),
+    );
+    for (const other of ['{"text":"a","language":"de","langauge":"de"}', '{"text":"a","note":"b"}'])
+      expect((await run({ url: seller.url, input: other })).code, other).to.equal(0);
+    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
+    extend({ additionalProperties: true });
+    expect((await run({ url: seller.url, input })).code).to.equal(0);
+  });
+
+  it("nothing on a dry run without an input, which asks for the price alone", async () => {
+    const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    const { code, err } = await run({ url: seller.url, input: undefined, dryRun: true });
+    expect(code).to.equal(0);
+    expect(err).to.include("0.001 USDC").and.include("Dry run: nothing was paid.");
+    expect((await run({ url: seller.url, input: "{}", dryRun: true })).code, "an input is checked").to.equal(5);
+  });
+
+  it("nothing for the sake of a schema that cannot be compiled", async () => {
+    const schema = { properties: { input: { properties: { body: { type: "nonsense" } } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    expect((await run({ url: seller.url })).code).to.equal(0);
+  });
+
+  it("input that is no JSON object", async () => {
+    expect(await runRefused(seller, 2, { input: "{low:1}" })).to.match(
+      /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
+    );
+    expect(await runRefused(seller, 2, { input: "[1]" })).to.equal(
+      `payphone: the input must be a JSON object, like '{"low":1,"high":6}'`,
+    );
+    expect(await runRefused(seller, 2, { input: "@/nowhere" })).to.equal("payphone: cannot read /nowhere (ENOENT)");
+    expect(seller.met).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+
+const compile = createCompiler(new Map());
+const object = (properties: object): object => ({ type: "object", properties });
+
+describe("the texts of a query", () => {
+  const schema = compile(
+    object({
+      count: { type: "integer", minimum: 1, default: 1 },
+      share: { type: "number" },
+      deep: { type: "boolean" },
+      name: { type: ["string", "null"] },
+      tags: { type: "array", items: { type: "integer" } },
+      limit: { anyOf: [{ type: "integer" }, { type: "null" }] },
+    }),
+  );
+  const read = (texts: Record<string, unknown>): unknown => schema.check(schema.coerce(texts), "query").value;
+
+  it("become values of the schema's types", () => {
+    expect(read({ count: "5", share: "0.5", deep: "true", name: "5", limit: "7" })).to.deep.equal({
+      count: 5,
+      share: 0.5,
+      deep: true,
+      name: "5",
+      limit: 7,
+    });
+  });
+
+  it("become the numbers and booleans that a schema lists without naming their type", () => {
+    const properties = { level: { $ref: "Level.json" }, sure: { const: true }, mixed: { enum: [1, "one"] } };
+    const levels = { type: "array", items: { enum: [1, 2, null] } };
+    const listed = createCompiler(new Map([["Level", { enum: [1, 2] }]]))(object({ ...properties, levels }));
+    const texts = { level: "2", sure: "true", mixed: "one", levels: ["1", "2"] };
+    const { value, issues } = listed.check(listed.coerce(texts), "query");
+    expect({ value, issues }).to.deep.equal({
+      value: { level: 2, sure: true, mixed: "one", levels: [1, 2] },
+      issues: [],
+    });
+    expect(listed.check({ level: "2" }, "body").issues, "in a body, a text stays a text").to.have.length(1);
+  });
+
+  it("become a list where the schema says so, repeated or not", () => {
+    expect(read({ tags: "1" })).to.deep.include({ tags: [1] });
+    expect(read({ tags: ["1", "2"] })).to.deep.include({ tags: [1, 2] });
+  });
+
+  it("stay texts where they do not fit, and are reported as they were sent", () => {
+    const texts = { count: "many", share: "", deep: "maybe", name: ["a", "b"], tags: ["1", "x"] };
+    const issues = schema.check(schema.coerce(texts), "query").issues;
+    expect(issues.map(({ type, loc, input }) => [type, loc.join("."), input])).to.deep.equal([
+      ["int_parsing", "query.count", "many"],
+      ["float_parsing", "query.share", ""],
+      ["bool_parsing", "query.deep", "maybe"],
+      ["string_type", "query.name", ["a", "b"]],
+      ["int_parsing", "query.tags.1", "x"],
+    ]);
+  });
+
+  it("that are empty stay empty texts, or become null where it is allowed", () => {
+    expect(read({ name: "", limit: "" })).to.deep.equal({ count: 1, name: "", limit: null });
+  });
+
+  it("are checked against the bounds of the numbers that they become", () => {
+    const { issues } = schema.check(schema.coerce({ count: "0" }), "query");
+    expect(issues).to.deep.include({
+      type: "greater_than_equal",
+      loc: ["query", "count"],
+      msg: "Input should be greater than or equal to 1",
+      input: 0,
+      ctx: { ge: 1 },
+    });
+  });
+
+  it("are not changed themselves, and get no defaults", () => {
+    const texts = { share: "0.5", tags: ["1"] };
+    expect(schema.coerce(texts)).to.deep.equal({ share: 0.5, tags: [1] });
+    expect(texts).to.deep.equal({ share: "0.5", tags: ["1"] });
+  });
+});

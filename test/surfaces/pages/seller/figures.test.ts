@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import { toCalls, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
+import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
+
+describe("the figures on the seller's pages", () => {
+  it("count each call once, whatever came of it", () => {
+    const counts = new Map([
+      ["challenge", 4],
+      ["attempt", 6],
+      ["result", 2],
+      ["refused:payment_expired", 1],
+      ["failed:internal", 1],
+    ]);
+    for (const what of ["replay", "early", "left", "free", "gone", "cache:hit", "ms:5"]) counts.set(what, 1);
+    expect(toCalls(counts)).to.equal(4 + 2 + 1 + 1 + 4);
+  });
+
+  it("call nothing a failure that is wrong with a request, as anybody can send such requests", () => {
+    const counts = new Map([
+      ["failed:invalid-input", 9],
+      ["failed:rate-limited", 1],
+      ["failed:upstream-failed", 2],
+      ["result", 6],
+    ]);
+    expect(toProblems(counts)).to.deep.equal({ failed: 2, turnedAway: 10 });
+    expect(toFailed(counts)).to.deep.equal([2, 8]);
+    expect(toFailed(counts.set("job:failed", 3)), "of the jobs that were accepted").to.deep.equal([5, 8]);
+    expect(toCalls(counts), "a job is a call already").to.equal(18);
+  });
+
+  it("have a sign where more was paid back than taken", () => {
+    expect([toShare(-3, 2), toShare(-1, 99)]).to.deep.equal(["-150 %", "-1.0 %"]);
+  });
+});
