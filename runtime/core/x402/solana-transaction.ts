@@ -54,7 +54,7 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
     const transfer = payer && signature ? { payer: toBase58(payer), signature, destination } : undefined;
     return { message, amount: data.readBigUInt64LE(1), transfer, blockhash };
   } catch {
-    return undefined; // The only throw below is "ran out of bytes".
+    return undefined; // It ran out of bytes, or a length has too many.
   }
 }
 
@@ -93,6 +93,8 @@ function readLength(cursor: Cursor): number {
   let value = 0;
   for (let shift = 0; shift <= 14; shift += 7) {
     const byte = cursor.bytes[take(cursor, 1).start] as number;
+    // A longer spelling would give the same payment another identity: some readers take it, and settle the shortest one.
+    if (byte === 0 && shift > 0) throw new RangeError("a count is longer than it must be");
     value |= (byte & 0x7f) << shift;
     if ((byte & 0x80) === 0) return value;
   }

@@ -84,6 +84,26 @@ describe("a Solana payment's transaction", () => {
     }
   });
 
+  it("is none when a length has more bytes than it needs: the same payment has one identity", () => {
+    const { bytes } = serialize([transfer(1000n)], 0);
+    expect(bytes.at(-1), "the number of lookups").to.equal(0);
+    const [head, spellings] = [
+      bytes.subarray(0, -1),
+      [
+        [0x80, 0],
+        [0x80, 0x80, 0],
+      ],
+    ];
+    for (const spelling of spellings) {
+      const other = Buffer.concat([head, Buffer.from(spelling)]);
+      const { message } = VersionedTransaction.deserialize(other);
+      expect(Buffer.from(message.serialize()), "to web3.js they are equal").to.deep.equal(
+        Buffer.from(VersionedTransaction.deserialize(bytes).message.serialize()),
+      );
+      expect(parseSolanaTransaction(other.toString("base64"))).to.equal(undefined);
+    }
+  });
+
   it("is read past its lookups in address tables, and past data whose length takes two bytes", () => {
     const paid = transfer(7n);
     for (const [at, key] of paid.keys.entries()) key.isWritable = at % 2 === 0;
