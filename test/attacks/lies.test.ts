@@ -69,6 +69,21 @@ describe("a facilitator", () => {
       expect((await shop.post("/v1/roll", {})).status).to.equal(402);
     });
 
+    it("is told from one whose chain does not show the transfer yet, and cannot be read since", async () => {
+      shop = await openShop({ patience: { ...patience, claimMs: 60_000 } });
+      lie();
+      let looks = 0;
+      shop.rail.script.find = () => {
+        looks += 1;
+        if (looks === 1) return { state: "open" };
+        shop.clock.advance(60_000);
+        throw new Error("the node is away");
+      };
+      await shop.buy("/v1/roll", ROLL);
+      await eventually(() => looks >= 3);
+      expect((await shop.post("/v1/roll", {})).status).to.equal(402);
+    });
+
     it("gets nobody an answer that costs a dollar or more", async () => {
       shop = await openShop({ patience, price: "1" });
       lie();

@@ -144,7 +144,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   function judgeClaim(
     key: string,
     record: PaymentRecord,
-    { state, isFinal, isClaimed, receipt, by }: Settlement,
+    { state, isFinal, isClaimed, isReadable, receipt, by }: Settlement,
   ): Promise<void> | undefined {
     const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
     const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
@@ -154,7 +154,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (state === "settled" && isFinal) {
       claims.delete(key);
       onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
-    } else if (state === "rejected" || clock.now() - claim.at >= claimMs) {
+    } else if (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs)) {
       onClaim(key, record, { ...claim, isTrue: false });
       if (record.state === "settled") return doubt(key, true);
     }
