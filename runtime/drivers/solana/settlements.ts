@@ -38,7 +38,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const from = { since, minContextSlot: slot };
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
     if (landed) return judge(landed, offer);
-    if (isOver && !isComplete)
+    if (!isComplete)
       throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be searched");
     return { state: isOver ? "dead" : "open" };
   }
