@@ -27,6 +27,8 @@ export interface HttpFacilitator extends Facilitator {
 
 const MAX_BYTES = 256 * 1024;
 const CONNECTIONS = 64;
+/** The reason of x402's library when an offer names a fee payer that the facilitator has no longer. */
+const NOT_MANAGED = /fee_payer_not_managed/;
 
 /**
  * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
@@ -36,17 +38,37 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
   const base = new URL(url);
   const prefix = base.pathname.replace(/\/$/, "");
   let opened: Promise<Dispatcher> | undefined;
+  const listeners: (() => void)[] = [];
+  /** By network. */
+  const feePayers = new Map<string, unknown>();
+
+  /** Keeps the fee payer that was named before while it is a signer: some facilitators name any of many each time. */
+  const withFeePayer = (kind: SupportedKind, signers: unknown): SupportedKind => {
+    if (kind.extra?.feePayer === undefined) return kind;
+    const known = feePayers.get(kind.network);
+    const isSigner =
+      isObject(signers) && Object.values(signers).some((all) => Array.isArray(all) && all.includes(known));
+    const feePayer = isSigner ? known : kind.extra.feePayer;
+    feePayers.set(kind.network, feePayer);
+    return { ...kind, extra: { ...kind.extra, feePayer } };
+  };
 
   return {
     async supported(signal) {
       const { status, body } = await send("supported", undefined, signal);
       if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
-      return body.kinds.filter(isKind);
+      return body.kinds.filter(isKind).map((kind) => withFeePayer(kind, body.signers));
     },
     async verify(payment, offer, signal) {
       const { status, body } = await send("verify", toText(payment, offer), signal);
       // Some facilitators answer a refusal with a 4xx status and the usual body.
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
+      const { network, extra } = offer;
+      const isCurrent = extra.feePayer !== undefined && feePayers.get(network) === extra.feePayer;
+      if (!body.isValid && isCurrent && NOT_MANAGED.test(body.invalidReason ?? "")) {
+        feePayers.delete(network);
+        for (const listener of listeners) listener();
+      }
       return body;
     },
     async settle(payment, offer, signal) {
@@ -54,6 +76,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
       return body;
     },
+    watch: (listener) => void listeners.push(listener),
     async close() {
       await (await opened)?.close();
     },

@@ -14,7 +14,7 @@ export interface FacilitatorMember {
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
   /** Whether it has ever named this fee payer (x402 `exact` on Solana, `extra.feePayer`); only it can sign for it. */
   paysFees(network: string, feePayer: string): boolean;
-  /** Calls the listener when it goes down or comes back. */
+  /** Calls the listener when it goes down or comes back, or the result of `supported` may have changed. */
   watch(listener: () => void): void;
   close(): void;
 }
@@ -71,7 +71,10 @@ export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOp
       return kinds;
     },
     paysFees: (network, feePayer) => feePayers.has(`${network} ${feePayer}`),
-    watch: (listener) => void listeners.push(listener),
+    watch(listener) {
+      listeners.push(listener);
+      facilitator.watch?.(listener);
+    },
     close() {
       isClosed = true;
       clearTimeout(timer);
