@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import { Problem } from "#plugin";
 import { GENESIS_SECOND, type Period } from "../period.ts";
-import type { Headers } from "./headers.ts";
+import type { Header, Headers } from "./headers.ts";
 
 /** A range of blocks, both ends included. */
 export interface BlockSpan {
@@ -14,7 +14,13 @@ const BLOCK_SECONDS = 2;
 
 const HEADERS_AT_ONCE = 8;
 
-/** The blocks that were mined in a period; undefined when there are none. */
+/** How old a node's newest block may be at the end of a period. */
+const MOST_LAG_SECONDS = 300;
+
+/**
+ * The blocks that were mined in a period; undefined when there are none.
+ * @throws Problem `upstream-failed`, also when the node is behind the end of the period; the signal's reason.
+ */
 export async function toSpan(headers: Headers, { from, to }: Period): Promise<BlockSpan | undefined> {
   const [first, next] = await Promise.all([findSince(headers, from), findSince(headers, to + 1)]);
   return first < next ? { first, last: next - 1 } : undefined;
@@ -57,7 +63,10 @@ async function findSince(headers: Headers, second: number): Promise<number> {
 
 async function search(headers: Headers, second: number): Promise<number> {
   const newest = await headers.newest();
-  if (newest.time < second) return newest.number + 1;
+  if (newest.time < second) {
+    if (isBehind(newest, second)) throw headers.toBehind(newest);
+    return newest.number + 1;
+  }
   let low = 0;
   let high = newest.number;
   while (low < high) {
@@ -68,3 +77,7 @@ async function search(headers: Headers, second: number): Promise<number> {
   }
   return low;
 }
+
+/** Whether newer blocks must exist that the node does not know. Only on a chain that keeps Base's pace can this be told. */
+const isBehind = ({ number, time }: Header, second: number): boolean =>
+  time === toRegular(number) && second - time > MOST_LAG_SECONDS;

@@ -1,10 +1,13 @@
 import { Problem, type Upstream } from "#plugin";
+import { toIso } from "../period.ts";
 
 /** Block times from block headers. */
 export interface Headers {
   /** Unix seconds; undefined for a block that does not exist (yet). */
   timeOf(block: number): Promise<number | undefined>;
   newest(): Promise<Header>;
+  /** The error for a node that lacks newer blocks. */
+  toBehind(newest: Header): Problem;
 }
 
 /** A block's number and time. */
@@ -38,6 +41,8 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
       if (header) return header;
       throw new Problem("upstream-failed", `${node.title} knows no newest block`);
     },
+    toBehind: ({ time }) =>
+      new Problem("upstream-failed", `${node.title} is behind: its newest block is of ${toIso(time)}`),
   };
 }
 

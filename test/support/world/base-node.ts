@@ -38,7 +38,7 @@ export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSourc
   const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     eth_chainId: () => "0x2105",
     eth_blockNumber: () => toHex(latest),
-    eth_getBlockByNumber: ([tag]) => toHeader(toBlock(tag)),
+    eth_getBlockByNumber: ([tag]) => (toBlock(tag) > latest ? null : toHeader(toBlock(tag))),
     eth_getBalance: ([address, tag]) => toHex(toBalance(before(mined, toState(tag)), String(address), "ETH")),
     eth_getCode: () => "0x",
     eth_call: ([call, tag]) => readToken(call as TokenCall, before(mined, toState(tag))),
