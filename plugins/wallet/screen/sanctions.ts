@@ -36,7 +36,7 @@ const KEY = "screen:sdn-1";
 
 /**
  * Every hour, takes over a newer list from the shared store, and downloads OFAC's list when the newest is a day old. A
- * truncated, malformed or suspiciously small file is refused, and the last good list stays in use.
+ * truncated, malformed, suspiciously small or older file is refused, and the last good list stays in use.
  */
 export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "schedule" | "upstream">): Sanctions {
   const { cache, clock, log, schedule } = host;
@@ -54,7 +54,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
     const now = clock.now();
     if (now - held.readAt < DAY_MS) return;
     const next = hold(toCorpus(await download(source, signal), "ofac-sdn"), now);
-    refuseShrunken(next, held);
+    refuseSuspicious(next, held);
     held = next;
     await cache.set(KEY, next.corpus, KEPT_MS);
     log.info("screen.list-read", { version: next.corpus.version, addresses: next.listings.size });
@@ -91,9 +91,17 @@ async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Refuses a list with less than half of the addresses: OFAC never removes so many at once. */
-function refuseShrunken(next: Held, last: Held): void {
-  if (next.listings.size * 2 >= last.listings.size) return;
-  const sizes = `${next.listings.size} addresses instead of ${last.listings.size}`;
-  throw new Problem("upstream-failed", `OFAC's list has shrunk to less than half: ${sizes}`);
+/**
+ * Refuses a list with less than half of the addresses, because OFAC never removes so many at once, and one that was published
+ * before the last good one, as an old copy on the way is. One dated in the future would make all later ones look old.
+ */
+function refuseSuspicious(next: Held, last: Held): void {
+  const refuse = (reason: string): never => {
+    throw new Problem("upstream-failed", `OFAC's list ${reason}`);
+  };
+  const [published, before] = [next.corpus.published, last.corpus.published];
+  if (published < before) refuse(`of ${published} is older than that of ${before}`);
+  if (!(Date.parse(published) <= next.readAt + DAY_MS)) refuse(`is dated ${published}, a day that has not been`);
+  if (next.listings.size * 2 < last.listings.size)
+    refuse(`has shrunk to less than half: ${next.listings.size} addresses instead of ${last.listings.size}`);
 }

@@ -137,9 +137,12 @@ describe("the sanctions list", () => {
       ["is empty", sends("")],
       ["has no addresses", sends(toSdnDocument("09/11/2026", []))],
       ["has fewer than half of the addresses", sends(toSdnDocument("09/11/2026", entries(1, 4)))],
+      ["is older", sends(toSdnDocument("09/09/2026", entries(2)))],
+      ["is dated in the future", sends(toSdnDocument("01/18/2027", entries(2)))],
       ["is a page in HTML", sends("<!DOCTYPE html><html><body><br>Maintenance</body></html>")],
       ["comes with an error's status", (response) => response.writeHead(403).end(LIST)],
       ["is not there", (response) => response.writeHead(404).end()],
+      ["has a date that there is not", sends(LIST.replace("09/10/2026", "13/31/2026"))],
       ["has a date that means nothing", sends(LIST.replace("09/10/2026", "soon"))],
     ];
     for (const [what, answer] of refused)
