@@ -13,7 +13,7 @@ export interface TimeOfDay {
   readonly assumptions: readonly string[];
 }
 
-const BEFORE = "(?<![\\d:.,/-])(?:at )?(?:about )?";
+const BEFORE = "(?<![\\d:.,/-])(?<!\\bin )(?:\\bat )?(?:about )?";
 const AFTER = "(?![\\d:/-]|\\.\\d)";
 const MILITARY = "(?<hour>[01]\\d|2[0-3])(?<minute>[0-5]\\d)";
 const MERIDIEM = " ?(?<meridiem>am|pm)\\b";
@@ -49,28 +49,31 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
     toTime,
   ],
   [
-    /(?<![\d:.,/-])(?:at )?(?<hour>\d{1,2}) ?h ?(?<minute>[0-5]\d)?(?![a-z\d])/,
+    /(?<![\d:.,/-])(?<!\bin )(?:\bat )?(?<hour>\d{1,2}) ?h ?(?<minute>[0-5]\d)?(?![a-z\d])/,
     (groups) => ({ ...toTime(groups), isExact: true }),
   ],
   [new RegExp(`${BEFORE}(?<hour>\\d{1,2}) o'clock(?: in the| at)?`), toTime],
   [
-    new RegExp(`(?<![\\d:.,/-])at (?:about )?(?<hour>\\d{1,2})(?:\\.(?<minute>\\d\\d))?${AFTER}(?!(?:st|nd|rd|th))`),
+    new RegExp(`(?<![\\d:.,/-])\\bat (?:about )?(?<hour>\\d{1,2})(?:\\.(?<minute>\\d\\d))?${AFTER}(?!(?:st|nd|rd|th))`),
     toTime,
   ],
-  [/(?:at )?(?:12(?::00)? ?(?:am )?)?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
+  [/(?:\bat )?(?:12(?::00)? ?(?:am )?)?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
   [new RegExp(`(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))),? )${MILITARY}$`), toMilitary],
   [new RegExp(`^${MILITARY}(?=,? (?:on )?(?:today|tomorrow|yesterday|${WEEKDAY})\\b)`), toMilitary],
-  [/(?:at |by )?\b(?:cob)\b/, () => ({ hour: 17, isExact: true, assumption: "Close of business is taken as 17:00" })],
   [
-    /(?:at )?(?:the )?\b(?:start|opening|beginning) of (?:the )?business(?: day)?\b/,
+    /(?:\b(?:at|by) )?\b(?:cob)\b/,
+    () => ({ hour: 17, isExact: true, assumption: "Close of business is taken as 17:00" }),
+  ],
+  [
+    /(?:\bat )?(?:the )?\b(?:start|opening|beginning) of (?:the )?business(?: day)?\b/,
     () => ({ hour: 9, isExact: true, assumption: "Start of business is taken as 09:00" }),
   ],
   [/\b(?:first|1th) thing\b/, () => ({ hour: 9, isExact: true, assumption: "First thing is taken as 09:00" })],
   [
-    /(?:at |by )?(?:the )?\bend of (?:the )?day\b/,
+    /(?:\b(?:at|by) )?(?:the )?\bend of (?:the )?day\b/,
     () => ({ hour: 23, minute: 59, second: 59, isExact: true, isToday: true }),
   ],
-  [/(?:at )?(?:the )?\b(?:start|beginning) of (?:the )?day\b/, () => ({ hour: 0, isExact: true, isToday: true })],
+  [/(?:\bat )?(?:the )?\b(?:start|beginning) of (?:the )?day\b/, () => ({ hour: 0, isExact: true, isToday: true })],
 ];
 
 const MIDNIGHT = "Midnight is taken as the start of the day";

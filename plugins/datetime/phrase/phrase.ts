@@ -104,7 +104,7 @@ function toPhrase(
   const dates = day?.dates ?? (clock?.isToday ? [today] : [today, today.add({ days: 1 })]);
   const time = clock?.time ?? (day?.isEnd ? LAST_SECOND : day?.keepsClock ? now.toPlainTime() : undefined);
   const assumptions = [
-    ...(day?.assumptions ?? (clock?.isToday ? [] : ["The next such time is taken"])),
+    ...(day ? (day.assumptions ?? []) : clock?.isToday ? [] : ["The next such time is taken"]),
     ...(clock?.assumptions ?? []),
     ...(isSame ? [] : [`The day is the one in ${now.timeZoneId}`]),
   ];

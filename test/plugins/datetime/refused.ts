@@ -36,6 +36,8 @@ export const REFUSED: readonly string[] = [
   "in 1 hour and",
   "2 days 3 days ago",
   "in 2 hours at 5pm",
+  "in 2:30 hours",
+  "in 2h30",
   "in 99999 years",
   "in 999999999 years",
   "30 February 2027",
