@@ -92,8 +92,9 @@ function shiftBy(from: Reading, duration: Duration, sign: 1 | -1): Reading {
   if (calendar.blank) return { ...from, ...PHRASE, assumptions: from.assumptions, at: from.at.add(clock), isWholeDay };
   const day = from.at.toPlainDate();
   const date = day.add(calendar);
-  const isClamped = date.day !== day.day && calendar.days === 0;
-  const assumptions = isClamped ? [`${date.toPlainYearMonth()} has no day ${day.day}; its last day is taken`] : [];
+  const month = day.add({ years: calendar.years, months: calendar.months });
+  const isClamped = month.day !== day.day;
+  const assumptions = isClamped ? [`${month.toPlainYearMonth()} has no day ${day.day}; its last day is taken`] : [];
   const moved = toReading(date, isWholeDay ? undefined : from.at.toPlainTime(), from.at.timeZoneId, {
     isMachine: false,
     assumptions: [...from.assumptions, ...assumptions],

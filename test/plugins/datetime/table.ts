@@ -141,6 +141,7 @@ const WORDS: Scene = {
     ["an hour before noon tomorrow", "2026-11-21T11:00:00+00:00", "medium"],
     ["a week after the first Monday of June 2027", "2027-06-14T00:00:00+00:00", "medium"],
     ["1 month after January 31, 2027", "2027-02-28T00:00:00+00:00", "low"],
+    ["1 month and 1 day after January 31, 2027", "2027-03-01T00:00:00+00:00", "low"],
     ["next Monday", "2026-11-23T00:00:00+00:00", "medium"],
     ["next Friday at 3pm", "2026-11-27T15:00:00+00:00", "medium"],
     ["next Sunday", "2026-11-29T00:00:00+00:00", "low"],
