@@ -54,8 +54,8 @@ const WRAPPED: readonly RegExp[] = [
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads dates as in mail (RFC 5322), in HTTP (RFC 9110, with its two obsolete forms) and in programs' output. A form
- * with a weekday and no zone is in UTC, as RFC 9110 says for asctime. Undefined for any other text.
+ * Reads dates as in mail (RFC 5322), in HTTP (RFC 9110, with its two obsolete forms) and in programs' output. Undefined
+ * for any other text.
  * @throws RangeError, Problem `unparseable-input` when the date does not exist or is another weekday.
  */
 export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
@@ -103,8 +103,8 @@ function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   const grounds = { ...MACHINE, assumptions: century };
   if (groups.hour === undefined) return toReading(date, undefined, base.timeZoneId, grounds);
   const wall = toWall(date, { hour: toHour(groups), minute, second, fraction });
-  if (zone === undefined && weekday === undefined) return toLocal(wall, base, grounds);
-  const { offset, assumption } = offsetOf(zone ?? "utc") ?? { offset: "Z" };
+  if (zone === undefined) return toUnzoned(wall, base, grounds, weekday !== undefined);
+  const { offset, assumption } = offsetOf(zone) ?? { offset: "Z" };
   const assumptions = [...century, ...(assumption === undefined ? [] : [assumption])];
   return toExactReading(toInstant(wall, offset), base.timeZoneId, { ...MACHINE, assumptions });
 }
@@ -121,6 +121,19 @@ function toLogged(groups: Groups, base: Temporal.ZonedDateTime): Reading {
     if (Temporal.PlainDateTime.compare(wall, latest) <= 0) return toLocal(wall, base, { isMachine: true, assumptions });
   }
   throw unclear("There is no such day");
+}
+
+/** A form with a weekday is asctime's: programs print their own zone, while HTTP (RFC 9110, section 5.6.7) means UTC. */
+function toUnzoned(
+  wall: Temporal.PlainDateTime,
+  base: Temporal.ZonedDateTime,
+  grounds: Grounds,
+  isAsctime: boolean,
+): Reading {
+  const reading = toLocal(wall, base, grounds);
+  if (!isAsctime || reading.at.offsetNanoseconds === 0) return reading;
+  const assumption = `The text names no zone and is read in ${base.timeZoneId}; in HTTP it would be UTC`;
+  return { ...reading, assumptions: [...reading.assumptions, assumption] };
 }
 
 const toLocal = (wall: Temporal.PlainDateTime, { timeZoneId }: Temporal.ZonedDateTime, grounds: Grounds): Reading =>
