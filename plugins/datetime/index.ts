@@ -1,9 +1,8 @@
-import type { Temporal } from "temporal-polyfill";
 import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
 import { toDatetimeFields } from "./fields.ts";
 import { readIso } from "./machine/iso.ts";
 import { read } from "./read.ts";
-import { confidenceOf, unclear } from "./reading.ts";
+import { confidenceOf, type Reading, unclear } from "./reading.ts";
 import { toZone } from "./zones/zones.ts";
 
 /** Parses dates and times in machine formats and in English (/v1/parse/datetime). */
@@ -21,14 +20,17 @@ export default definePlugin("datetime", ({ clock }) => ({
     run({ input, timezone, base_time }) {
       const zone = toZone(timezone) ?? "UTC";
       const now = new Date(clock.now()).toISOString().replace(/\.\d+/, "");
-      const base = toBase(base_time ?? now, zone) as Temporal.ZonedDateTime; // `check` has parsed it.
-      const reading = read(input, base);
+      const base = toBase(base_time ?? now, zone) as Reading; // `check` has parsed it.
+      const reading = read(input, base.at);
       const at = reading.at.withTimeZone(zone);
       if (at.year < 1 || at.year > 9999) throw unclear("The moment lies outside of the years 1 to 9999");
+      const assumptions = [
+        ...new Set([...base.assumptions.map((each) => `base_time: ${each}`), ...reading.assumptions]),
+      ];
       return {
-        ...toDatetimeFields(at, base),
-        confidence: confidenceOf({ ...reading, at }),
-        assumptions: [...new Set(reading.assumptions)],
+        ...toDatetimeFields(at, base.at),
+        confidence: confidenceOf({ ...reading, at, assumptions }),
+        assumptions,
         parsed_input: input,
       };
     },
@@ -36,9 +38,10 @@ export default definePlugin("datetime", ({ clock }) => ({
 }));
 
 /** Undefined when the text is not ISO 8601. */
-function toBase(text: string, zone: string): Temporal.ZonedDateTime | undefined {
+function toBase(text: string, zone: string): Reading | undefined {
   try {
-    return readIso(text, zone)?.at.withTimeZone(zone);
+    const reading = readIso(text, zone);
+    return reading && { ...reading, at: reading.at.withTimeZone(zone) };
   } catch {
     return undefined;
   }

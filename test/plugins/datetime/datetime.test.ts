@@ -61,6 +61,17 @@ describe("a parsed date and time", () => {
       expect(await ask({ input, base_time: FRIDAY }), input).to.deep.include({ assumptions, confidence: "low" });
   });
 
+  it("names what it assumed of the base time", async () => {
+    const base = { base_time: "2027-11-07T01:30", timezone: "America/New_York" };
+    expect(await ask({ input: "in 1 hour", ...base })).to.deep.include({
+      iso: "2027-11-07T01:30:00-05:00",
+      confidence: "low",
+      assumptions: [
+        "base_time: a clock change repeats 2027-11-07T01:30:00 in America/New_York; the first one is taken",
+      ],
+    });
+  });
+
   it("is the same in whatever zone the process runs", async () => {
     const own = process.env.TZ;
     try {
