@@ -34,11 +34,17 @@ export interface RedisHealthDeps {
 }
 
 const EVERY_MS = 5000;
+/** Replication is not waited for: what the old master had not sent is lost. Said until the next start. */
+const PROMOTED =
+  "A replica has become Redis's master, and may lack the newest payments: compare with payphone books verify";
 const AWAY = "Redis was away, and has not told yet whether it still has its data";
 
 /** Examines Redis every few seconds; each change is logged once. */
 export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
   let mark: string | null = null;
+  /** The id of the history of writes, which a replica changes when it becomes the master. */
+  let history: string | undefined;
+  let isPromoted = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
   let isClosed = false;
@@ -89,6 +95,8 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
       redis.mark(),
       redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
     ]);
+    if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
+    history = field(replication, "master_replid");
     tell(
       explainCluster(cluster) ??
         explainEviction(memory) ??
@@ -96,7 +104,10 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
         explainLoss(found) ??
         explainFullMemory(memory) ??
         explainDisk(persistence),
-      explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
+      [
+        ...explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
+        ...(isPromoted ? [PROMOTED] : []),
+      ],
     );
     examined = Math.max(examined, known);
   }

@@ -18,6 +18,8 @@ export interface RedisStoreOptions {
 }
 
 const SCAN_COUNT = 500;
+/** What Redis answers to a user or a password without rights: waiting is useless. */
+const REFUSES = /^(?:NOPERM|NOAUTH|WRONGPASS)\b/;
 
 /** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */
 const INCR = `
@@ -54,7 +56,8 @@ const ENTERED_MS = 100 * 24 * 60 * 60_000;
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
  * `appendfsync always`. While Redis is unreachable, every call rejects within two seconds; the store reconnects by
  * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
- * @throws Problem `unavailable` when Redis cannot be reached, may evict unexpired keys, or accepts no writes.
+ * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, may evict unexpired keys, or accepts no
+ * writes.
  */
 export async function openRedisStore({ url, namespace, log = silentLog }: RedisStoreOptions): Promise<OpenStore> {
   // Imported on use: loading the package takes 0.1 seconds.
@@ -88,6 +91,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     await answered(client.connect());
     await health.examine();
     await answered(client.set(mark, randomUUID(), { condition: "NX" }));
+    await answered(client.eval('return redis.call("EXISTS", KEYS[1])', { keys: [mark] }));
     await health.recognize();
   } catch (error) {
     health.close();
@@ -95,6 +99,8 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     if (error instanceof Problem) throw error;
     const reason = ((outage ?? error) as Error).message;
     const { host } = new URL(url);
+    if (REFUSES.test(reason))
+      throw new Problem("unavailable", `Redis at ${host} refuses what payphone needs: ${reason}`);
     throw new Problem("unavailable", `Redis at ${host} cannot be reached: ${reason}`, { cause: outage ?? error });
   }
 

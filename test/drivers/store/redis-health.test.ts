@@ -124,6 +124,28 @@ describe("the health of a Redis", () => {
     expect(health.warnings()).to.deep.equal([`${LOSES}: set its appendonly to yes and its appendfsync to always`]);
   });
 
+  it("is doubtful after a replica has become the master, which may lack what was written last, until the next start", async () => {
+    const ids = (...both: readonly string[]): void => {
+      const [now, before = "0".repeat(40)] = both;
+      info.replication = `role:master\r\nmaster_replid:${now}\r\nmaster_replid2:${before}\r\n`;
+    };
+    ids("one");
+    await examined();
+    ids("two"); // It was restarted, with its data.
+    await examined();
+    expect(health.warnings()).to.deep.equal([]);
+    for (const [now, before] of [
+      ["three", "two"],
+      ["four", "three"],
+    ] as const) {
+      ids(now, before);
+      expect(await examined()).to.equal(undefined);
+      expect(health.warnings()).to.have.length(1);
+      expect(health.warnings()[0]).to.match(/^A replica has become Redis's master/);
+    }
+    expect(logged).to.have.length(1);
+  });
+
   it("is looked at every five seconds until the end, and each change is logged once", async () => {
     info.replication = "role:slave\r\n";
     fsync = "no";

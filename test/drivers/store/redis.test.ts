@@ -72,6 +72,31 @@ withRedis.describe("a store in a Redis", () => {
     redis.resume();
   });
 
+  it("cannot be opened by a user who lacks a right, which is not waited for", async () => {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const rights = (...rules: readonly string[]): Promise<unknown> =>
+      client.sendCommand(["ACL", "SETUSER", "shop", "reset", "on", ">secret", ...rules]);
+    const redisUrl = redis.url.replace("//", "//shop:secret@");
+    const openAsShop = (): Promise<OpenStore> => openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 60_000 });
+    for (const [missing, rules] of [
+      ["info", ["~*", "+@all", "-@dangerous"]],
+      ["eval", ["~*", "+@all", "-@scripting"]],
+    ] as const) {
+      await rights(...rules);
+      const { message } = await expectUnavailable(openAsShop());
+      expect(message)
+        .to.match(/^Redis at \S+ refuses what payphone needs: NOPERM /)
+        .and.to.include(missing);
+    }
+    await rights("~payphone*", "+@all", "-@dangerous", "+info");
+    const store = await openAsShop();
+    await store.set("a", 1);
+    expect(await listKeys(store, "")).to.include("a");
+    await store.close();
+    await client.close();
+  });
+
   it("fails closed when Redis dies, and finds it again by itself", async () => {
     const store = await open();
     await store.set("a", 1);
@@ -148,7 +173,9 @@ withRedis.describe("a store in a Redis", () => {
       await client.close();
     });
 
-    for (const [what, change, mend, reason] of [
+    const promoted =
+      "A replica has become Redis's master, and may lack the newest payments: compare with payphone books verify";
+    for (const [what, change, mend, reason, ...warned] of [
       [
         "begins to evict",
         { maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" },
@@ -160,6 +187,7 @@ withRedis.describe("a store in a Redis", () => {
         ["127.0.0.1", "9"],
         ["NO", "ONE"],
         "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one",
+        `warn store.warning ${promoted}`,
       ],
     ] as const)
       it(`fails closed as soon as it ${what}, says why once, and works again when that is mended`, async () => {
@@ -175,7 +203,7 @@ withRedis.describe("a store in a Redis", () => {
         await apply(mend);
         await store.ping();
         await store.set("a", 1);
-        expect(told).to.deep.equal([`error store.unsafe ${reason}`, `info store.mended ${reason}`]);
+        expect(told).to.deep.equal([`error store.unsafe ${reason}`, ...warned, `info store.mended ${reason}`]);
       });
 
     it("notices without being asked", async () => {
