@@ -80,6 +80,11 @@ describe("a summary", () => {
       expect(await problemOf(summarize({ text: "x".repeat(200_001) }))).to.have.property("code", "invalid-input");
     });
 
+    it("has room in the body for 200000 characters of any kind", () => {
+      const { body_bytes } = readManifest("tldr") as { body_bytes?: number };
+      expect(body_bytes).to.be.at.least(Buffer.byteLength(JSON.stringify({ text: "🌊".repeat(200_000) })));
+    });
+
     it("asks the model for what the output schema holds it to, in words of our own", async () => {
       await summarize({ text: "The tide." });
       const said = model.asked[0]?.body.messages[0]?.content ?? "";
