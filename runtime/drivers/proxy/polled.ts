@@ -50,7 +50,7 @@ export function createPoll(options: PolledOptions): Poll {
       if (seen && failed && holds(failed, seen)) throw toFailed(seen.body);
       if (answer && seen && done && holds(done, seen))
         return result ? fetchResult(toRequest(result, scope), signal) : answer;
-      await delay(Math.min(waitMs ?? pauseMs, LONGEST_PAUSE_MS), signal);
+      await delay(Math.min(waitMs || pauseMs, LONGEST_PAUSE_MS), signal); // Also for a `Retry-After: 0`.
     }
   };
 

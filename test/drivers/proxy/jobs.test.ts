@@ -96,6 +96,26 @@ describe("an upstream that takes orders", () => {
     expect([shop.rail.moved.size, shop.refunds.length]).to.deep.equal([1, 0]);
   });
 
+  it("is not asked without a pause, also where it says that none is needed", async () => {
+    const at: number[] = [];
+    const running = film({ state: "running" }) as { readonly body: string };
+    const now: Line = (response) => {
+      at.push(performance.now());
+      const more = {
+        "content-type": "application/json",
+        "retry-after": at.length % 2 ? "0" : new Date(0).toUTCString(),
+      };
+      response.writeHead(200, more).end(running.body);
+    };
+    shop.source.script(
+      film({ id: "f-1" }, 201),
+      ...Array<Line>(8).fill(now),
+      film({ state: "ready", url: "https://x.example/1" }),
+    );
+    await follow("/v1/film", "DELIVERED");
+    expect((at.at(-1) as number) - (at[0] as number)).to.be.at.least(650); // Timers may be a little early.
+  });
+
   it("gives its result at another address", async () => {
     shop.source.script(film({ id: "f-1" }, 201), film({ state: "done" }), '"https://x.example/2"');
     expect((await follow("/v1/reel", "DELIVERED")).deliverable).to.deep.equal({ url: "https://x.example/2" });
