@@ -586,7 +586,7 @@ export interface IntelWalletResponse {
      */
     base_tx_count: number | null;
     /**
-     * EVM: whether the wallet has sent a transaction on Base or Ethereum. Solana: whether any transaction has named it.
+     * EVM: whether the wallet has sent a transaction on Base or Ethereum, or holds ETH or USDC there. Solana: whether any transaction has named it.
      */
     has_history: boolean | null;
   };
@@ -612,7 +612,7 @@ export interface IntelWalletResponse {
    */
   errors?: {
     /**
-     * What could not be found out, mostly the field of this name. `has_history` is computed from `eth_tx_count` and `solana_history`.
+     * What could not be found out, mostly the field of this name. `eth_tx_count` and `solana_history` are parts of `has_history`.
      */
     source:
       | "base_eth"

@@ -125,9 +125,12 @@ export const RULES: readonly Rule[] = [
   {
     code: "unused",
     most: 5,
-    about: "it never sent anything",
-    weigh: ({ activity }) =>
-      activity.has_history === false ? { points: 5, finding: "The address has never sent anything." } : undefined,
+    about: "it was never used",
+    // Who pays by signatures alone (EIP-3009), as buyers over x402 do, never sends a transaction.
+    weigh: ({ activity, movements }) =>
+      activity.has_history === false && movements.firstAt === null
+        ? { points: 5, finding: "The address was never used: no transaction, balance or transfer of it was found." }
+        : undefined,
   },
   {
     code: "fan_out",

@@ -136,9 +136,11 @@ describe("the score of an investigation", () => {
       expect(codesOf(evidence)).to.deep.equal([]);
   });
 
-  it("counts an address that was never used", () => {
+  it("counts an address that was never used, and not one that has only paid by signatures", () => {
     const activity = { base_tx_count: 0, has_history: false, firstSeenAt: null, seenSince: null };
-    expect(codesOf(toEvidence({ activity }))).to.deep.equal(["unused"]);
+    const nothing = { ...toMovements("0", "0"), volumes: [], firstAt: null, lastAt: null };
+    expect(codesOf(toEvidence({ activity, movements: nothing }))).to.deep.equal(["unused"]);
+    expect(codesOf(toEvidence({ activity, movements: toMovements("5", "5") }))).to.deep.equal([]);
   });
 
   it("counts what a sanctioned address sent as dust, below a dollar, and only until it is answered", () => {
