@@ -632,7 +632,7 @@ export interface IntelWalletResponse {
     message: string;
   }[];
   /**
-   * When the oldest part of the answer was read, in Unix seconds.
+   * When the oldest part of the answer was read, in Unix seconds; the screening, which has its own `checked_at`, aside.
    */
   fetched_at: number;
   /**
@@ -1368,7 +1368,7 @@ export interface ScreenResponse {
    */
   notes: string;
   /**
-   * When it was looked up, in Unix seconds.
+   * When the list was searched, in Unix seconds. What GoPlus said may be ten minutes older.
    */
   checked_at: number;
   /**
