@@ -5,19 +5,19 @@ import { toTransactionId } from "./transaction-id.ts";
 
 /** Decodes transactions of three chains into one shape (/v1/decode/tx); fields of the other kind of chain are null. */
 export default definePlugin("transaction", ({ upstream }) => {
-  const base = upstream("base");
-  const ethereum = upstream("ethereum");
-  const solana = upstream("solana");
+  const nodes = { base: upstream("base"), ethereum: upstream("ethereum"), solana: upstream("solana") };
   return {
     decode: {
-      check: (input) => void toTransactionId(input),
+      check(input) {
+        // The form of a hash depends on the chain, which the schema may have refused.
+        if (Object.hasOwn(nodes, input.chain)) toTransactionId(input);
+      },
 
       async run({ chain, tx_hash: given }, { signal }) {
         const tx_hash = toTransactionId({ chain, tx_hash: given });
-        const found = await (chain === "solana"
-          ? readSolana(solana, tx_hash, signal)
-          : readEvm(chain === "base" ? base : ethereum, tx_hash, signal));
-        if (!found) throw toUnknown({ base, ethereum, solana }[chain], tx_hash);
+        const node = nodes[chain];
+        const found = await (chain === "solana" ? readSolana : readEvm)(node, tx_hash, signal);
+        if (!found) throw toUnknown(node, tx_hash);
         return { chain, tx_hash, ...NOTHING, ...found };
       },
     },

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import transaction from "../../../plugins/transaction/index.ts";
 import { offline, replayAlways } from "../../support/sources/replay.ts";
-import { faultsOf, problemOf, readManifest } from "../host.ts";
+import { createHost, faultsOf, problemOf, readManifest } from "../host.ts";
 import { CHAINS, NO_EVM, record, start, TX_HASHES, URLS } from "./recorded-chains.ts";
 
 const NO_SOLANA = { slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null };
@@ -107,6 +108,12 @@ describe("a decoded transaction", () => {
     expect(await faultsOf(ask({ chain: "solana", tx_hash: "0x12" }))).to.deep.equal([
       "body.tx_hash: Value error, tx_hash must be a signature of 64 bytes in base58 on solana",
     ]);
+  });
+
+  it("is not asked for another form when its chain is none of the three: only the chain is a fault", async () => {
+    const { decode } = await transaction.setup(createHost());
+    const { check } = decode as { check(input: object): void };
+    check({ chain: "Solana", tx_hash: TX_HASHES.solana });
   });
 });
 
