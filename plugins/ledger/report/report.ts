@@ -1,4 +1,4 @@
-import type { Call, Host, ReportFile, ReportPage } from "#plugin";
+import { type Call, type Host, isBlank, type ReportFile, type ReportPage } from "#plugin";
 import { readLedger } from "../account.ts";
 import { createToChecksum } from "../checksums.ts";
 import type { ServiceRegistry } from "../registry.ts";
@@ -119,8 +119,8 @@ function toHeading(
   { version }: ServiceRegistry,
 ): ReportContent["heading"] {
   return {
-    title: title ?? null,
-    preparedFor: prepared_for ?? null,
+    title: toShown(title),
+    preparedFor: toShown(prepared_for),
     groupBy: query.groupBy,
     leastUsdc: toUsdc(query.least),
     withOthers: query.withOthers,
@@ -128,6 +128,9 @@ function toHeading(
     specVersion: SPEC_VERSION,
   };
 }
+
+/** Null for a blank text, which would leave an empty heading. */
+const toShown = (text: string | null | undefined): string | null => (text == null || isBlank(text) ? null : text);
 
 async function publish({ markdown, csv }: ReportFiles, { reports, registry }: ReportDeps): Promise<Published> {
   const put = async (file: ReportFile | undefined): Promise<string | null> => (file ? reports.publish(file) : null);

@@ -104,6 +104,11 @@ describe("a spend report", () => {
     expect(files.get("report.md")?.split("\n")[0]).to.match(/^# \\</);
   });
 
+  it("has its usual title and names nobody where a text is blank", async () => {
+    const { files } = await make({ title: " \u200b", prepared_for: "" });
+    expect(files.get("report.md")).to.match(/^# Spend report\n\n\| About/);
+  });
+
   it("has no characters in its header that only change how others are read", async () => {
     const { files } = await make({ title: "a\u202eb\u0000c\ud800d", prepared_for: "\u2066e\n\nf" });
     expect(files.get("report.md")).to.match(/^# a b c\ufffdd\n\nPrepared for e f\n/);
