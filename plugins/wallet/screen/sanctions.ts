@@ -22,7 +22,7 @@ export interface Sanctions {
 interface Held {
   readonly corpus: Corpus;
   readonly listings: Listings;
-  /** Milliseconds since the Unix epoch; 0 for the floor. */
+  /** Milliseconds since the Unix epoch; 0 for the floor. In the future where the clock was wrong, and was set back. */
   readonly readAt: number;
 }
 
@@ -52,7 +52,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
   async function refresh(signal: AbortSignal): Promise<void> {
     await restore();
     const now = clock.now();
-    if (now - held.readAt < DAY_MS) return;
+    if (Math.abs(now - held.readAt) < DAY_MS) return;
     const next = hold(toCorpus(await download(source, signal), "ofac-sdn"), now);
     refuseSuspicious(next, held);
     held = next;
@@ -66,7 +66,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
       restored ??= restore();
       await restored; // A new process can then search the last good list at once.
       const { corpus, listings, readAt } = held;
-      return { entries: listings.get(key) ?? [], corpus, isCurrent: clock.now() - readAt < STALE_AFTER_MS };
+      return { entries: listings.get(key) ?? [], corpus, isCurrent: Math.abs(clock.now() - readAt) < STALE_AFTER_MS };
     },
   };
 }

@@ -114,6 +114,19 @@ describe("the sanctions list", () => {
     expect(await namesOf(list, NEW)).to.deep.equal(["PERSON 1"]);
   });
 
+  it("is read again, and not trusted until then, when the clock went a year ahead and was set back", async () => {
+    now += 365 * DAY_MS;
+    const list = start();
+    await list.refresh();
+    now -= 365 * DAY_MS;
+    expect(await list.search(NEW)).to.deep.include({ isCurrent: false });
+    await list.refresh();
+    expect(await list.search(NEW)).to.deep.include({ isCurrent: true });
+    expect(server.asked).to.equal(2);
+    now += 7 * DAY_MS;
+    expect(await start().search(NEW), "after a restart").to.deep.include({ isCurrent: false });
+  });
+
   it("names all who are listed with an address, under any of its tickers", async () => {
     const shared = toNumberedAddress(7).toUpperCase().replace("0X", "0x");
     const more: Entry = {
