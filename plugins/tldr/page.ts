@@ -1,4 +1,4 @@
-import { type Host, Problem, type WebAnswer } from "#plugin";
+import { type Host, isBlank, Problem, type WebAnswer } from "#plugin";
 import { decodeText } from "./charset.ts";
 import { createReadDocument } from "./document.ts";
 import type { DocumentSource } from "./document-task.ts";
@@ -52,7 +52,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
       throw new Problem("upstream-failed", `${host} redirects more than ${LIMITS.redirects} times`);
     if (status < 200 || status > 299) throw new Problem("upstream-failed", `${host} answered with status ${status}`);
     const text = await toText(answer, signal);
-    if (text.trim() === "" || text.includes("\0"))
+    if (isBlank(text) || text.includes("\0"))
       throw new Problem("unparseable-input", "There is no text at the URL that could be summarized");
     return text;
   };

@@ -141,6 +141,11 @@ describe("a summary of a page", () => {
     ],
     ["a blank text", { body: " \n", type: "text/plain" }, "There is no text at the URL that could be summarized"],
     [
+      "a text that nobody can see",
+      { body: "<p>\u200b\u3164</p>", type: "text/html; charset=utf-8" },
+      "There is no text at the URL that could be summarized",
+    ],
+    [
       "no content",
       { body: "", type: "text/plain", status: 204 },
       "There is no text at the URL that could be summarized",
