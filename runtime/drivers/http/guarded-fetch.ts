@@ -119,6 +119,8 @@ function toProblem({ url: { host, hostname } }: Hop, error: unknown): Problem {
     const why = isAddress ? "is not a public address" : "leads to an address that is not public";
     return new Problem("bad-request", `${hostname} ${why}; only public addresses are fetched`, { cause: error });
   }
+  if ((cause as Error | undefined)?.message === "bad port")
+    return new Problem("bad-request", `${host} is on a port that the Fetch Standard keeps for other protocols`);
   const what = name === "TimeoutError" ? "did not answer in time" : `cannot be fetched (${code ?? name})`;
   return new Problem("upstream-failed", `${host} ${what}`, { cause: error });
 }

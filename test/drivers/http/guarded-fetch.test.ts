@@ -93,6 +93,14 @@ describe("a guarded fetch", () => {
       expect((await failure(create().fetch(url, LIMITS))).code, url).to.equal("bad-request");
   });
 
+  it("says that it sends nothing to the ports of other protocols", async () => {
+    const { code, message } = await failure(create({ isAllowed: () => true }).fetch("http://one.example:22/", LIMITS));
+    expect([code, message]).to.deep.equal([
+      "bad-request",
+      "one.example:22 is on a port that the Fetch Standard keeps for other protocols",
+    ]);
+  });
+
   it("trusts no certificate that is another's, or nobody's", async () => {
     const port = await start((_request, response) => response.end("x"), { tls: true });
     expect((await failure(create().fetch(`https://one.example:${port}/`, LIMITS))).message).to.match(/SELF_SIGNED/);
