@@ -35,7 +35,7 @@ export function createTallyHistory(now: () => number): TallyHistory {
         parts.push(await (isDay ? readDay(books, at) : readHour(books, at)));
         at += isDay ? DAY_MS : HOUR_MS;
       }
-      return merge(parts, from);
+      return merge(parts);
     },
     async warm(books) {
       const today = Math.floor(now() / DAY_MS) * DAY_MS;
@@ -69,13 +69,13 @@ export function createTallyHistory(now: () => number): TallyHistory {
 }
 
 /** One sum for each name. */
-function merge(parts: readonly (readonly TallySum[])[], at: number): readonly TallySum[] {
+function merge(parts: readonly (readonly TallySum[])[]): readonly TallySum[] {
   const sums = new Map<string, { -readonly [Key in keyof TallySum]: TallySum[Key] }>();
   for (const { service, door, rail, what, count } of parts.flat()) {
     const key = `${door} ${rail} ${what} ${service}`;
     const sum = sums.get(key);
     if (sum) sum.count += count;
-    else sums.set(key, { at, service, door, rail, what, count });
+    else sums.set(key, { service, door, rail, what, count });
   }
   return [...sums.values()];
 }

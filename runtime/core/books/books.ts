@@ -104,10 +104,7 @@ export interface BuyerSum {
 }
 
 /** Sums of the tallies in a span. */
-export type TallySum = Omit<BookTally, "minute"> & {
-  /** The start of the bucket: Unix milliseconds. */
-  readonly at: number;
-};
+export type TallySum = Omit<BookTally, "minute">;
 
 /**
  * Queries of the shop's book. A query blocks its thread until it is answered; methods that take only milliseconds say so.
@@ -140,8 +137,8 @@ export interface Books {
   buyers(limit: number): readonly BuyerSum[];
   /** The number of distinct payers in a span of whole hours (UTC), without these wallets (as in `sums`). */
   countBuyers(span: Span, own: readonly string[]): number;
-  /** Tallies of whole minutes, by service, door, rail and `what`. @param options.bucketMs a whole number of minutes */
-  tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
+  /** Tallies of whole minutes, by service, door, rail and `what`. */
+  tallies(span: Span): readonly TallySum[];
   /**
    * The fees that the treasury paid for the transactions of these lines, by `seq`. Of several lines with one transaction,
    * one bears its fee: the sale that the fee was paid for, otherwise the first line. A reversal has none, and no line has

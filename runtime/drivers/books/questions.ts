@@ -6,7 +6,7 @@ import { createFeeGroups, createGroups } from "./groups.ts";
 import { createLineQuestions } from "./lines.ts";
 import { unpackHex } from "./packing.ts";
 import { MINUTE_MS, UNITS } from "./schema.ts";
-import { cutSpan, selectSpans, unitsOf } from "./spans.ts";
+import { cutSpan, selectSpans } from "./spans.ts";
 import { createSums } from "./sums.ts";
 import { createVisitCount } from "./visits.ts";
 
@@ -30,23 +30,21 @@ export function createBookQuestions(db: DatabaseSync): BookQuestions {
     feeGroups: createFeeGroups(db),
     buyers: (limit) => buyers.all(limit).map(toBuyer),
     countBuyers: ({ from, to }, own) => countVisits(Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS), own),
-    tallies({ from, to }, { service, bucketMs } = {}) {
-      const units = unitsOf([UNITS.day, UNITS.hour, UNITS.minute], bucketMs);
-      const { sql, values } = selectSpans("book_counts", "name, count", cutSpan({ from, to }, units));
-      const bucket = bucketMs === undefined ? `${from}` : `at / ${bucketMs} * ${bucketMs}`;
-      const counted = db.prepare(`SELECT at, service, door, rail, what, count FROM (
-          SELECT ${bucket} AS at, name, sum(count) AS count FROM (${sql}) GROUP BY 1, 2
-        ) JOIN book_names ON id = name ${service === undefined ? "" : "WHERE service = ?"}`);
+    tallies(span) {
+      const spans = cutSpan(span, [UNITS.day, UNITS.hour, UNITS.minute]);
+      const { sql, values } = selectSpans("book_counts", "name, count", spans);
+      const counted = db.prepare(`SELECT service, door, rail, what, count FROM (
+          SELECT name, sum(count) AS count FROM (${sql}) GROUP BY 1
+        ) JOIN book_names ON id = name`);
       counted.setReturnArrays(true); // A month has ten thousands of rows.
-      const rows = counted.all(...values, ...(service === undefined ? [] : [service]));
-      return rows.map(toTally);
+      return counted.all(...values).map(toTally);
     },
   };
 }
 
 function toTally(row: unknown): TallySum {
-  const [at, service, door, rail, what, count] = row as [number, string, Door, string, string, number];
-  return { at, service, door, rail, what, count };
+  const [service, door, rail, what, count] = row as [string, Door, string, string, number];
+  return { service, door, rail, what, count };
 }
 
 function toBuyer(row: object): BuyerSum {

@@ -131,11 +131,8 @@ describe("a book whose tables have their first form", () => {
       count: 12,
       nanoUsd: 60_000_000n,
     });
-    const counts = books.tallies({ from: 0, to: 2 * 3_600_000 }, { bucketMs: 3_600_000 });
-    expect(counts.map(({ at, count }) => [at, count])).to.have.deep.members([
-      [0, 4],
-      [3_600_000, 2],
-    ]);
+    const counts = [0, 1].map((hour) => books.tallies({ from: hour * 3_600_000, to: (hour + 1) * 3_600_000 }));
+    expect(counts.map((sums) => sums.map(({ count }) => count))).to.deep.equal([[4], [2]]);
     expect(books.feeSums({ from: 0, to: T + 1 }), "nobody knew of fees then").to.deep.equal([]);
     await Promise.all([books.close(), other.close()]);
   });
