@@ -43,8 +43,8 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
 export type FailureLog = (response: Response, problem: Problem) => void;
 
 /** Logs within the same bounds. A call that ends as `unavailable` because the caller has disconnected is not logged. */
-export function createFailureLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): FailureLog {
-  const admit = createWindow(clock, bounds, (omitted) => log.warn("http.failures-omitted", { omitted }));
+export function createFailureLog(log: Log, clock: Clock): FailureLog {
+  const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.failures-omitted", { omitted }));
   return (response, problem) => {
     const { cause } = problem.options;
     const isLeft = response.closed && problem.code === "unavailable" && cause === undefined;

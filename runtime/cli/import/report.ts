@@ -15,12 +15,14 @@ export interface OfferRow {
 }
 
 const MOST_LISTED = 20;
+/** The most characters of a summary or value. */
+const MOST_SHOWN = 60;
 /** How many tools the models behind MCP clients can choose from reliably. */
 const MOST_TOOLS = 40;
 
 /** The table to choose from, and how to choose. @param how the command line with a selection. */
 export function toOfferTable(offers: readonly OfferRow[], what: string, how: readonly string[]): string {
-  const rows = offers.map(({ name, call, tags, summary }) => [name, call, tags.join(","), shorten(summary, 60)]);
+  const rows = offers.map(({ name, call, tags, summary }) => [name, call, tags.join(","), shorten(summary)]);
   const table = toColumns([["NAME", "CALL", "TAGS", "WHAT"], ...rows]);
   return toText([`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how]);
 }
@@ -120,10 +122,10 @@ const toText = (lines: readonly string[]): string => lines.map((line) => line.re
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function toShort(value: unknown): string {
-  return value === undefined ? "nothing" : shorten(JSON.stringify(value) ?? "nothing", 60);
+  return value === undefined ? "nothing" : shorten(JSON.stringify(value) ?? "nothing");
 }
 
-const shorten = (text: string, most: number): string => {
+const shorten = (text: string): string => {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
+  return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN - 3)}...` : line;
 };

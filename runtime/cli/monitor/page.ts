@@ -85,7 +85,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     ),
     page("/sales", "Sales", (view, { query }) => toSales(view, toQuery(query))),
     page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? "", answerOf), "/sales"),
-    page("/buyers", "Buyers", async (view) => toBuyers(view, await readRefusals(store, { now: view.now }))),
+    page("/buyers", "Buyers", async (view) => toBuyers(view, await readRefusals(store, view.now))),
     page("/buyers/:payer", "Buyer", showBuyer, "/buyers"),
     page("/jobs", "Jobs and refunds", async (view) => toJobs(view, await jobs.overview(sold()))),
     page("/jobs/:id", "Job", showJob, "/jobs"),
@@ -102,7 +102,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
 
   async function showBuyer(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
     const payer = toAccount(params.payer ?? "");
-    const refusals = await readRefusals(store, { now: view.now });
+    const refusals = await readRefusals(store, view.now);
     return toBuyer(
       view,
       payer,

@@ -18,8 +18,6 @@ export interface AddressWatchDeps {
   readonly isKnown: (key: string) => Promise<boolean>;
   readonly log: Log;
   /** How long to wait before the first check. The check loads the chain's library, so it must not delay the start. */
-  readonly firstMs?: number;
-  readonly everyMs?: number;
 }
 
 /** Detects payments to a pay address that were sold from another store. */
@@ -39,7 +37,7 @@ const PATIENCE_MS = 20_000;
  * chain. So a store looks for settlements that it does not know, after its start and once a day.
  */
 export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
-  const { rails, isKnown, log, firstMs = FIRST_MS, everyMs = EVERY_MS } = deps;
+  const { rails, isKnown, log } = deps;
   const closing = new AbortController();
   const warnings = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +46,7 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
     timer = setTimeout(() => void checkAll(), ms).unref();
   };
   return {
-    start: () => wait(firstMs),
+    start: () => wait(FIRST_MS),
     warnings: () => [...warnings.values()],
     close() {
       closing.abort();
@@ -61,7 +59,7 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
       await check(rail).catch((error: unknown) => {
         if (!closing.signal.aborted) log.info("rail.address-unchecked", { rail: rail.id, error });
       });
-    if (!closing.signal.aborted) wait(everyMs);
+    if (!closing.signal.aborted) wait(EVERY_MS);
   }
 
   async function check(rail: WatchedRail): Promise<void> {

@@ -20,17 +20,16 @@ export interface TalliesDeps {
   readonly store: { count(tallies: readonly BookTally[]): Promise<void> };
   readonly clock: Clock;
   readonly log: Log;
-  /** The interval of the writes. */
-  readonly everyMs?: number;
 }
 
+/** The interval of the writes. */
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 /** The most tallies per write: far more than any set has. */
 const MOST_NAMES = 10_000;
 
 /** The timer runs only while there is something to write. */
-export function createTallies({ store, clock, log, everyMs = EVERY_MS }: TalliesDeps): Tallies {
+export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
   /** Keyed by minute and names, so that a call costs one map look-up. */
   let counts = new Map<string, Counted>();
   let minute = 0;
@@ -47,7 +46,7 @@ export function createTallies({ store, clock, log, everyMs = EVERY_MS }: Tallies
     const known = counts.get(key);
     if (known) known.count += 1;
     else if (counts.size < MOST_NAMES) counts.set(key, { minute, service, door, rail, what, count: 1 });
-    timer ??= setTimeout(() => void flush(), everyMs).unref();
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
   }
 
   async function flush(): Promise<void> {

@@ -28,8 +28,6 @@ export interface SaleAnswersDeps {
   readonly store: Pick<Store, "get" | "set" | "putIfAbsent">;
   readonly clock: Clock;
   readonly log: Log;
-  /** The interval of the writes. */
-  readonly everyMs?: number;
 }
 
 type Later = NonNullable<SaleAnswer["later"]>;
@@ -48,6 +46,7 @@ interface Sheet {
   isChanged: boolean;
 }
 
+/** The interval of the writes. */
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
@@ -63,7 +62,7 @@ const keyOf = (minute: number, sheet: number): string => `answered:${minute}:${s
 const earlierKeyOf = (minute: number, sheet: number): string => `answers:${minute}:${sheet}`;
 const laterKey = (sale: string): string => `answers-later:${sale}`;
 
-export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: SaleAnswersDeps): SaleAnswers {
+export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleAnswers {
   const sheets = new Set<Sheet>();
   let later = new Map<string, Later>();
   let noted = 0;
@@ -117,7 +116,7 @@ export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: Sal
       const now = clock.now();
       if (way === "later") later.set(sale, { count: (later.get(sale)?.count ?? 0) + 1, lastAt: now });
       else noteFirst(sale, Math.floor(begun / MINUTE_MS), way === "sent" ? now : -now);
-      timer ??= setTimeout(() => void flush(), everyMs).unref();
+      timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
     },
     flush,
     close: flush,

@@ -23,8 +23,6 @@ export interface RefusalsDeps {
   readonly store: Pick<Store, "set" | "putIfAbsent">;
   readonly clock: Clock;
   readonly log: Log;
-  /** The interval of the writes. */
-  readonly everyMs?: number;
 }
 
 interface Counted {
@@ -33,6 +31,7 @@ interface Counted {
 }
 type Sheet = Readonly<Record<string, Counted>>;
 
+/** The interval of the writes. */
 const EVERY_MS = 5000;
 const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 90;
@@ -43,7 +42,7 @@ const MOST_SHEETS = 64;
 const keyOf = (day: number, sheet: number): string => `refusals:${day}:${sheet}`;
 
 /** Each process writes one sheet per day. */
-export function createRefusals({ store, clock, log, everyMs = EVERY_MS }: RefusalsDeps): Refusals {
+export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
   let payers = new Map<string, Counted>();
   let day = 0;
   /** The number of this process's sheet of today. */
@@ -80,7 +79,7 @@ export function createRefusals({ store, clock, log, everyMs = EVERY_MS }: Refusa
       known.counts[what] = (known.counts[what] ?? 0) + 1;
       if (!payers.has(payer) && payers.size >= MOST_PAYERS) payers.delete(leastOf(payers));
       payers.set(payer, known);
-      timer ??= setTimeout(() => void flush(), everyMs).unref();
+      timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
     },
     flush,
     close: flush,
@@ -100,12 +99,9 @@ function leastOf(payers: ReadonlyMap<string, Counted>): string {
 }
 
 /** The refusals of the last days, today included, of all processes; the newest first. @throws Problem `unavailable`. */
-export async function readRefusals(
-  store: Pick<Store, "get">,
-  { now, days = KEEP_DAYS }: { readonly now: number; readonly days?: number },
-): Promise<readonly BuyerRefusals[]> {
+export async function readRefusals(store: Pick<Store, "get">, now: number): Promise<readonly BuyerRefusals[]> {
   const today = Math.floor(now / DAY_MS);
-  const sheets = await Promise.all(Array.from({ length: days }, (_, ago) => readDay(store, today - ago)));
+  const sheets = await Promise.all(Array.from({ length: KEEP_DAYS }, (_, ago) => readDay(store, today - ago)));
   const payers = new Map<string, Counted>();
   for (const [payer, { at, counts }] of sheets.flat().flatMap((each) => Object.entries(each))) {
     const known = payers.get(payer) ?? { at, counts: {} };

@@ -37,10 +37,9 @@ export interface CreditsDeps {
   readonly trials: Pick<Trials, "delivered" | "failed">;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long after the settlement delivery is attempted. */
-  readonly creditMs?: number;
 }
 
+/** How long after the settlement delivery is attempted. */
 const CREDIT_MS = 10 * 60_000;
 /** The most runs for one payment. */
 const MOST_RUNS = 25;
@@ -57,7 +56,7 @@ function toRefundText({ refund_tx, refund_pending }: RefundStatus): string {
 const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer && payerOf(payer, payment.accepted);
 
 export function createCredits(deps: CreditsDeps): Credits {
-  const { services, reservations, records, refunds, trials, clock, log, creditMs = CREDIT_MS } = deps;
+  const { services, reservations, records, refunds, trials, clock, log } = deps;
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
 
   return {
@@ -67,7 +66,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       const end = await reservations.readEnd(key);
       if (end?.state === "delivered") return keep(key, record, end.output);
       const ageMs = clock.now() - (record.settledAt ?? clock.now());
-      const isOver = owed.failures >= MOST_RUNS || ageMs >= creditMs;
+      const isOver = owed.failures >= MOST_RUNS || ageMs >= CREDIT_MS;
       if (end || isOver) return payBack(key, record, owed);
       const service = byId.get(record.service);
       if (!service) return record; // Another process of this shop may still offer it.
@@ -95,7 +94,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       const members = owed?.isPaidBack ? await refunds.status(owed.id) : undefined;
       const detail = members
         ? `The payment was settled, and ${why}. ${toRefundText(members)}`
-        : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${creditMs / 60_000} minutes is paid back.`;
+        : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${CREDIT_MS / 60_000} minutes is paid back.`;
       return new Problem("paid-not-delivered", detail, {
         ...(!members && { retryAfter: RETRY_SECONDS }),
         ...(members && { members: { ...members } }),

@@ -52,7 +52,6 @@ export interface IdentifiersDeps {
   readonly onError: (error: unknown) => void;
   /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
   readonly answersMs?: number;
-  readonly leaseMs?: number;
 }
 
 /** What an identifier stands for. */
@@ -66,8 +65,8 @@ interface Named {
 }
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
-  const { store, reservations, clock, onError, answersMs = 0, leaseMs } = deps;
-  const leases = createLeases({ store, prefix: "lease:named:", onError, leaseMs });
+  const { store, reservations, clock, onError, answersMs = 0 } = deps;
+  const leases = createLeases({ store, prefix: "lease:named:", onError });
 
   return {
     async once(purchase, ways) {

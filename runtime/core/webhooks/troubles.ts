@@ -26,7 +26,6 @@ export interface TroublesDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly everyMs?: number;
 }
 
 const EVERY_MS = 10_000;
@@ -38,7 +37,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const TOLD_MS = 90 * 24 * HOUR_MS;
 
 export function createTroubles(deps: TroublesDeps): Troubles {
-  const { outbox, railStatuses, distrusted, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
+  const { outbox, railStatuses, distrusted, refunds, store, clock, log } = deps;
   /** When each rail went down: Unix milliseconds. */
   const downSince = new Map<string, number>();
   /** When the refunds may be listed again. */
@@ -62,7 +61,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     working = Promise.all([lookAtRails(), lookAtFacilitators(), lookAtRefunds()])
       .catch((error: unknown) => log.warn("webhook.look-failed", { error }))
       .then(() => {
-        if (!isClosed) timer = setTimeout(look, everyMs).unref();
+        if (!isClosed) timer = setTimeout(look, EVERY_MS).unref();
       });
   }
 

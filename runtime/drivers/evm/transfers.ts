@@ -11,16 +11,16 @@ export interface EvmTransfersOptions {
   readonly client: EvmClient;
   /** The token. */
   readonly asset: string;
-  /** How many blocks one query spans at first; halved when the node refuses that many. */
-  readonly chunkBlocks?: bigint;
 }
 
+/** How many blocks one query spans at first; halved when the node refuses that many. */
+const CHUNK_BLOCKS = 2000n;
 const SMALLEST_CHUNK = 100n;
 const HASH = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Reads transfers of an ERC-20 token from its events. */
-export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTransfersOptions): TransferReader {
+export function createEvmTransfers({ client, asset }: EvmTransfersOptions): TransferReader {
   const token = asset.toLowerCase() as Hex;
   /** What a node refuses, and what makes no sense, is no answer. */
   const ask: EvmClient["ask"] = (work) =>
@@ -35,7 +35,7 @@ export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTr
     async read(receivers, span) {
       const { from, to } = await ask((chain) => blocksOf(chain, span));
       const found: Transfer[] = [];
-      let chunk = chunkBlocks;
+      let chunk = CHUNK_BLOCKS;
       for (let at = from; at <= to; ) {
         const last = at + chunk - 1n < to ? at + chunk - 1n : to;
         try {

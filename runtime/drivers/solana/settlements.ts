@@ -9,18 +9,19 @@ import { searchMessage } from "./settlements-search.ts";
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
   readonly clock: Clock;
-  /** How far back the payer's transactions are searched for a payment that was first looked up after its expiry. */
-  readonly windowMs?: number;
   /** How long a blockhash must have been invalid, on a node whose blocks reach as far as the first look. */
   readonly graceMs?: number;
 }
+
+/** How far back the payer's transactions are searched for a payment that was first looked up after its expiry. */
+const WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Reads the state of a partially signed transaction: searches the payer's recent transactions for the one with exactly
  * its message. The transaction's id is the fee payer's signature, which is not known in advance.
  */
 export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
-  const { client, clock, windowMs = 24 * 60 * 60 * 1000, graceMs = 30_000 } = options;
+  const { client, clock, graceMs = 30_000 } = options;
   const sightings = new Map<string, Sighting>();
 
   async function find(
@@ -34,7 +35,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
     // A node that is behind does not know the newest blockhashes.
     const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
-    const since = validSlot === undefined ? slot - windowMs / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
+    const since = validSlot === undefined ? slot - WINDOW_MS / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
     const from = { since, minContextSlot: slot };
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
     if (landed) return judge(landed, offer);
@@ -54,7 +55,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
       signal,
     );
     const now = clock.now();
-    for (const [known, { seenAt }] of sightings) if (now - seenAt > windowMs) sightings.delete(known);
+    for (const [known, { seenAt }] of sightings) if (now - seenAt > WINDOW_MS) sightings.delete(known);
     const before = sightings.get(blockhash);
     const isValid = answers.some(({ value }) => value);
     const slot = Math.min(...answers.map(({ context }) => context.slot));

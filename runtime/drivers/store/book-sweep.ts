@@ -10,14 +10,13 @@ export interface BookSweep {
 export interface BookSweepDeps {
   /** Does one step in a transaction. @returns whether more may be left */
   readonly step: () => Promise<boolean>;
-  /** The longest delay while nobody reads the book. */
-  readonly everyMs?: number;
 }
 
+/** The longest delay while nobody reads the book. */
 const EVERY_MS = 5000;
 
 /** A step runs after enough events or enough time: the larger the step, the cheaper each line. */
-export function createBookSweep({ step, everyMs = EVERY_MS }: BookSweepDeps): BookSweep {
+export function createBookSweep({ step }: BookSweepDeps): BookSweep {
   let timer: NodeJS.Timeout | undefined;
   let entered = 0;
   let isBusy = false;
@@ -37,7 +36,7 @@ export function createBookSweep({ step, everyMs = EVERY_MS }: BookSweepDeps): Bo
   function schedule(): void {
     if (isClosed || isBusy) return;
     if (entered >= SHOW_STEP) void sweep();
-    else timer ??= setTimeout(() => void sweep(), everyMs).unref();
+    else timer ??= setTimeout(() => void sweep(), EVERY_MS).unref();
   }
 
   return {

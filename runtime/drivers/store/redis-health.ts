@@ -29,10 +29,9 @@ export interface RedisHealth {
 export interface RedisHealthDeps {
   readonly redis: RedisTeller;
   readonly log: Log;
-  /** The time between two examinations. */
-  readonly everyMs?: number;
 }
 
+/** The time between two examinations. */
 const EVERY_MS = 5000;
 /** Replication is not waited for: what the old master had not sent is lost. Said until the next start. */
 const PROMOTED =
@@ -40,7 +39,7 @@ const PROMOTED =
 const AWAY = "Redis was away, and has not told yet whether it still has its data";
 
 /** Examines Redis every few seconds; each change is logged once. */
-export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
+export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth {
   let mark: string | null = null;
   /** The id of the history of writes, which a replica changes when it becomes the master. */
   let history: string | undefined;
@@ -51,7 +50,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
   let disconnections = 0;
   /** How many of the disconnections were before the last examination. */
   let examined = 0;
-  let timer = setTimeout(watch, everyMs).unref();
+  let timer = setTimeout(watch, EVERY_MS).unref();
 
   return {
     async examine() {
@@ -80,7 +79,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
 
   function watch(): void {
     const again = (): void => {
-      if (!isClosed) timer = setTimeout(watch, everyMs).unref();
+      if (!isClosed) timer = setTimeout(watch, EVERY_MS).unref();
     };
     look().then(again, again); // A Redis outage is reported by the calls that need Redis.
   }

@@ -15,14 +15,13 @@ export interface PostWebhookDeps {
   /** Keyed by the receiver's id. */
   readonly targets: ReadonlyMap<string, WebhookTarget>;
   readonly clock: Clock;
-  readonly timeoutMs?: number;
 }
 
 /** The timeout of a receiver (Standard Webhooks: 15 to 30 seconds). */
 const TIMEOUT_MS = 20_000;
 
 /** Sends messages according to Standard Webhooks: signed, with an id that stays the same. Follows no redirects. */
-export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: PostWebhookDeps): PostWebhook {
+export function createPostWebhook({ targets, clock }: PostWebhookDeps): PostWebhook {
   return async (endpoint, event, signal) => {
     const target = targets.get(endpoint);
     if (!target) return "Its URL or its secret is not configured in this process";
@@ -37,13 +36,13 @@ export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: Po
       "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
       "webhook-signature": target.secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(" "),
     };
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: bounded });
       await response.body?.cancel();
       return response.ok ? undefined : `It answered ${response.status}`;
     } catch (error) {
-      if (bounded.aborted && !signal.aborted) return `It did not answer within ${timeoutMs / 1000} seconds`;
+      if (bounded.aborted && !signal.aborted) return `It did not answer within ${TIMEOUT_MS / 1000} seconds`;
       const { cause } = error as { readonly cause?: { readonly code?: string } };
       return `It could not be reached${cause?.code ? ` (${cause.code})` : ""}`;
     }

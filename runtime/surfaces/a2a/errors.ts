@@ -44,8 +44,8 @@ export const isRefusal = (answer: object): answer is A2aRefusal => "error" in an
 export const refuse = (code: number, message: string): A2aRefusal => ({ error: { code, message } });
 
 /** Too many requests. */
-export const refuseForNow = (code: number, retryAfter: number): A2aRefusal => ({
-  error: { code, message: `Too many requests; try again in ${retryAfter} s` },
+export const refuseForNow = (retryAfter: number): A2aRefusal => ({
+  error: { code: PEER_CODES.policy, message: `Too many requests; try again in ${retryAfter} s` },
   status: 429,
   retryAfter,
 });
@@ -54,7 +54,7 @@ export const refuseForNow = (code: number, retryAfter: number): A2aRefusal => ({
 export function toPeerRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter = 1 } = problem.options;
-  if (problem.code === "rate-limited") return refuseForNow(PEER_CODES.policy, retryAfter);
+  if (problem.code === "rate-limited") return refuseForNow(retryAfter);
   if (HTTP_FAULTS.includes(problem.code)) return { error: problem.toRpcError(), status: problem.status };
   const isStore = problem.code === "unavailable";
   const code = isStore ? PEER_CODES.storeUnavailable : PEER_CODES.internalError;

@@ -10,7 +10,6 @@ import {
   A2A_CODES,
   type A2aRefusal,
   isRefusal,
-  PEER_CODES,
   refuse,
   refuseForNow,
   toDetails,
@@ -133,7 +132,7 @@ function isPaying(received: Received): boolean {
 
 /** The refusal for too many requests. Peer methods have a code of their own. */
 function refuseOften(method: string, retryAfter: number): A2aRefusal {
-  if (findPeerMethod(method)) return refuseForNow(PEER_CODES.policy, retryAfter);
+  if (findPeerMethod(method)) return refuseForNow(retryAfter);
   return toTaskRefusal(new Problem("rate-limited", `Too many requests; try again in ${retryAfter} s`, { retryAfter }));
 }
 

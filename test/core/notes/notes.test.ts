@@ -26,12 +26,12 @@ describe("what is kept beside the book", () => {
     one.note("0xa", "refused:insufficient_funds");
     other.note("0xb", "refused:invalid_signature");
     await Promise.all([one.close(), other.close()]);
-    expect(await readRefusals(store, { now })).to.have.deep.members([
+    expect(await readRefusals(store, now)).to.have.deep.members([
       { payer: "0xa", lastAt: now, counts: { "refused:insufficient_funds": 3, "failed:buyer-refused": 1 } },
       { payer: "0xb", lastAt: now, counts: { "refused:invalid_signature": 1 } },
     ]);
     now += 91 * DAY_MS;
-    expect(await readRefusals(store, { now })).to.deep.equal([]);
+    expect(await readRefusals(store, now)).to.deep.equal([]);
   });
 
   it("keeps the payers who came often when somebody makes wallet after wallet", async () => {
@@ -39,7 +39,7 @@ describe("what is kept beside the book", () => {
     for (const _ of [1, 2]) refusals.note("0xoften", "refused:insufficient_funds");
     for (let wallet = 0; wallet < 2000; wallet += 1) refusals.note(`0x${wallet}`, "refused:invalid_signature");
     await refusals.close();
-    const kept = await readRefusals(store, { now });
+    const kept = await readRefusals(store, now);
     expect(kept).to.have.length(500);
     expect(kept.map(({ payer }) => payer))
       .to.include("0xoften")

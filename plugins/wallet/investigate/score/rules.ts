@@ -19,8 +19,6 @@ export interface RuleFinding {
   readonly points: number;
   /** In a sentence. */
   readonly finding: string;
-  /** The exposures on which it is based. */
-  readonly exposures?: readonly Exposure[];
 }
 
 /** A row of the table in README.md. */
@@ -44,7 +42,7 @@ const toExposureRule = (
   ...head,
   weigh({ movements }, exposures) {
     const weighed = weigh(exposures, movements);
-    return weighed && { ...weighed, finding: toExposureFinding(head.code, weighed.exposures) };
+    return weighed && { points: weighed.points, finding: toExposureFinding(head.code, weighed.exposures) };
   },
 });
 

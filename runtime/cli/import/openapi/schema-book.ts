@@ -17,8 +17,6 @@ export interface SchemaBook {
    * The file of a schema that is a plain reference to an object, e.g. `PetstorePet`; undefined for any other schema.
    */
   fileOf(schema: unknown, side: WireSide): string | undefined;
-  /** Whether all its values are objects. */
-  isObject(schema: unknown): boolean;
   /** The files that these schemas reference directly or indirectly, by name. */
   filesOf(schemas: readonly unknown[]): ReadonlyMap<string, JsonObject>;
 }
@@ -146,7 +144,6 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
       complete([toKey(schema.$ref, "input"), toKey(schema.$ref, "output")]);
       return (side === "input" ? taken : given).schema.type === "object" ? fileName(schema.$ref, side) : undefined;
     },
-    isObject: (schema) => isObjectOnly(schema, look),
     filesOf(schemas) {
       const byName = new Map([...pages.values()].map((page) => [fileName(page.reference, page.side), page]));
       const named = schemas.flatMap((schema) => (typeof schema === "string" ? [schema] : filesIn(schema)));

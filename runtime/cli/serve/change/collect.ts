@@ -9,7 +9,8 @@ import { runInNewContext } from "node:vm";
 const EVERY = 4;
 
 /** To be called when an earlier set has ended. Starts a collection after every few sets. */
-export function createCollector(collect: () => void = openCollect()): () => void {
+export function createCollector(): () => void {
+  const collect = openCollect();
   let ended = 0;
   return () => {
     ended += 1;

@@ -38,13 +38,13 @@ export function createPeerDoor({ methods, keys, store, budget, audience, clock }
     const { envelope } = read;
     const { origin, key_id: keyId, nonce } = envelope;
     const answer = await keys.find({ origin, keyId }, client);
-    if (answer.kind === "busy") return refuseForNow(PEER_CODES.policy, answer.retryAfter);
+    if (answer.kind === "busy") return refuseForNow(answer.retryAfter);
     if (answer.kind === "refused") return refuse(PEER_CODES.peerCard, answer.reason);
     if (!isSealedBy(answer.key, method, envelope)) return refuse(PEER_CODES.badSignature, BAD_SIGNATURE);
     const claimed = await store.putIfAbsent(toNonceKey(origin, nonce), 1, PEER_POLICY.nonce_seconds * 1000);
     if (!claimed) return refuse(PEER_CODES.replay, "This nonce was used before; sign the request anew");
     const retryAfter = await budget.take(origin);
-    return retryAfter > 0 ? refuseForNow(PEER_CODES.policy, retryAfter) : methods(method, envelope);
+    return retryAfter > 0 ? refuseForNow(retryAfter) : methods(method, envelope);
   };
 }
 
