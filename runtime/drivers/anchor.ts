@@ -3,6 +3,7 @@ import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
 import type { EvmSender } from "./evm/sender.ts";
 import { tooDear } from "./evm/sender-chain.ts";
+import { MEMO_PROGRAM } from "./solana/programs.ts";
 import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
 
@@ -24,9 +25,6 @@ export interface AnchorOptions {
 const ANCHOR_GAS = 60_000n;
 /** The least gas limit that the sender gives it. When this gas costs more than the cap of fees, it cannot be sent. */
 const LEAST_GAS = 25_000n;
-
-/** The SPL Memo program, version 2: logs a text and that the accounts have signed it. */
-const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
  * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo

@@ -23,9 +23,9 @@ export interface SolanaTransfer {
 const MAX_BYTES = 1232; // the packet limit of the network
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-const TRANSFER_CHECKED = 12; // SPL Token instruction 12: u8 tag, u64 amount (little endian), u8 decimals
-const TRANSFER_CHECKED_BYTES = 10;
-// The places of its accounts: source, mint, destination, authority.
+/** SPL Token's instruction: u8 tag, u64 amount (little endian), u8 decimals; source, mint, destination, authority. */
+export const TRANSFER_CHECKED = 12;
+export const TRANSFER_CHECKED_BYTES = 10;
 const DESTINATION = 2;
 const AUTHORITY = 3;
 

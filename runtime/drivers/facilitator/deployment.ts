@@ -23,7 +23,7 @@ export interface ReadSignature {
 export type TreasuryCall = Required<Pick<EvmCall, "to" | "data">>;
 
 /** Multicall3 has the same address on every public EVM chain. */
-const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
+export const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 /** Unwraps an ERC-6492 signature, and leaves others as they are; undefined for a malformed one. */
 export async function readSignature(signature: Hex): Promise<ReadSignature | undefined> {

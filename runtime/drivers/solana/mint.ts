@@ -1,4 +1,5 @@
 import type { SolanaClient } from "./client.ts";
+import { TOKEN_PROGRAM } from "./programs.ts";
 
 /** The configuration of a token. */
 export interface MintFacts {
@@ -9,7 +10,7 @@ export interface MintFacts {
 
 /** The offset of a mint's decimals (SPL Token, `Mint`), and the programs whose mints have this layout. */
 const DECIMALS_AT = 44;
-const TOKEN_PROGRAMS = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
+const TOKEN_PROGRAMS = [TOKEN_PROGRAM, "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
 
 /**
  * Compares a token with its configuration: returns a sentence that names the difference, or undefined.

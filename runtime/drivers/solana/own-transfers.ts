@@ -1,9 +1,6 @@
 import type { VersionedTransactionResponse } from "@solana/web3.js";
-
-const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-/** SPL Token's instruction: u8 tag, u64 amount (little endian), u8 decimals; source, mint, destination, owner. */
-const TRANSFER_CHECKED = 12;
-const TRANSFER_CHECKED_BYTES = 10;
+import { TRANSFER_CHECKED, TRANSFER_CHECKED_BYTES } from "../../core/x402/solana-transaction.ts";
+import { TOKEN_PROGRAM } from "./programs.ts";
 
 /**
  * What an owner has transferred to itself, in atomic units: a seller who buys with the wallet that is paid. The balance

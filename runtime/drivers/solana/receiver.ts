@@ -1,6 +1,7 @@
 import type { PublicKey } from "@solana/web3.js";
 import type { SolanaClient } from "./client.ts";
 import { checkMint, type MintFacts } from "./mint.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
 export interface SolanaReceiver extends MintFacts {
   readonly client: SolanaClient;
@@ -10,8 +11,6 @@ export interface SolanaReceiver extends MintFacts {
   readonly symbol: string;
 }
 
-const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 /**
  * Why nothing can be paid to a receiver: a sentence, or undefined. A transfer to an address without a token account fails,
  * and with other decimals every price would be another one. @throws Problem `unavailable` when the node is of another
@@ -24,7 +23,7 @@ export async function findReceiverObstacle(receiver: SolanaReceiver, signal: Abo
   return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
 }
 
-/** The associated token account of an owner (SPL Associated Token Account program). @param owner base58 @param mint base58 */
+/** The associated token account of an owner. @param owner base58 @param mint base58 */
 export async function tokenAccountOf(owner: string, mint: string): Promise<PublicKey> {
   const { PublicKey } = await import("@solana/web3.js");
   const [token, program] = [TOKEN_PROGRAM, ASSOCIATED_TOKEN_PROGRAM].map((key) => new PublicKey(key));
@@ -33,7 +32,7 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<Publi
   return account;
 }
 
-/** Whether the associated token account exists (SPL Associated Token Account program). */
+/** Whether the associated token account exists. */
 async function hasAccount({ client, payTo, mint }: SolanaReceiver, signal: AbortSignal): Promise<boolean> {
   const account = await tokenAccountOf(payTo, mint);
   return (await client.ask((connection) => connection.getAccountInfo(account), signal)) !== null;

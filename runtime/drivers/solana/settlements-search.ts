@@ -4,6 +4,7 @@ import type {
   VersionedMessage,
   VersionedTransactionResponse,
 } from "@solana/web3.js";
+import { MEMO_PROGRAM } from "./programs.ts";
 
 /** The result of a search. */
 export interface SearchResult {
@@ -55,9 +56,6 @@ export async function searchMessage(
     if (page.length < PAGE || recent.length < page.length) return { isComplete: true };
   }
 }
-
-/** SPL Memo. */
-const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /** The memo that x402 clients add to make each payment unique. */
 function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): string | undefined {

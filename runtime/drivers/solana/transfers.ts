@@ -2,8 +2,10 @@ import type { Connection, TokenBalance, VersionedTransactionResponse } from "@so
 import { Problem } from "../../api/problem.ts";
 import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
+import { TRANSFER_CHECKED } from "../../core/x402/solana-transaction.ts";
 import type { SolanaClient } from "./client.ts";
 import { sumOwnTransfers } from "./own-transfers.ts";
+import { MEMO_PROGRAM } from "./programs.ts";
 import { tokenAccountOf } from "./receiver.ts";
 
 export interface SolanaTransfersOptions {
@@ -16,8 +18,6 @@ export interface SolanaTransfersOptions {
 const PAGE = 1000;
 const BATCH = 10;
 const SIGNATURE_BYTES = 64;
-/** SPL Token's instruction number. */
-const TRANSFER_CHECKED = 12;
 /** The first account of a transaction pays its fee. */
 const FEE_PAYER = 0;
 const FETCHED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
@@ -53,7 +53,6 @@ async function isSignature(text: string): Promise<boolean> {
 }
 
 const COMPUTE_BUDGET = "ComputeBudget111111111111111111111111111111";
-const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
  * Whether a transaction has the form that stock clients give to payments (x402, "exact" on Solana): the fee is paid by
@@ -66,7 +65,7 @@ function looksPaid({ transaction: { message } }: VersionedTransactionResponse): 
   return (
     programs[0] === COMPUTE_BUDGET &&
     programs[1] === COMPUTE_BUDGET &&
-    programs.slice(3).includes(MEMO) &&
+    programs.slice(3).includes(MEMO_PROGRAM) &&
     transfer?.data[0] === TRANSFER_CHECKED &&
     !instructions.some(({ accountKeyIndexes }) => accountKeyIndexes.includes(FEE_PAYER))
   );

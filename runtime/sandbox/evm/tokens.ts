@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { Problem } from "../../api/problem.ts";
+import { MULTICALL3 } from "../../drivers/facilitator/deployment.ts";
 import multicall3 from "../contracts/Multicall3.abi.json" with { type: "json" };
 import sandboxToken from "../contracts/SandboxToken.abi.json" with { type: "json" };
 import type { EvmChain } from "./chain.ts";
@@ -53,9 +54,6 @@ export async function placeToken(chain: EvmChain, { address, ...token }: TokenOp
       order(encodeFunctionData({ abi, functionName: "setBlacklisted", args: [account as Hex, blacklisted] })),
   };
 }
-
-/** The address of Multicall3 on every public EVM chain. */
-const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 const abi = parseAbi([
   "function initialize(string name, string symbol, string version, uint8 decimals)",

@@ -1,12 +1,13 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { TOKEN_PROGRAM } from "../../drivers/solana/programs.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../json-rpc.ts";
 import { openBank } from "./bank.ts";
 import { createFaucet, type SvmFaucet } from "./faucet.ts";
 import { createMempool, type SvmMempool } from "./mempool.ts";
 import { createNodeMethods } from "./node-methods.ts";
 import { createSlots } from "./slots.ts";
-import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./tokens.ts";
+import { readToken, toMintData, toTokenAddress, toTokenData } from "./tokens.ts";
 import { createTransactionMethods } from "./transaction-methods.ts";
 
 /** How to start an embedded Solana chain. */

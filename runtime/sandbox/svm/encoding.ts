@@ -1,9 +1,10 @@
 import { base58 } from "@scure/base";
 import { toDecimal } from "../../core/set/price.ts";
+import { TOKEN_PROGRAM } from "../../drivers/solana/programs.ts";
 import type { Execution, LandedTransaction, SvmAccount, SvmBank } from "./bank.ts";
 import { toLoadedAddresses } from "./lookups.ts";
 import type { SvmSlots } from "./slots.ts";
-import { readMint, readToken, TOKEN_PROGRAM } from "./tokens.ts";
+import { readMint, readToken } from "./tokens.ts";
 import type { WireTransaction } from "./transaction.ts";
 
 /** The encodings of Solana's RPC. */

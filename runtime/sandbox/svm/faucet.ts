@@ -1,5 +1,6 @@
 import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
+import { MEMO_PROGRAM } from "../../drivers/solana/programs.ts";
 import type { SvmBank } from "./bank.ts";
 import type { SvmSlots } from "./slots.ts";
 import { toWireTransaction } from "./transaction.ts";
@@ -15,6 +16,7 @@ export interface SvmFaucet {
 export function createFaucet(bank: SvmBank, slots: SvmSlots): SvmFaucet {
   const keypair = Keypair.generate();
   const address = keypair.publicKey.toBase58();
+  const memo = new PublicKey(MEMO_PROGRAM);
   const owner = SystemProgram.programId.toBase58();
   bank.putAccount({ address, owner, lamports: 10n ** 18n, data: Buffer.alloc(0) });
 
@@ -26,7 +28,7 @@ export function createFaucet(bank: SvmBank, slots: SvmSlots): SvmFaucet {
       const { blockhash } = slots.latestBlockhash();
       const transaction = new Transaction({ feePayer: keypair.publicKey, recentBlockhash: blockhash }).add(
         SystemProgram.transfer({ fromPubkey: keypair.publicKey, toPubkey: new PublicKey(to), lamports }),
-        new TransactionInstruction({ keys: [], programId: MEMO_PROGRAM, data: Buffer.from(`airdrop ${gifts}`) }),
+        new TransactionInstruction({ keys: [], programId: memo, data: Buffer.from(`airdrop ${gifts}`) }),
       );
       transaction.sign(keypair);
       const wire = toWireTransaction(transaction.serialize());
@@ -37,5 +39,3 @@ export function createFaucet(bank: SvmBank, slots: SvmSlots): SvmFaucet {
     },
   };
 }
-
-const MEMO_PROGRAM = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");

@@ -1,11 +1,12 @@
 import { VersionedMessage } from "@solana/web3.js";
+import { TOKEN_PROGRAM } from "../../drivers/solana/programs.ts";
 import { NodeRpcError, type RpcMethods } from "../json-rpc.ts";
 import type { SvmAccount, SvmBank } from "./bank.ts";
 import { toAccountJson, toAmountJson, toContextJson, VERSION } from "./encoding.ts";
 import type { SvmFaucet } from "./faucet.ts";
 import { type SvmOptions, toAddress, toOptions } from "./options.ts";
 import type { SvmSlots } from "./slots.ts";
-import { readToken, TOKEN_PROGRAM } from "./tokens.ts";
+import { readToken } from "./tokens.ts";
 
 /** What these methods need. */
 export interface NodeMethodsOptions extends Pick<SvmFaucet, "airdrop"> {

@@ -1,14 +1,12 @@
 import { base58 } from "@scure/base";
 import { PublicKey } from "@solana/web3.js";
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from "../../drivers/solana/programs.ts";
 import type { SvmAccount } from "./bank.ts";
-
-/** The SPL Token program. */
-export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 
 /** The address of the associated token account of an owner. */
 export function toTokenAddress(mint: string, owner: string): string {
   const seeds = [owner, TOKEN_PROGRAM, mint].map((key) => new PublicKey(key).toBytes());
-  return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN_PROGRAM)[0].toBase58();
+  return PublicKey.findProgramAddressSync(seeds, new PublicKey(ASSOCIATED_TOKEN_PROGRAM))[0].toBase58();
 }
 
 /** The data of an initialized mint without a freeze authority. */
@@ -52,8 +50,6 @@ export function readMint(
   if (account?.owner !== TOKEN_PROGRAM || account.data.length !== MINT_BYTES) return undefined;
   return { supply: account.data.readBigUInt64LE(SUPPLY_AT), decimals: account.data[DECIMALS_AT] ?? 0 };
 }
-
-const ASSOCIATED_TOKEN_PROGRAM = new PublicKey("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 
 /** Layouts of the SPL Token program's accounts. */
 const MINT_BYTES = 82;

@@ -7,12 +7,13 @@ import {
   toReverseKey,
   toSolKeys,
 } from "../../../plugins/wallet/names/sol-keys.ts";
+import { TOKEN_PROGRAM } from "../../../runtime/drivers/solana/programs.ts";
 import { closeServer, createRpcServer, listenOnLoopback, NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { openBank } from "../../../runtime/sandbox/svm/bank.ts";
 import { createFaucet } from "../../../runtime/sandbox/svm/faucet.ts";
 import { createNodeMethods } from "../../../runtime/sandbox/svm/node-methods.ts";
 import { createSlots } from "../../../runtime/sandbox/svm/slots.ts";
-import { TOKEN_PROGRAM, toTokenData } from "../../../runtime/sandbox/svm/tokens.ts";
+import { toTokenData } from "../../../runtime/sandbox/svm/tokens.ts";
 
 export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
