@@ -2,7 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
-import { readHeader } from "../http/headers.ts";
+import { isJsonBody, readHeader } from "../http/headers.ts";
 import { readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import { NOT_JSON, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
@@ -33,7 +33,6 @@ export interface A2aServerOptions {
 /** The answer to one request. */
 type MethodAnswer = A2aRefusal | { readonly result: object; readonly call?: DoorCall };
 
-const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 /** A body counts as one more request for each 16 KB, because its input is stored until the task is paid. */
 const BYTES_OF_ONE = 16_384;
 
@@ -105,7 +104,7 @@ type Received =
   | { readonly kind: "refused"; readonly id?: RpcId | undefined; readonly refusal: A2aRefusal };
 
 async function checkMediaType({ headers, admit }: DoorRequest): Promise<void> {
-  if (JSON_TYPE.test(readHeader(headers, "content-type") ?? "")) return;
+  if (isJsonBody(headers)) return;
   await admit(false);
   throw new Problem("unsupported-media-type");
 }

@@ -6,3 +6,7 @@ export function readHeader(headers: RequestHeaders, name: string): string | unde
   const value = headers[name];
   return value === undefined ? undefined : String(value).replace(/^[\t ]+|[\t ]+$/g, "");
 }
+
+/** Whether `Content-Type` says that a body is JSON. */
+export const isJsonBody = (headers: RequestHeaders): boolean =>
+  /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(readHeader(headers, "content-type") ?? "");

@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { tryParseJson } from "../../core/json.ts";
-import { type RequestHeaders, readHeader } from "../http/headers.ts";
+import { isJsonBody, type RequestHeaders, readHeader } from "../http/headers.ts";
 import { type BroughtPayment, readPaymentHeaders, readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import {
@@ -34,7 +34,6 @@ interface MessageAnswer {
 }
 
 const MAX_BATCH = 20;
-const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 
 /** An MCP endpoint (Streamable HTTP, stateless). */
 export function createMcpServer({ access, maxBytes, ...options }: McpServerOptions): RpcDoor {
@@ -50,8 +49,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const { headers } = http;
     const unwelcome = checkAccess(headers);
     if (unwelcome !== undefined) return refuse(http, fail(403, RPC_CODES.invalidRequest, unwelcome));
-    if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
-      return refuse(http, failWith(new Problem("unsupported-media-type")));
+    if (!isJsonBody(headers)) return refuse(http, failWith(new Problem("unsupported-media-type")));
     const { text, bytes } = await http.read();
     const value = tryParseJson(text);
     if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, NOT_JSON));
