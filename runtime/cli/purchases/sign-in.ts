@@ -1,9 +1,10 @@
-import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { sign } from "node:crypto";
 import { base58 } from "@scure/base";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { type Claim, readClaim, toMessage } from "../../core/wallets/claim.ts";
+import { parseSolanaKey } from "../../drivers/treasury-keys.ts";
 import { ask, field, type SellerResponse, textField } from "../call/http.ts";
 import { decodedChallenge } from "../call/offers.ts";
 
@@ -21,17 +22,9 @@ async function openSigner(rail: RailManifest, key: string): Promise<TextSigner> 
   return { address: account.address, sign: (message) => account.signMessage({ message }) };
 }
 
-/** The DER prefix of an Ed25519 private key (RFC 8410, section 7). */
-const ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
-
 function openSolana(key: string): TextSigner {
-  const seed = base58.decode(key).subarray(0, 32);
-  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519, seed]), format: "der", type: "pkcs8" });
-  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  return {
-    address: base58.encode(Buffer.from(x, "base64url")),
-    sign: async (text) => base58.encode(sign(null, Buffer.from(text), privateKey)),
-  };
+  const { address, privateKey } = parseSolanaKey(key);
+  return { address, sign: async (text) => base58.encode(sign(null, Buffer.from(text), privateKey)) };
 }
 
 /**
