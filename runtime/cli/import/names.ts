@@ -116,12 +116,23 @@ export function toTitle(text: string, fallback: string): string {
 }
 
 /** A description: Latin-1 in one paragraph, at most 450 characters. */
-export function toDescription(text: string, fallback: string): { readonly text: string; readonly isCut: boolean } {
-  const [plain = ""] = [toPlainText(text), fallback]
-    .map((one) => toLatin(one).replaceAll(/\s+/g, " ").trim())
-    .filter(Boolean);
-  return { text: cut(plain, 450, " ..."), isCut: plain.length > 450 };
+export const toDescription = (text: string, fallback: string): string =>
+  cut(toParagraph(toPlainText(text)) || toParagraph(fallback), LONGEST, " ...");
+
+/** The note that names the services whose descriptions are cut, if there are any. @param described ids and whole texts */
+export function toCutNote(described: readonly (readonly [id: string, description: string])[]): string[] {
+  const ids = described.filter(([, text]) => toParagraph(toPlainText(text)).length > LONGEST).map(([id]) => id);
+  if (ids.length === 0) return [];
+  return [`descriptions were cut to ${LONGEST} characters, which is what directories take: ${toIdList(ids)}`];
 }
+
+/** The first three ids, and how many more there are. */
+export const toIdList = (ids: readonly string[]): string =>
+  `${ids.slice(0, 3).join(", ")}${ids.length > 3 ? ` and ${ids.length - 3} more` : ""}`;
+
+const LONGEST = 450;
+
+const toParagraph = (text: string): string => toLatin(text).replaceAll(/\s+/g, " ").trim();
 
 /** The text without HTML and Markdown markup. */
 const toPlainText = (text: string): string =>

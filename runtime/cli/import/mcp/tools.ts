@@ -14,7 +14,9 @@ import {
 import {
   createNames,
   toClashNotes,
+  toCutNote,
   toDescription,
+  toIdList,
   toSchemaName,
   toServiceId,
   toServicePath,
@@ -47,18 +49,20 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
   const ids = new Map(tools.map((tool) => [tool, claim(toServiceId(upstream.id, tool.name), "_")]));
   const refused: LeftOut[] = [];
   const services: ImportedService[] = [];
+  const described: (readonly [id: string, description: string])[] = [];
   const schemas = new Map<string, JsonObject>();
   for (const tool of chosen) {
     try {
       const draft = readTool(tool, { id: ids.get(tool) ?? "", upstream: upstream.id, price });
       services.push(await withExample(draft));
+      described.push([draft.manifest.id, tool.description ?? ""]);
       for (const [name, schema] of draft.schemas) schemas.set(name, schema);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refused.push({ name: tool.name, reason: error.message });
     }
   }
-  const notes = [...toClashNotes(upstream.id, ids, chosen), ...toTextNote(services, chosen), ...toTraceNote(services)];
+  const notes = [...toClashNotes(upstream.id, ids, chosen), ...toCutNote(described), ...toTraceNote(services)];
   return {
     source,
     upstreams: services.length > 0 ? [upstream] : [],
@@ -90,7 +94,7 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   const manifest = {
     id,
     title: toTitle(tool.title ?? tool.annotations?.title ?? name, id.slice(0, 32)),
-    description: toDescription(description, `The tool ${name} of ${upstream}.`).text,
+    description: toDescription(description, `The tool ${name} of ${upstream}.`),
     route: `POST ${toServicePath(upstream, id)}`,
     ...(price !== undefined && { price, ...(hints.readOnly !== true && { charge: "first" }) }),
     proxy: { mcp: upstream, tool: name },
@@ -177,23 +181,10 @@ async function withExample({ tool, manifest, schemas }: Draft): Promise<Imported
   return { name: tool.name, manifest: { ...manifest, examples: [example] }, isDerived };
 }
 
-function toTextNote(services: readonly ImportedService[], chosen: readonly Tool[]): string[] {
-  const long = services.filter(({ name }) => {
-    const description = chosen.find((tool) => tool.name === name)?.description ?? "";
-    return toDescription(description, "").isCut;
-  });
-  return long.length === 0
-    ? []
-    : [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
-}
-
 function toTraceNote(services: readonly ImportedService[]): string[] {
   const unsure = services.filter(({ manifest }) => manifest.charge === "first");
   if (unsure.length === 0) return [];
-  return [`tools that do not say that they only read are paid first: ${toNames(unsure)}`];
+  return [
+    `tools that do not say that they only read are paid first: ${toIdList(unsure.map(({ manifest }) => manifest.id))}`,
+  ];
 }
-
-const toNames = (services: readonly ImportedService[]): string => {
-  const ids = services.slice(0, 3).map(({ manifest }) => manifest.id);
-  return `${ids.join(", ")}${services.length > 3 ? ` and ${services.length - 3} more` : ""}`;
-};

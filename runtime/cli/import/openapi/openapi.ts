@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
-import { createNames, toClashNotes, toDescription, toServiceId } from "../names.ts";
+import { createNames, toClashNotes, toCutNote, toIdList, toServiceId } from "../names.ts";
 import { readResponse } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
@@ -64,7 +64,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...upstreams.notes,
       ...kept.flatMap(({ parts }) => parts.request.notes),
       ...toClashNotes(upstream, ids, chosen),
-      ...toTextNote(kept),
+      ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
       ...toPostNote(kept),
     ],
   };
@@ -127,22 +127,11 @@ function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly 
   return wrap === undefined ? answer.body.examples : answer.body.examples.map((value) => ({ [wrap]: value }));
 }
 
-function toTextNote(drafts: readonly Draft[]): string[] {
-  const long = drafts.filter(({ parts: { operation } }) => toDescription(operation.description, "").isCut);
-  if (long.length === 0) return [];
-  return [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
-}
-
-const toNames = (drafts: readonly Draft[]): string => {
-  const ids = drafts.slice(0, 3).map(({ parts }) => parts.id);
-  return `${ids.join(", ")}${drafts.length > 3 ? ` and ${drafts.length - 3} more` : ""}`;
-};
-
 function toPostNote(drafts: readonly Draft[]): string[] {
   const posts = drafts.filter(({ parts }) => parts.operation.method === "POST" && parts.price !== undefined);
   if (posts.length === 0) return [];
   return [
-    `POST may leave traces, so it is paid first: ${toNames(posts)}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
+    `POST may leave traces, so it is paid first: ${toIdList(posts.map(({ parts }) => parts.id))}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
   ];
 }
 

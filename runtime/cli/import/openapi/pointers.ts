@@ -26,7 +26,7 @@ export function createPointers(document: JsonObject): Pointers {
     if (!reference.startsWith("#/")) return undefined;
     let value: unknown = document;
     for (const step of reference.slice(2).split("/")) {
-      const key = decode(step).replaceAll("~1", "/").replaceAll("~0", "~");
+      const key = tryDecode(step).replaceAll("~1", "/").replaceAll("~0", "~");
       // A reference's own siblings come first: schemas of OpenAPI 3.1 may have `$defs` beside a `$ref` into them.
       value = isInside(value, key) ? value[key] : childOf(followWithin(value, left), key);
     }
@@ -61,10 +61,11 @@ const isInside = (value: unknown, key: string): value is Record<string, unknown>
 
 const childOf = (value: unknown, key: string): unknown => (isInside(value, key) ? value[key] : undefined);
 
-function decode(step: string): string {
+/** A text without percent-encoding; a malformed one is left as it is. */
+export function tryDecode(text: string): string {
   try {
-    return decodeURIComponent(step);
+    return decodeURIComponent(text);
   } catch {
-    return step;
+    return text;
   }
 }

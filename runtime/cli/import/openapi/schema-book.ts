@@ -3,7 +3,7 @@ import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
 import { convertSchema, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
-import type { Pointers } from "./pointers.ts";
+import { type Pointers, tryDecode } from "./pointers.ts";
 import type { WireSide } from "./schema-words.ts";
 
 /** The schemas of one document, each converted on first use. */
@@ -181,7 +181,7 @@ function nameAll(document: JsonObject, upstream: string): { of(reference: string
   }
   return {
     of(reference, wanted) {
-      const known = given.get(decode(reference)) ?? given.get(reference);
+      const known = given.get(tryDecode(reference)) ?? given.get(reference);
       if (known !== undefined) return known;
       const last = reference.split("/").slice(-2).join(" ");
       const name = claim(wanted ?? toSchemaName(upstream, last));
@@ -189,12 +189,4 @@ function nameAll(document: JsonObject, upstream: string): { of(reference: string
       return name;
     },
   };
-}
-
-function decode(reference: string): string {
-  try {
-    return decodeURIComponent(reference);
-  } catch {
-    return reference;
-  }
 }

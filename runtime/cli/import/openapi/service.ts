@@ -35,7 +35,7 @@ export function toOperationManifest(parts: OperationParts, book: SchemaBook): Im
   return {
     id,
     title: toTitle(words.summary, id.slice(0, 32)),
-    description: toDescription(description || summary, words.fallback).text,
+    description: toDescription(description || summary, words.fallback),
     route: `POST ${route}`,
     ...(isRead && isFlat(input) && { aliases: [`GET ${route}`] }),
     ...(price !== undefined && { price, ...(!isRead && { charge: "first" }) }),
