@@ -1,4 +1,4 @@
-import { type Asset, compareTexts, type Transfer, toAmount } from "./sources/transfers.ts";
+import { type Asset, compare, type Transfer, toAmount } from "./sources/transfers.ts";
 
 /** The sum of transfers from one address to another in one asset. */
 export interface Flow {
@@ -42,13 +42,13 @@ export function toCounterparties(address: string, transfers: readonly Transfer[]
 
 /** The order of importance. */
 export const byWeight = (one: Counterparty, other: Counterparty): number =>
-  compare(other.usdc, one.usdc) || compare(other.coin, one.coin) || compareTexts(one.address, other.address);
+  compare(other.usdc, one.usdc) || compare(other.coin, one.coin) || compare(one.address, other.address);
 
 /** The transfers summed up as flows, sorted by sender, recipient and asset. */
 export function toFlows(transfers: readonly Transfer[]): Flow[] {
   const groups = Map.groupBy(transfers, ({ from, to, asset }) => `${from} ${to} ${asset}`);
   return [...groups]
-    .sort(([one], [other]) => compareTexts(one, other))
+    .sort(([one], [other]) => compare(one, other))
     .map(([, [first, ...rest]]) => {
       const { from, to, asset } = first as Transfer; // Groups are not empty.
       const all = [first as Transfer, ...rest];
@@ -78,7 +78,7 @@ export interface Volume {
 /** One volume per asset, in alphabetical order. @param transfers without those from the address to itself. */
 export function toVolumes(address: string, transfers: readonly Transfer[]): Volume[] {
   return [...Map.groupBy(transfers, ({ asset }) => asset)]
-    .sort(([one], [other]) => compareTexts(one, other))
+    .sort(([one], [other]) => compare(one, other))
     .map(([asset, all]) => {
       const [received, sent] = [all.filter(({ to }) => to === address), all.filter(({ from }) => from === address)];
       return {
@@ -93,5 +93,3 @@ export function toVolumes(address: string, transfers: readonly Transfer[]): Volu
 
 const sum = (transfers: readonly Transfer[]): bigint =>
   transfers.reduce((total, { units }) => total + BigInt(units), 0n);
-
-const compare = (one: bigint, other: bigint): number => Number(one > other) - Number(one < other);

@@ -18,7 +18,8 @@ export interface SetFolder {
   readonly digests: ReadonlyMap<string, string>;
 }
 
-const PLACES = ["manifests", "plugins", "schemas"];
+/** The folders of a shop. */
+export const PLACES = ["manifests", "plugins", "schemas"];
 /** Folders whose entries must all be files; any other entry is a fault. */
 const READ = ["manifests", "schemas"];
 const DIGITS = 16;

@@ -3,7 +3,7 @@ import type { Door } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import { toOffers } from "../call/offers.ts";
-import { type Answer, openDoor, type Visit, type Ware } from "./doors.ts";
+import { type Answer, NEVER, openDoor, type Visit, type Ware } from "./doors.ts";
 import type { Purse } from "./purses.ts";
 
 /** How a simulated buyer reacts to a challenge. */
@@ -15,7 +15,7 @@ export const HABITS: readonly Habit[] = [
 ];
 
 /** The doors that buyers use, in turn. */
-const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
+export const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
 
 /** The door of a buyer, chosen so that each habit uses each door. @param at the buyer's index */
 export const doorOf = (at: number): Door => DOORS[(at + Math.floor(at / HABITS.length)) % DOORS.length] as Door;
@@ -50,7 +50,6 @@ const PATIENCE_MS = 60_000;
 /** A buyer who leaves does so within this time after paying. */
 const LEAVES_MS = 60;
 const RETRY_MS = 1000;
-const NEVER = new AbortController().signal;
 
 /** Buys repeatedly, according to its habit, until the signal is aborted. A call in flight is finished. */
 export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<OwnPurchases> {

@@ -40,7 +40,8 @@ export interface ShopDoor {
   close(): Promise<void>;
 }
 
-const NEVER = new AbortController().signal;
+/** For what no buyer breaks off. */
+export const NEVER = new AbortController().signal;
 const ANSWER_MS = 60_000;
 const INFO = { name: "payphone-simulate", version: "1" };
 

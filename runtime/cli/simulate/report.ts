@@ -8,7 +8,7 @@ import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
-import type { OwnPurchases } from "./buyers.ts";
+import { DOORS, type OwnPurchases } from "./buyers.ts";
 
 /** A simulated buyer and its own count of its purchases. */
 export interface SimulatedClient extends OwnPurchases {
@@ -32,7 +32,6 @@ const PAUSE_MS = 3000;
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 const PAGE = 2000;
-const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
 
 /**
  * Prints the buyers' payments according to the chain and to the book, rail by rail, and the number of sales according

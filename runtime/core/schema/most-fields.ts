@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import type { Resolve, SchemaNode } from "./nodes.ts";
+import { listOf, type Resolve, type SchemaNode } from "./nodes.ts";
 
 type Keywords = { readonly [keyword: string]: unknown };
 
@@ -97,5 +97,3 @@ const conditional = (node: Keywords): unknown[] => {
   const dependent = Object.values(isObject(dependentSchemas) ? dependentSchemas : {});
   return [then, otherwise, ...dependent].filter((part) => part !== undefined);
 };
-
-const listOf = (nodes: unknown): readonly unknown[] => (Array.isArray(nodes) ? nodes : []);

@@ -18,6 +18,9 @@ export interface SchemaNodes {
   reach(node: unknown): ReadonlySet<unknown>;
 }
 
+/** The schemas of a keyword that has a list of them; none where it is missing. */
+export const listOf = (nodes: unknown): readonly SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
+
 const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Indexes documents. @param documents by name, without `.json`. */

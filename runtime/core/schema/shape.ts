@@ -1,6 +1,6 @@
 import { isObject } from "../json.ts";
 import { once } from "../once.ts";
-import type { Resolve, SchemaNode } from "./nodes.ts";
+import { listOf, type Resolve, type SchemaNode } from "./nodes.ts";
 
 /** How one level of a value is copied. */
 export interface Shape {
@@ -157,8 +157,6 @@ const hasType = ({ type }: Keywords, name: string): boolean => [type].flat().inc
 
 const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
   !isObject(node) || node.type === undefined || hasType(node, type);
-
-const listOf = (nodes: unknown): SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
 
 /** Whether the schema accepts `null`, judging by its keywords. */
 export function allowsNull(node: SchemaNode, resolve: Resolve, depth = 0): boolean {

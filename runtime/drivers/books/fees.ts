@@ -3,10 +3,9 @@ import type { Books, Span } from "../../core/books/books.ts";
 import { saleId } from "../../core/books/events.ts";
 import type { BookFee, FeeEvent, FeeSum } from "../../core/books/fees.ts";
 import { ATOMIC, packHex, packId, SUMMED, toSummed, unpackHex } from "./packing.ts";
-import { keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
+import { HOUR_MS, keyOf, LONE, MINUTE_MS, PARTS, UNITS } from "./schema.ts";
 import { cutSpan, selectSpans } from "./spans.ts";
 
-const HOUR_MS = UNITS.hour * MINUTE_MS;
 const NAMES = "network, symbol, decimals, purpose, reverted";
 
 /** Writes fees, one per transaction. */

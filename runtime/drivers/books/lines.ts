@@ -4,7 +4,7 @@ import type { SaleTimes } from "../../core/books/events.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toFiltered, toTermsWhere } from "./filters.ts";
 import { KINDS, packHex, packId, packUuid, unpackHex, unpackId, unpackUuid } from "./packing.ts";
-import { keyOf, MINUTE_MS, NANO_DECIMALS, PARTS, SHOWN, UNITS } from "./schema.ts";
+import { HOUR_MS, keyOf, NANO_DECIMALS, PARTS, SHOWN, UNITS } from "./schema.ts";
 import { createTermsReader, type LineTerms } from "./terms.ts";
 
 /** The queries of a book that return lines. */
@@ -20,7 +20,6 @@ const keyed = (column: string, value: string): string => `SELECT l.seq, l.sale
   FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf(value)}
   CROSS JOIN book_lines l ON l.seq = k.seq AND l.${column} = ${value}`;
 const FOUND_MOST = 200;
-const HOUR_MS = UNITS.hour * MINUTE_MS;
 const MOST_STATEMENTS = 50;
 
 export function createLineQuestions(db: DatabaseSync): LineQuestions {

@@ -5,15 +5,13 @@ import { createFeeQuestions } from "./fees.ts";
 import { createFeeGroups, createGroups } from "./groups.ts";
 import { createLineQuestions } from "./lines.ts";
 import { unpackHex } from "./packing.ts";
-import { MINUTE_MS, UNITS } from "./schema.ts";
+import { HOUR_MS, UNITS } from "./schema.ts";
 import { cutSpan, selectSpans } from "./spans.ts";
 import { createSums } from "./sums.ts";
 import { createVisitCount } from "./visits.ts";
 
 /** The queries that read the tables. */
 export type BookQuestions = Omit<Books, "refresh" | "close">;
-
-const HOUR_MS = UNITS.hour * MINUTE_MS;
 
 /** Answers queries from the tables of a book. Every query blocks the thread. */
 export function createBookQuestions(db: DatabaseSync): BookQuestions {

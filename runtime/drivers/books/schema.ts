@@ -85,3 +85,4 @@ export const SHOWN = "coalesce((SELECT CAST(value AS INTEGER) FROM book_place WH
 export const MINUTE_MS = 60_000;
 /** The units of sums and counts, in minutes. */
 export const UNITS = { minute: 1, hour: 60, day: 1440 } as const;
+export const HOUR_MS = UNITS.hour * MINUTE_MS;

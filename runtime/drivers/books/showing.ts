@@ -1,12 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { ATOMIC, NANO } from "./packing.ts";
-import { keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
+import { HOUR_MS, keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
 import { createVisits } from "./visits.ts";
 
 /** Lines per step: about ten milliseconds of the thread. The more lines, the fewer page writes per line. */
 export const SHOW_STEP = 1000;
 
-const HOUR_MS = UNITS.hour * MINUTE_MS;
 const DAY_MS = UNITS.day * MINUTE_MS;
 
 /** SQL of the lines of a step; ?1 is the number before its first line and ?2 that of its last line. */

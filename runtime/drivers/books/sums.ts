@@ -2,11 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type { BookSum, Books, Span, Split } from "../../core/books/books.ts";
 import { packPayer } from "./filters.ts";
 import { ATOMIC, KINDS, NANO, SUMMED, SUMMED_AGAIN, toSummed } from "./packing.ts";
-import { MINUTE_MS, UNITS } from "./schema.ts";
+import { HOUR_MS, UNITS } from "./schema.ts";
 import { cutSpan, type SelectedSpans, selectSpans, unitsOf } from "./spans.ts";
 
 const SPLITS: readonly Split[] = ["service", "door", "rail"];
-const HOUR_MS = UNITS.hour * MINUTE_MS;
 
 /** Reads the sums per hour and day; lines of own wallets are summed one by one. */
 export function createSums(db: DatabaseSync): Books["sums"] {

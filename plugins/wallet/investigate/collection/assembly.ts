@@ -1,6 +1,6 @@
 import type { Activity, Evidence, Graph, GraphNode, Movements, Screened } from "../evidence.ts";
 import { toVolumes } from "../flows.ts";
-import { compareTexts, type Transfer } from "../sources/transfers.ts";
+import { compare, type Transfer } from "../sources/transfers.ts";
 import type { Correlation, CorrelationInput } from "./correlation.ts";
 import type { Neighbourhood } from "./graph.ts";
 import type { MergedHistory } from "./histories.ts";
@@ -26,14 +26,14 @@ export function toMovements(
     lastAt: others.at(-1)?.at ?? null,
     isWhole,
     largest: [...Map.groupBy(others, ({ asset }) => asset)]
-      .sort(([one], [other]) => compareTexts(one, other))
+      .sort(([one], [other]) => compare(one, other))
       .flatMap(([, all]) => all.sort(bySize).slice(0, LARGEST)),
   };
 }
 
 function bySize(one: Transfer, other: Transfer): number {
   const [less, more] = [BigInt(other.units), BigInt(one.units)];
-  return Number(less > more) - Number(less < more) || compareTexts(one.id, other.id);
+  return compare(less, more) || compare(one.id, other.id);
 }
 
 /** Adds names and screenings to the neighbourhood. */

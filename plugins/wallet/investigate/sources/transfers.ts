@@ -68,8 +68,9 @@ export const toAmount = (units: bigint, asset: Asset): string => toDecimalText(u
 /** Merges lists without duplicates, oldest first; ties by id. */
 export function mergeTransfers(lists: readonly (readonly Transfer[])[]): Transfer[] {
   const byId = new Map(lists.flat().map((transfer) => [transfer.id, transfer]));
-  return [...byId.values()].sort((one, other) => one.at - other.at || compareTexts(one.id, other.id));
+  return [...byId.values()].sort((one, other) => one.at - other.at || compare(one.id, other.id));
 }
 
-/** Compares by code units: the same order on every machine. */
-export const compareTexts = (one: string, other: string): number => Number(one > other) - Number(one < other);
+/** Compares by value; texts by code units, in the same order on every machine. */
+export const compare = <T extends string | bigint>(one: T, other: T): number =>
+  Number(one > other) - Number(one < other);

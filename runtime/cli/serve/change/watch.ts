@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { readFolder } from "../../history/folder.ts";
+import { PLACES, readFolder } from "../../history/folder.ts";
 
 export interface FolderWatch {
   close(): void;
@@ -15,7 +15,6 @@ export interface FolderWatchOptions {
 
 /** How long files must stay unchanged, since an editor writes a file in several steps. */
 const CALM_MS = 60;
-const FOLDERS = ["manifests", "plugins", "schemas"];
 
 /** Watches all files of a set, including the shop's other files that plugins import. */
 export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch {
@@ -65,7 +64,7 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
  * Node's recursive watcher loses files that editors replace. Files may be links into other folders.
  */
 function foldersOf(dir: string): ReadonlyMap<string, number> {
-  const own = FOLDERS.map((name) => join(dir, name)).flatMap((folder) => [folder, ...foldersBelow(folder)]);
+  const own = PLACES.map((name) => join(dir, name)).flatMap((folder) => [folder, ...foldersBelow(folder)]);
   const files = filesOf(dir).flatMap((name) => tried(() => [dirname(realpathSync(join(dir, name)))]));
   return new Map([dir, ...own, ...files].flatMap((folder) => tried(() => [[folder, statSync(folder).ino] as const])));
 }
