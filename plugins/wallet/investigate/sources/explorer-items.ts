@@ -1,4 +1,5 @@
 import { toJsonFields } from "../../fields.ts";
+import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import type { Label, Transfer } from "./transfers.ts";
 
 /** Reads an item of /addresses/{hash}/token-transfers; empty for malformed items and amounts of 0. */
@@ -6,6 +7,12 @@ export function readTokenTransfers(item: unknown): Transfer[] {
   const { from, to, total, transaction_hash, log_index } = toJsonFields(item);
   const { value } = toJsonFields(total);
   return toTransfers({ item, from, to, asset: "USDC", units: value, tx: transaction_hash, at: log_index });
+}
+
+/** Whether an item of /addresses/{hash}/token-transfers is of another token than USDC, which the query has asked for. */
+export function isOtherToken(item: unknown): boolean {
+  const { address_hash, address = address_hash } = toJsonFields(toJsonFields(item).token);
+  return isAddress(address) && address.toLowerCase() !== USDC_ON_BASE.toLowerCase();
 }
 
 /** Reads the ETH transfer of an item of /addresses/{hash}/transactions; empty for failed transactions. */

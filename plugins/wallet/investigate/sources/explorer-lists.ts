@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { Problem, type Upstream } from "#plugin";
+import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import {
+  isOtherToken,
   readInternalTransfers,
   readLabels,
   readNativeTransfers,
@@ -125,43 +128,49 @@ async function readPages(
   const items: unknown[] = [];
   let next: Pages["next"] = query;
   for (let page = 0; page < most && next; page += 1) {
-    const found: Page | Problem = await readPage(source, path, next, signal).catch(toFailure);
+    const found: Page | Problem = await readPage(source, path, { listing, query: next, signal }).catch(toFailure);
     if (found instanceof Problem) {
       if (page === 0) throw found;
       break;
     }
-    items.push(...found.items);
-    next = found.next_page_params && { ...listing.query, ...toQuery(found.next_page_params) };
+    items.push(...found.items.filter((item) => !isOtherToken(item)));
+    next = found.next;
   }
   const times = items.flatMap((item) => readTime(item) ?? []);
+  const isOwn = (address: string): boolean => path.toLowerCase().includes(address);
   return {
-    transfers: items.flatMap(listing.toTransfers),
+    transfers: items.flatMap(listing.toTransfers).filter(({ from, to }) => isOwn(from) || isOwn(to)),
     labels: uniqueLabels(items.flatMap(readLabels)),
     count: items.length,
-    sent: items.filter((item) => path.toLowerCase().includes(readSender(item) ?? "?")).length,
+    sent: items.filter((item) => isOwn(readSender(item) ?? "?")).length,
     oldestAt: times.length > 0 ? times.reduce((least, time) => Math.min(least, time)) : null,
     next,
   };
 }
 
-interface Page {
+interface Page extends Pick<Pages, "next"> {
   readonly items: readonly unknown[];
-  readonly next_page_params: Readonly<Record<string, unknown>> | null;
 }
 
-/** A page; empty for an unknown address (404). @throws Problem `upstream-failed` when the answer is not a list. */
+/**
+ * A page; empty for an unknown address (404).
+ * @throws Problem `upstream-failed` when the answer is not a list, or when the page repeats, as when a query is ignored.
+ */
 async function readPage(
   source: Upstream,
   path: string,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
+  { listing, query, signal }: Omit<PagesOptions, "most">,
 ): Promise<Page> {
   const answer = await source.get(path, { signal, query });
-  if (answer.status === 404) return { items: [], next_page_params: null };
-  const { items, next_page_params = null } = (answer.status === 200 && (answer.json() as Partial<Page> | null)) || {};
-  if (Array.isArray(items)) return { items, next_page_params };
+  if (answer.status === 404) return { items: [], next: null };
+  const { items, next_page_params: more } = toJsonFields(answer.status === 200 && answer.json());
   const list = path.split("/").at(-1);
-  throw new Problem("upstream-failed", `${source.title} answered ${list} with status ${answer.status}`);
+  if (!Array.isArray(items))
+    throw new Problem("upstream-failed", `${source.title} answered ${list} with status ${answer.status}`);
+  const next = more ? { ...listing.query, ...toQuery(toJsonFields(more)) } : null;
+  if (isDeepStrictEqual(next, query))
+    throw new Problem("upstream-failed", `${source.title} answered ${list} with the same page again`);
+  return { items, next };
 }
 
 const toQuery = (parameters: Readonly<Record<string, unknown>>): Record<string, string> =>

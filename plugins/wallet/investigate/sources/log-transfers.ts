@@ -38,9 +38,19 @@ export async function findLogTransfers(
   return mergeTransfers(
     answers.map(({ result }) => {
       if (!Array.isArray(result)) throw toMisfit(node, "eth_getLogs");
-      return result.flatMap((log: unknown) => toTransfer(node, toJsonFields(log), toTime));
+      return result.flatMap((log: unknown) => {
+        const fields = toJsonFields(log);
+        if (!isAsked(fields, word)) throw toMisfit(node, "eth_getLogs");
+        return toTransfer(node, fields, toTime);
+      });
     }),
   );
+}
+
+/** Whether a log is a transfer of USDC by or to the address: a node that ignores the filter gives those of any token. */
+function isAsked({ address, topics }: JsonFields, word: string): boolean {
+  const [event, ...parties] = Array.isArray(topics) ? topics.map((topic) => String(topic).toLowerCase()) : [];
+  return String(address).toLowerCase() === USDC_ON_BASE.toLowerCase() && event === TRANSFER && parties.includes(word);
 }
 
 /** The largest number of blocks that a refusal names: `limited to a 10,000 range`. Counts of results are ignored. */

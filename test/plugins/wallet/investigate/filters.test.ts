@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { offline } from "../../../support/sources/replay.ts";
+import type { Fault } from "../../../support/world/manners.ts";
+import type { Payment } from "../../../support/world/payments.ts";
+import { investigateIn } from "./world.ts";
+
+const toAddress = (name: string): string => `0x${Buffer.from(name.padEnd(20, ".")).toString("hex")}`;
+const toWord = (hex: string): string => `0x${hex.slice(2).padStart(64, "0")}`;
+const [SUBJECT, SHOP, OTHER] = [toAddress("subject"), toAddress("shop"), toAddress("other")];
+const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+const SPAM = toAddress("spam token");
+
+const PAYMENTS: readonly Payment[] = [
+  { from: OTHER, to: SUBJECT, asset: "ETH", amount: "0.5", daysAgo: 400 },
+  { from: SUBJECT, to: SHOP, asset: "ETH", amount: "0.1", daysAgo: 200 },
+];
+
+/** An item of a list of token transfers. */
+const toItem = (at: number, token: object, { from = OTHER, to = SUBJECT } = {}) => ({
+  transaction_hash: toWord(`0x${at}`),
+  log_index: at,
+  timestamp: `2026-10-0${at}T00:00:00.000000Z`,
+  from: { hash: from },
+  to: { hash: to },
+  token,
+  total: { value: "5000000" },
+});
+
+describe("an investigation whose sources do not keep to what they were asked for", () => {
+  offline();
+
+  async function investigate(page: object) {
+    const list: Fault = ({ name }) => (name.endsWith("/token-transfers") ? JSON.stringify(page) : undefined);
+    return (await investigateIn({ payments: PAYMENTS, manners: { blockscout: { fault: list } } }, SUBJECT)).data;
+  }
+
+  it("counts no other token as USDC, whichever name the token's address has", async () => {
+    const { movements, coverage } = await investigate({
+      items: [
+        toItem(1, { address_hash: USDC }),
+        toItem(2, { address: USDC.toLowerCase() }),
+        toItem(3, { address_hash: SPAM }),
+        toItem(4, { address: SPAM }),
+      ],
+      next_page_params: null,
+    });
+    expect(movements.volumes[1]).to.include({ asset: "USDC", received: "10", receivedCount: 2 });
+    expect(coverage.map(({ covers }) => covers).join()).to.contain("all 2 USDC transfers");
+  });
+
+  it("counts no transfer between others", async () => {
+    const { movements, graph } = await investigate({
+      items: [toItem(1, { address_hash: USDC }), toItem(2, { address_hash: USDC }, { to: SHOP })],
+      next_page_params: null,
+    });
+    expect(movements.volumes[1]).to.include({ asset: "USDC", received: "5", receivedCount: 1, sentCount: 0 });
+    expect(graph.counterparties).to.equal(2);
+  });
+
+  it("is not sure where an explorer gives one page again and again", async () => {
+    const data = await investigate({ items: [toItem(1, { address_hash: USDC })], next_page_params: { index: 1 } });
+    expect(data).to.include({ verdict: "inconclusive", provisional: true });
+    expect(data.missing).to.deep.include({
+      source: "Blockscout",
+      message:
+        "Of its USDC transfers only the newest 1 could be read: Blockscout answered token-transfers with the same page again",
+      atStake: 99,
+    });
+  });
+
+  for (const [what, changes] of Object.entries({
+    "another token": { address: SPAM },
+    "another event": { topics: [toWord("0x1"), toWord(OTHER), toWord(SUBJECT)] },
+    "transfers between others": { topics: [TRANSFER, toWord(OTHER), toWord(SHOP)] },
+  }))
+    it(`believes no logs of a node that gives those of ${what}`, async () => {
+      const log = {
+        address: USDC,
+        topics: [TRANSFER, toWord(OTHER), toWord(SUBJECT)],
+        data: toWord("0x5"),
+        blockNumber: "0x1",
+        transactionHash: toWord("0x1"),
+        logIndex: "0x1",
+        ...changes,
+      };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: [log] });
+      const logs: Fault = ({ name }) => (name === "eth_getLogs" ? body : undefined);
+      const { data } = await investigateIn({ payments: PAYMENTS, manners: { base: { fault: logs } } }, SUBJECT);
+      expect(data.movements.volumes.map(({ asset }) => asset)).to.deep.equal(["ETH"]);
+      expect(data.missing.map(({ message }) => message)).to.deep.equal([
+        "Base node answered eth_getLogs with something else",
+      ]);
+    });
+});
