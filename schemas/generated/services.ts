@@ -586,7 +586,7 @@ export interface IntelWalletResponse {
      */
     base_tx_count: number | null;
     /**
-     * EVM: whether the wallet has sent a transaction on Base or Ethereum, or holds ETH or USDC there. Solana: whether any transaction has named it.
+     * EVM: whether the wallet has sent a transaction on Base or Ethereum, or holds ETH or USDC there. Solana: whether any transaction has named it, or it holds SOL or USDC.
      */
     has_history: boolean | null;
   };

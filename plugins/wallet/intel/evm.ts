@@ -1,7 +1,7 @@
 import type { Upstream } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
 import { readEther, readTransactionCount, readUsdcOnBase } from "./evm-reads.ts";
-import { type EvmSource, type FindOut, NO_BALANCES } from "./findings.ts";
+import { type EvmSource, type FindOut, NO_BALANCES, toHasHistory } from "./findings.ts";
 import type { Gather, WalletSources } from "./gather.ts";
 
 export interface EvmOptions {
@@ -30,7 +30,7 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
       balances: { ...NO_BALANCES, base_eth, eth_eth, base_usdc },
       activity: {
         base_tx_count,
-        has_history: toHasHistory([base_tx_count, eth_tx_count], [base_eth, eth_eth, base_usdc]),
+        has_history: toHasHistory([base_tx_count, eth_tx_count].map(isAboveZero), [base_eth, eth_eth, base_usdc]),
       },
       identity: { ens_name, sns_name: null },
       ...rest,
@@ -38,12 +38,4 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
   };
 }
 
-/**
- * True when a chain has a sent transaction, or the wallet has a balance; null when neither was seen and a source
- * failed.
- */
-function toHasHistory(counts: readonly (number | null)[], balances: readonly (string | null)[]): boolean | null {
-  if (counts.some((count) => count !== null && count > 0)) return true;
-  if (balances.some((balance) => balance !== null && balance !== "0")) return true;
-  return [...counts, ...balances].includes(null) ? null : false;
-}
+const isAboveZero = (count: number | null): boolean | null => (count === null ? null : count > 0);

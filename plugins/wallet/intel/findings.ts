@@ -23,3 +23,13 @@ export type FindOut = (key: string, signal: AbortSignal) => Promise<IntelFinding
 
 /** All balances unknown. */
 export const NO_BALANCES = { base_eth: null, eth_eth: null, base_usdc: null, sol: null, solana_usdc: null } as const;
+
+/**
+ * Whether a wallet was ever in use: it was seen on a chain, or it holds something; null when neither is so and a source
+ * failed. A node that has pruned its history sees nothing, but its balances tell.
+ */
+export function toHasHistory(seen: readonly (boolean | null)[], balances: readonly (string | null)[]): boolean | null {
+  const signs = [...seen, ...balances.map((balance) => (balance === null ? null : balance !== "0"))];
+  if (signs.includes(true)) return true;
+  return signs.includes(null) ? null : false;
+}

@@ -1,6 +1,6 @@
 import type { Upstream } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
-import { type FindOut, NO_BALANCES, type SolanaSource } from "./findings.ts";
+import { type FindOut, NO_BALANCES, type SolanaSource, toHasHistory } from "./findings.ts";
 import type { Gather, WalletSources } from "./gather.ts";
 import { readHasHistory, readSol, readUsdcOnSolana } from "./solana-reads.ts";
 
@@ -25,7 +25,7 @@ export function createSolanaFindings({ solana, names, gather }: SolanaOptions): 
     return {
       chain_inferred: "solana",
       balances: { ...NO_BALANCES, sol, solana_usdc },
-      activity: { base_tx_count: null, has_history: solana_history },
+      activity: { base_tx_count: null, has_history: toHasHistory([solana_history], [sol, solana_usdc]) },
       identity: { ens_name: null, sns_name },
       ...rest,
     };

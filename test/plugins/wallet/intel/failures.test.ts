@@ -7,7 +7,18 @@ import { createScreening } from "../../../../plugins/wallet/screen/screening.ts"
 import type { RpcAnswer, Upstream } from "../../../../runtime/api/plugin.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import { createHost, problemOf } from "../../host.ts";
-import { answer, BONFIDA, DEAD, gather, NODES, openHost, SOURCES, UNUSED_EVM, VITALIK } from "./sources.ts";
+import {
+  answer,
+  BONFIDA,
+  DEAD,
+  gather,
+  NODES,
+  openHost,
+  SOURCES,
+  UNUSED_EVM,
+  UNUSED_SOLANA,
+  VITALIK,
+} from "./sources.ts";
 
 const EVM = SOURCES.filter((source) => NODES[source] !== "solana");
 const SOLANA = SOURCES.filter((source) => NODES[source] === "solana");
@@ -28,7 +39,7 @@ describe("wallet intelligence whose sources fail", () => {
           expect(bundle.errors[0]?.message).to.match(/^(Base|Ethereum|Solana) node /);
           const values: Record<string, unknown> = { ...bundle.balances, ...bundle.activity, ...bundle.identity };
           expect(sources.filter((each) => values[each] === null)).to.deep.equal(source in values ? [source] : []);
-          expect(values.has_history).to.equal(source === "solana_history" ? null : true);
+          expect(values.has_history).to.equal(true);
         });
 
   it("lacks at most what one node knows when that node has been asked too often", async () => {
@@ -51,6 +62,13 @@ describe("wallet intelligence whose sources fail", () => {
       ens_name: "empty",
     });
     expect((await gather(UNUSED_EVM)).activity).to.deep.equal({ base_tx_count: 0, has_history: null });
+  });
+
+  it("knows a Solana wallet that holds something as used, though its node has pruned all of its transactions", async () => {
+    answer({ solana_history: "empty" });
+    expect((await gather(BONFIDA)).activity).to.deep.equal({ base_tx_count: null, has_history: true });
+    answer({ solana_history: "empty", sol: "empty", solana_usdc: "error" });
+    expect((await gather(UNUSED_SOLANA)).activity).to.deep.equal({ base_tx_count: null, has_history: null });
   });
 
   it("names the screening when that fails", async () => {
