@@ -10,7 +10,8 @@ const LEAST_LAMPORTS = 10_000_000n;
 
 /**
  * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money.
- * Money that the wallet lost went to the accounts that gained, to each at most its gain; and the reverse.
+ * Money that the wallet lost went to the accounts that gained, in proportion to their gains and at most these; and the
+ * reverse.
  * @param transaction an answer of `getTransaction` (`encoding: json`). Failed and malformed ones give no transfers.
  */
 export function readSolanaTransfers(
@@ -41,10 +42,17 @@ function toTransfers(changes: Changes, { signature, wallet, at, asset }: Facing)
   const others = [...changes].filter(
     ([owner, change]) => owner !== wallet && change !== 0n && change > 0n !== own > 0n,
   );
-  return others.map(([owner, change]) => {
-    const units = (magnitude(change) < magnitude(own) ? magnitude(change) : magnitude(own)).toString();
+  const total = others.reduce((sum, [, change]) => sum + magnitude(change), 0n);
+  const moved = total < magnitude(own) ? total : magnitude(own);
+  let counted = 0n;
+  return others.flatMap(([owner, change]) => {
+    const before = (moved * counted) / total;
+    counted += magnitude(change);
+    const units = (moved * counted) / total - before; // The parts add up to `moved`.
+    if (units === 0n) return [];
     const parties = own < 0n ? { from: wallet, to: owner } : { from: owner, to: wallet };
-    return { id: `${signature}:${asset}:${parties.from}:${parties.to}`, tx: signature, ...parties, asset, units, at };
+    const id = `${signature}:${asset}:${parties.from}:${parties.to}`;
+    return [{ id, tx: signature, ...parties, asset, units: units.toString(), at }];
   });
 }
 

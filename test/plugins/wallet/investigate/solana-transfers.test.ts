@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { USDC_ON_SOLANA } from "../../../../plugins/wallet/intel/solana-reads.ts";
+import { readSolanaTransfers } from "../../../../plugins/wallet/investigate/sources/solana-transfers.ts";
+import type { Transfer } from "../../../../plugins/wallet/investigate/sources/transfers.ts";
+
+/** The transfers of `wallet` in a transaction that changed the owners' USDC so. */
+function read(changes: Readonly<Record<string, bigint>>): Transfer[] {
+  const held = 10n ** 15n;
+  const toBalances = (amountOf: (change: bigint) => bigint): object[] =>
+    Object.entries(changes).map(([owner, change]) => ({
+      mint: USDC_ON_SOLANA,
+      owner,
+      uiTokenAmount: { amount: String(amountOf(change)) },
+    }));
+  const meta = { preTokenBalances: toBalances(() => held), postTokenBalances: toBalances((change) => held + change) };
+  return readSolanaTransfers({ meta, transaction: {} }, "wallet", { signature: "s", blockTime: 1 });
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+
+describe("the transfers in a Solana transaction", () => {
+  it("are whole where one pays several, or several pay one", () => {
+    const paid = read({ wallet: -10_000_000n, shop: 9_900_000n, fee: 100_000n });
+    expect(paid.map(({ from, to, units }) => [from, to, units])).to.deep.equal([
+      ["wallet", "shop", "9900000"],
+      ["wallet", "fee", "100000"],
+    ]);
+    expect(read({ employer: -100n, wallet: 5n, colleague: 95n }).map(({ units }) => units)).to.deep.equal(["5"]);
+  });
+
+  it("are shared out where several pay several", () => {
+    const received = read({ one: -10n, other: -10n, market: 15n, wallet: 5n });
+    expect(received.map(({ from, units }) => [from, units])).to.deep.equal([
+      ["one", "2"],
+      ["other", "3"],
+    ]);
+  });
+
+  it("add up to what the wallet has gained or lost, as far as others have lost or gained it", () => {
+    const change = fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n });
+    fc.assert(
+      fc.property(change, fc.array(change, { maxLength: 6 }), (own, others) => {
+        const changes = { wallet: own, ...Object.fromEntries(others.map((each, at) => [`other${at}`, each])) };
+        const against = sum(others.filter((each) => each > 0n !== own > 0n).map((each) => (each < 0n ? -each : each)));
+        const size = own < 0n ? -own : own;
+        const moved = own === 0n ? 0n : against < size ? against : size;
+        const transfers = read(changes);
+        expect(sum(transfers.map(({ units }) => BigInt(units)))).to.equal(moved);
+        for (const { units } of transfers) expect(units).not.to.equal("0");
+      }),
+    );
+  });
+});
