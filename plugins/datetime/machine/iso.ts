@@ -39,6 +39,8 @@ const PERIODS: readonly (readonly [RegExp, ToDate])[] = [
 
 const PARTS = /^([^T\s[]+)(?:[T\s]([^Z\s[+−-]+)\s?(Z|[+−-]\d\d(?::?\d\d(?::?\d\d)?)?)?)?(\[.+)?$/i;
 const TIME = /^(\d\d)(?::?(\d\d)(?::?(\d\d))?)?(?:[.,](\d{1,18}))?$/;
+/** After a T a fraction of an hour, after a space hours and minutes as many people write them. */
+const DOTTED = /^\d\d[.,][0-5]\d$/;
 const SUFFIX = /^(?:\[!?([a-z][\w+/-]*)\])?(?:\[u-ca=(?:iso8601|gregory)\])?$/i;
 
 /**
@@ -54,11 +56,14 @@ export function readIso(text: string, zone: string): Reading | undefined {
   const day = toDate(dateText, DAYS);
   const date = day ?? (time ? undefined : toDate(dateText, PERIODS));
   if (!date) return undefined;
-  const grounds = toGrounds(dateText, day !== undefined, time !== undefined);
+  const isDotted = DOTTED.test(timeText ?? "");
+  const isClock = isDotted && text[dateText.length] === " ";
+  const dotted = isDotted ? [`${timeText} is read as ${isClock ? "hours and minutes" : "a fraction of an hour"}`] : [];
+  const grounds = time && day ? { ...MACHINE, assumptions: dotted } : toGrounds(dateText, day !== undefined);
   const ownZone = named[1] ?? zone;
   if (!time) return toReading(date, undefined, ownZone, grounds);
   const [, hour = "", minute, second, fraction] = time;
-  const wall = toWall(date, { hour, minute, second, fraction });
+  const wall = toWall(date, isClock ? { hour, minute: fraction } : { hour, minute, second, fraction });
   if (!offset) return toReading(wall.toPlainDate(), wall.toPlainTime(), ownZone, grounds);
   const reading = toExactReading(toInstant(wall, offset), ownZone, grounds);
   if (named[1] && !/^z$/i.test(offset) && !reading.at.toPlainDateTime().equals(wall))
@@ -66,9 +71,10 @@ export function readIso(text: string, zone: string): Reading | undefined {
   return reading;
 }
 
-function toGrounds(dateText: string, isDay: boolean, hasTime: boolean): Grounds {
+/** The grounds of a date without a time. */
+function toGrounds(dateText: string, isDay: boolean): Grounds {
   if (!isDay) return { isMachine: true, assumptions: [`${dateText} is a period; its first day is taken`] };
-  if (hasTime || !/^\d{7}$/.test(dateText)) return MACHINE;
+  if (!/^\d{7}$/.test(dateText)) return MACHINE;
   return { isMachine: true, assumptions: [`${dateText} is read as a year and a day of the year, not as Unix seconds`] };
 }
 
