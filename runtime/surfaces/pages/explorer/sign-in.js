@@ -1,4 +1,5 @@
-import { encodeHeader } from "./x402.js";
+import { h } from "./dom.js";
+import { encodeHeader, FACTS } from "./x402.js";
 
 /**
  * What a challenge says about signing in (x402 extension `sign-in-with-x`).
@@ -41,4 +42,24 @@ export async function signIn(provider, { info, supportedChains }) {
   const hex = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const signature = await provider.request({ method: "personal_sign", params: [`0x${hex}`, address] });
   return encodeHeader({ ...info, ...chain, address, signature });
+}
+
+/**
+ * The section shown when a wallet must sign in but nothing is paid.
+ * @param {string} error why
+ * @param {readonly HTMLElement[]} buttons
+ */
+export function toSigning(error, buttons) {
+  const none = FACTS.sandbox
+    ? "The sandbox's own buyer signs in on the command line: npx payphone purchases."
+    : "No browser wallet was found. Sign in on the command line: npx payphone purchases.";
+  const hint = buttons.length > 0 ? "You sign a text for this site alone. Nothing is paid." : none;
+  return h(
+    "section",
+    { class: "answer due" },
+    h("h3", {}, "402: a wallet must sign in"),
+    h("p", {}, `The seller says: ${error}.`),
+    ...buttons,
+    h("p", { class: "hint" }, hint),
+  );
 }

@@ -1,10 +1,11 @@
 import { h, toBox, toMore } from "./dom.js";
 import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
+import { keepPayment, recallPayment } from "./kept.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
 import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
-import { signInOf } from "./sign-in.js";
+import { signInOf, toSigning } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
 /**
@@ -30,6 +31,11 @@ export function setUpTry(form) {
     const value = readInput();
     if (value) void work(async () => show(toCall(form.dataset, value)));
   });
+  const kept = recallPayment();
+  if (kept) {
+    say("You have paid on this page before.");
+    outcome.replaceChildren(toRetry(kept.call, kept.payment));
+  }
 
   /** @returns {Readonly<Record<string, unknown>> | undefined} */
   function readInput() {
@@ -77,16 +83,19 @@ export function setUpTry(form) {
         ? "Sending the request without a payment …"
         : "Sending the same request again, with the payment …",
     );
+    if (payment !== undefined) keepPayment({ call, payment });
     const answer = await send(call, payment).catch(() => undefined);
     if (!answer) {
       say("There was no answer: the connection broke, or the seller is gone.");
       outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
-    } else if (answer.challenge)
+    } else if (answer.challenge) {
+      if (payment !== undefined) keepPayment(undefined);
       await offer(call, answer.challenge, { whole: answer.body, isRefusal: payment !== undefined });
-    else if (answer.status === 200) showResult(answer);
+    } else if (answer.status === 200) showResult(answer);
     else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid.
       const isOver = !isAgain && isFinal(answer);
+      if (payment !== undefined && isOver) keepPayment(undefined);
       say(
         isOver && !isPaid(answer.body) ? "The call did not succeed. Nothing was charged." : "The call did not succeed.",
       );
@@ -188,26 +197,6 @@ export function setUpTry(form) {
       if (payment !== undefined) await show(call, payment);
     }
   }
-}
-
-/**
- * The section shown when a wallet must sign in but nothing is paid.
- * @param {string} error why
- * @param {readonly HTMLElement[]} buttons
- */
-function toSigning(error, buttons) {
-  const none = FACTS.sandbox
-    ? "The sandbox's own buyer signs in on the command line: npx payphone purchases."
-    : "No browser wallet was found. Sign in on the command line: npx payphone purchases.";
-  const hint = buttons.length > 0 ? "You sign a text for this site alone. Nothing is paid." : none;
-  return h(
-    "section",
-    { class: "answer due" },
-    h("h3", {}, "402: a wallet must sign in"),
-    h("p", {}, `The seller says: ${error}.`),
-    ...buttons,
-    h("p", { class: "hint" }, hint),
-  );
 }
 
 /**

@@ -210,6 +210,31 @@ withBrowser.describe("the explorer of a sandbox", () => {
     expect(await service("roll").locator(".try").innerText()).not.to.include("Nothing was charged");
   });
 
+  it("lets the same payment be sent again after the page was left amid a paid call", async () => {
+    await page.route("**/v1/roll", async (route) => {
+      if (!("payment-signature" in route.request().headers())) return route.continue();
+      await route.fetch(); // The seller answers, and the page is left before it hears of it.
+      return page.goto(`${counter.url}/docs`).then(() => undefined);
+    });
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await page.waitForURL(`${counter.url}/docs`);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.goBack();
+    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
+  });
+
+  it("forgets a payment that was refused", async () => {
+    await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
+    await page.reload();
+    await service("roll").getByRole("button", { name: "See the price" }).waitFor();
+    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(0);
+  });
+
   it("says why a payment was refused, and offers anew", async () => {
     await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
     await send("roll");

@@ -107,6 +107,21 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     expect(await progress().innerText()).to.equal("It is being worked on: reading blocks");
   });
 
+  it("is found again when the page is loaded again, with the payment that bought it", async () => {
+    await script(RUNNING);
+    const payments: (string | undefined)[] = [];
+    page.on("request", (request) => payments.push(request.headers()["payment-signature"]));
+    await buy();
+    const title = await job().getByRole("heading").innerText();
+    await page.reload();
+    await page.getByText("You have paid on this page before.").waitFor();
+    await page.getByRole("button", { name: "Ask again with the same payment" }).click();
+    await job().getByText("It is being worked on: reading blocks").waitFor();
+    expect(await job().getByRole("heading").innerText()).to.equal(title);
+    const [first, ...others] = payments.filter((payment) => payment !== undefined);
+    expect(others).to.deep.equal([first]);
+  });
+
   for (const [outcome, answer, said] of [
     ["was paid back", { ...FAILED, refund_tx: TRANSACTION }, TRANSACTION],
     ["is paid back by hand", { ...FAILED, refund_pending: "manual" }, "by hand (refund_pending: manual)"],

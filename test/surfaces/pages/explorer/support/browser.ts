@@ -99,6 +99,7 @@ async function clear(
   const context = page.context();
   for (const event of ["pageerror", "request", "console"]) page.removeAllListeners(event as "request");
   await page.unrouteAll();
+  await page.evaluate("sessionStorage.clear()");
   await page.goto("about:blank");
   if (viewport) await page.setViewportSize(viewport);
   await page.emulateMedia({ media: null, colorScheme });
