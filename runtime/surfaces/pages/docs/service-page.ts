@@ -66,9 +66,9 @@ ${source !== undefined && html`<p class="source">The answers come from ${source}
 <noscript><p class="notice">Without JavaScript this page can be read, and its code copied; trying the service here needs it.</p></noscript>
 ${toTryForm(service, takes, fields)}
 <h2>Takes</h2>
-${toTable(fields, "required")}
+${toTable("Takes", fields, "required")}
 <h2>Gives</h2>
-${toTable(toFields(gives), "optional")}
+${toTable("Gives", toFields(gives), "optional")}
 </div>
 ${toCodes(service, site, baseUrl)}
 </article>
@@ -101,13 +101,13 @@ function toAmounts(price: string, site: SiteManifest): string {
 }
 
 /** @param marked which fields are marked: the required or the optional ones. */
-function toTable(fields: readonly DescribedField[], marked: "required" | "optional"): Html {
+function toTable(title: string, fields: readonly DescribedField[], marked: "required" | "optional"): Html {
   if (fields.length === 0) return html`<p>A JSON object.</p>`;
   const rows = fields.map(
     ({ name, type, isRequired, rules, description }) =>
       html`<tr><th scope="row"><code>${name}</code>${isRequired === (marked === "required") && html` <span class="${marked}">${marked}</span>`}</th><td><span class="type">${type}</span>${rules.map((rule) => html` <span class="rule">${rule}</span>`)}</td><td>${toProse(description)}</td></tr>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Fields"><table class="fields"><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="fields"><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 /** The facts that the script needs to explain offers. */

@@ -89,14 +89,16 @@ withBrowser.describe("the pages", () => {
   });
 
   for (const path of ["/", "/docs/roll"]) {
-    it(`fit a phone's width: ${path}`, async () => {
-      open = await visit(browser, counter.url + path, PHONE);
-      if (path !== "/") await askForRoll(open.page);
-      const [content, screen] = await open.page.evaluate<[number, number]>(
-        "[document.documentElement.scrollWidth, innerWidth]",
-      );
-      expect(content).to.be.at.most(screen);
-    });
+    for (const size of ["100%", "200%"])
+      it(`fit a phone's width, with texts of ${size}: ${path}`, async () => {
+        open = await visit(browser, counter.url + path, PHONE);
+        await open.page.evaluate(`document.documentElement.style.fontSize = "${size}"`);
+        if (path !== "/") await askForRoll(open.page);
+        const [content, screen] = await open.page.evaluate<[number, number]>(
+          "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+        );
+        expect(content).to.be.at.most(screen);
+      });
 
     for (const colorScheme of ["light", "dark"] as const) {
       it(`have texts that can be read, ${colorScheme}: ${path}`, async () => {
@@ -117,7 +119,7 @@ withBrowser.describe("the pages", () => {
   });
 
   it("have one title each, a language, and landmarks", async () => {
-    for (const path of ["/", "/docs"]) {
+    for (const path of ["/", "/docs", "/docs/roll"]) {
       open = await visit(browser, counter.url + path);
       const { page } = open;
       expect(await page.locator("h1").count()).to.equal(1);
@@ -125,8 +127,10 @@ withBrowser.describe("the pages", () => {
       for (const role of ["banner", "main"] as const)
         expect(await page.getByRole(role).count(), `${role} of ${path}`).to.equal(1);
       const names = await page.getByRole("navigation").evaluateAll((navs) => navs.map((nav) => nav.ariaLabel));
+      const regions = await page.locator(".scroll").evaluateAll((all) => all.map((one) => one.ariaLabel));
+      expect(regions).to.deep.equal(path.endsWith("roll") ? ["Takes", "Gives"] : []);
       expect(names).to.deep.equal(path === "/" ? ["Site"] : ["Site", "Services"]);
-      if (path === "/") await open.close();
+      if (path !== "/docs/roll") await open.close();
     }
   });
 });

@@ -90,6 +90,8 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
 
   it("fits a phone with the longest of names", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).to.equal(0);
+    expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).to.equal(
+      0,
+    );
   });
 });

@@ -30,7 +30,9 @@ withBrowser.describe("the page of a report, in a browser", () => {
     for (const colorScheme of ["light", "dark"] as const)
       it(`is no wider than a ${size}, and its texts stand out, where it is ${colorScheme}`, async () => {
         const open = await visit(browser, url, { ...options, colorScheme });
-        const wider = await open.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        const wider = await open.page.evaluate(
+          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
         expect(wider).to.equal(0);
         expect(await findFaint(open.page)).to.deep.equal([]);
         const [broad, narrow] = await Promise.all(
