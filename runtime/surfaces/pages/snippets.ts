@@ -17,14 +17,16 @@ const STOCK_LIMIT = 1;
 
 /** Code that calls a service from outside the page. */
 export function toSnippets(service: Service, site: SiteManifest, baseUrl: string): Snippet[] {
-  const isPaid = service.manifest.price !== undefined;
+  const { price, sign_in: needsSignIn } = service.manifest;
+  const isPaid = price !== undefined;
   const rail = site.rails.find(({ network, currency }) => network.startsWith("eip155:") && currency === "usd");
   return [
     { title: "curl", language: "sh", code: toCurl(service, baseUrl) },
     ...(isPaid && rail ? [{ title: "fetch", language: "js" as const, code: toFetch(service, rail, baseUrl) }] : []),
     ...(isPaid && rail ? [{ title: "Python", language: "python" as const, code: toPython(service, baseUrl) }] : []),
     { title: "MCP", language: "json", code: toMcpConfiguration(site, baseUrl) },
-    { title: "CLI", language: "sh", code: toCommand(service, baseUrl) },
+    // `payphone call` does not sign in.
+    ...(needsSignIn ? [] : [{ title: "CLI", language: "sh" as const, code: toCommand(service, baseUrl) }]),
   ];
 }
 

@@ -49,6 +49,13 @@ describe("a snippet of the explorer's", () => {
     expect(stdout).to.include("treasure_drop_42").and.include("eip191");
   });
 
+  it("is no command where a wallet must sign in, since `payphone call` does not", async () => {
+    const { service } = await showSet(ROOT);
+    const titlesOf = (id: string) => toSnippets(service(id), site, counter.url).map(({ title }) => title);
+    expect(titlesOf("purchases")).to.deep.equal(["curl", "MCP"]);
+    expect(titlesOf("attest_verify")).to.deep.equal(["curl", "MCP", "CLI"]);
+  });
+
   it("pays as it stands: the command line", async () => {
     const command = (await codeOf("CLI")).replace(/^npx payphone/m, `${process.execPath} runtime/cli/payphone.js`);
     const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: { PATH: process.env.PATH } });
