@@ -2,7 +2,9 @@ import type { Temporal } from "temporal-polyfill";
 import { type DayRule, type NamedDay, toDay } from "./day.ts";
 import { type DayRange, PERIOD, toPeriods } from "./periods.ts";
 
-const DAYS = "(?:business|working|work|trading|banking) ?days?|weekdays?";
+/** The kinds of days that are not counted on weekends. */
+export const BUSINESS = "(?:business|working|work|trading|banking)";
+const DAYS = `${BUSINESS} ?days?|weekdays?`;
 const WEEKENDS = "Business days are Monday to Friday; holidays are not considered";
 
 /** Business days, counted from today, from another day, or within a period. */
@@ -20,7 +22,7 @@ export const BUSINESS_DAY_RULES: readonly DayRule[] = [
   ],
   [
     new RegExp(
-      `\\b(?<count>\\d{1,4}|an?|the) (?:${DAYS}) (?<side>after|from|following|before|prior to) (?<anchor>.+)$`,
+      `\\b(?:(?<count>\\d{1,4}|an?|the) (?:${DAYS}) (?<side>after|from|following|before|prior to)|(?:the )?(?:next|1th) (?:${DAYS}) (?<side>after|following)|(?:the )?last (?:${DAYS}) (?<side>before|prior to)) (?<anchor>.+)$`,
     ),
     ({ count = "", side = "", anchor = "" }, _today, readAnchor) => {
       const { at, assumptions } = readAnchor(anchor);

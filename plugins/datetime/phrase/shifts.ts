@@ -1,6 +1,7 @@
 import type { Temporal } from "temporal-polyfill";
 import { PHRASE, type Reading, toReading } from "../reading.ts";
 import { takeMatch, WEEKDAY } from "../vocabulary.ts";
+import { BUSINESS } from "./business-days.ts";
 import type { PhraseContext, ReadAnchor } from "./day.ts";
 import { DURATION, type Duration, readDuration } from "./durations.ts";
 
@@ -24,7 +25,7 @@ interface Shift {
 
 type Groups = Readonly<Record<string, string | undefined>>;
 const LENGTH = `(?<duration>${DURATION})`;
-const ONE = "(?<duration>(?:day|week|month|year|hour|minute))";
+const ONE = `(?<!${BUSINESS} )(?<duration>(?:day|week|month|year|hour|minute))`;
 
 /** In the order in which they are tried. */
 const FORMS: readonly (readonly [RegExp, (groups: Groups) => Shift])[] = [

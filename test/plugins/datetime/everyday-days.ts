@@ -133,6 +133,10 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["St. Patrick's Day 2027", "2027-03-17T00:00:00+00:00", "medium"],
   ],
   "business days and ends": [
+    ["1 business day before March 8, 2027", "2027-03-05T00:00:00+00:00", "low"],
+    ["the business day after 5 March 2027", "2027-03-08T00:00:00+00:00", "low"],
+    ["next business day after Christmas", "2026-12-28T00:00:00+00:00", "low"],
+    ["the last working day before Christmas 2027", "2027-12-24T00:00:00+00:00", "low"],
     ["in 2 business days", "2026-11-24T14:30:00+00:00", "low"],
     ["5 working days from now", "2026-11-27T14:30:00+00:00", "low"],
     ["next business day", "2026-11-23T00:00:00+00:00", "low"],
