@@ -41,7 +41,7 @@ export interface ShopDoor {
 }
 
 /** For what no buyer breaks off. */
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 const ANSWER_MS = 60_000;
 const INFO = { name: "payphone-simulate", version: "1" };
 
