@@ -108,6 +108,10 @@ const toDom = (html: string): Page => (parseHTML(html) as unknown as { document:
 
 function toText(page: Page, from: Element = page.body): string {
   for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
+  for (const removed of page.querySelectorAll("del, s, strike")) removed.textContent = "";
+  // Without a mark, ten to the power of 6 would be 106, and the first footnote of 2020 would be 20201.
+  for (const raised of page.querySelectorAll("sup"))
+    if (/^[-+\u2212]?\d+$/.test(raised.textContent)) raised.before("^");
   for (const cell of page.querySelectorAll("td, th")) cell.after(" ");
   for (const line of page.querySelectorAll(LINES)) line.after(LINE);
   for (const paragraph of page.querySelectorAll(PARAGRAPHS)) {

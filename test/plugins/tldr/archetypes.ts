@@ -52,6 +52,12 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     has: WHOLE,
     lacks: ["First! What a mess"],
   },
+  "a story with powers, footnotes and corrections": {
+    html: page(
+      `<article><h1>Pier closed</h1>${STORY}<p>The pier holds 10<sup>6</sup> tons, has 400 m<sup>2</sup>, and was built in 1998<sup>1</sup>. A ticket costs <del>100</del> <s>90</s> 80 dollars.</p></article>`,
+    ),
+    has: [...WHOLE, "10^6 tons", "1998^1.", "costs 80 dollars"],
+  },
   "a blog post with code": {
     html: page(
       `<article><h1>Retrying</h1><p>Retries need a limit, or a failing server is buried by its own clients at the worst time.</p><pre><code>for (let i = 0; i &lt; 3; i++)\n  await send();</code></pre><p>Three attempts with growing pauses are enough for nearly all uses.</p></article>`,
