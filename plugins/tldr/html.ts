@@ -112,7 +112,7 @@ function toText(page: Page, from: Element = page.body): string {
   // Without a mark, ten to the power of 6 would be 106, and the first footnote of 2020 would be 20201.
   for (const raised of page.querySelectorAll("sup"))
     if (/^[-+\u2212]?\d+$/.test(raised.textContent)) raised.before("^");
-  for (const cell of page.querySelectorAll("td, th")) cell.after(" ");
+  for (const cell of page.querySelectorAll(":is(td, th) + :is(td, th)")) cell.before(" | ");
   for (const line of page.querySelectorAll(LINES)) line.after(LINE);
   for (const paragraph of page.querySelectorAll(PARAGRAPHS)) {
     paragraph.before(PARAGRAPH);

@@ -73,9 +73,9 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
   },
   "a table of figures": {
     html: page(
-      `<main><h1>Rainfall</h1><p>The rainfall of the three stations in the past year, in millimetres.</p><table><tr><th>Station</th><th>Rain</th></tr><tr><td>Harwick</td><td>812</td></tr><tr><td>Long Bay</td><td>640</td></tr></table></main>`,
+      `<main><h1>Rainfall</h1><p>The rainfall of the three stations in the past year, in millimetres.</p><table><tr><th>Station</th><th>Rain</th></tr><tr><td>Harwick</td><td>812</td></tr><tr><td>Long Bay</td><td>640</td></tr><tr><td></td><td>1452</td></tr></table></main>`,
     ),
-    has: ["Harwick 812", "Long Bay 640"],
+    has: ["Harwick | 812", "Long Bay | 640", "640 | 1452"],
   },
   "a recipe with lists": {
     html: page(

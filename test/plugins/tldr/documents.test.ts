@@ -37,7 +37,7 @@ describe("a document, read in a process of its own", () => {
       &amp; more</h2><p>First line<br>second <b>li</b>ne with <a href="https://two.example/">a link</a>.</p>
       <p>Three things matter here, and each of them is told:</p>
       <ol><li>the moon, which is near</li><li>the sun, which is heavy</li></ol>
-      <table><tr><th>Place</th><th>Metres</th></tr><tr><td>Fundy</td><td>16</td></tr></table>
+      <table><tr><th>Place</th><th>Metres</th><th>Spring</th></tr><tr><td>Fundy</td><td></td><td>16</td></tr></table>
       <pre>high()
 low()</pre>${ARTICLE}`);
     expect((await readHtml(html)).split("\n\n").slice(2 + 1, -2)).to.deep.equal([
@@ -45,7 +45,7 @@ low()</pre>${ARTICLE}`);
       "First line\nsecond line with a link.",
       "Three things matter here, and each of them is told:",
       "the moon, which is near\nthe sun, which is heavy",
-      "Place Metres\nFundy 16",
+      "Place | Metres | Spring\nFundy | | 16",
       "high()\nlow()",
     ]);
   });
