@@ -16,13 +16,9 @@ import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
+import { thrown } from "../support/thrown.ts";
 
 const never = new AbortController().signal;
-const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
 
 describe("an anchor", () => {
   const treasury = createTreasury({

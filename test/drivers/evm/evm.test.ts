@@ -8,6 +8,7 @@ import { createEvmSettlements } from "../../../runtime/drivers/evm/settlements.t
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { thrown } from "../../support/thrown.ts";
 
 const never = new AbortController().signal;
 const UNKNOWN = `0x${"ab".repeat(32)}` as const;
@@ -33,11 +34,6 @@ describe("an EVM chain", () => {
 
   const open = (retries = 2) =>
     createEvmClient({ url: proxy.url, chainId: 8453, retries, retryDelayMs: 5, timeoutMs: 5000 });
-  const thrown = (work: Promise<unknown>): Promise<unknown> =>
-    work.then(
-      () => "nothing was thrown",
-      (error: unknown) => error,
-    );
 
   describe("the EVM client", () => {
     it("asks for nothing before it is used, and for the chain id once", async () => {

@@ -10,6 +10,7 @@ import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { thrown } from "../../support/thrown.ts";
 
 const never = new AbortController().signal;
 const seller = "0x5e11e40000000000000000000000000000005e11";
@@ -18,11 +19,6 @@ const abi = parseAbi([
   "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)",
 ]);
-const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
 
 describe("the settlements on an EVM chain", () => {
   const base = rail("base");

@@ -3,7 +3,8 @@ import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
 import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
-import { jpycFacts, never, stageFacilitator, thrown } from "./stage.ts";
+import { thrown } from "../../support/thrown.ts";
+import { jpycFacts, never, stageFacilitator } from "./stage.ts";
 
 const KINDS = [{ x402Version: 2, scheme: "exact", network: "eip155:137" }];
 const remote: Facilitator = {

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { toHex } from "viem";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
-import { ETHER, GWEI, never, offer, second, seller, stageFacilitator, thrown, treasury } from "./stage.ts";
+import { thrown } from "../../support/thrown.ts";
+import { ETHER, GWEI, never, offer, second, seller, stageFacilitator, treasury } from "./stage.ts";
 
 describe("the in-process facilitator", () => {
   const stage = stageFacilitator();

@@ -4,6 +4,7 @@ import type { EvmInclusion } from "../../../runtime/drivers/evm/sender.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
 import { NO_MORE_WALLETS, SPENT } from "../../../runtime/drivers/facilitator/local-signer.ts";
 import { eventually } from "../../support/eventually.ts";
+import { thrown } from "../../support/thrown.ts";
 import {
   abi,
   HASH,
@@ -15,7 +16,6 @@ import {
   TREASURY,
   toInclusion,
 } from "./signer-stage.ts";
-import { thrown } from "./stage.ts";
 
 describe("the signer of a settlement", () => {
   let world: SignerStage["world"];

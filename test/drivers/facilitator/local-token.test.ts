@@ -3,7 +3,8 @@ import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local.ts";
 import { checkToken, type TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
-import { jpycFacts, never, polygon, seller, stageFacilitator, thrown, treasury } from "./stage.ts";
+import { thrown } from "../../support/thrown.ts";
+import { jpycFacts, never, polygon, seller, stageFacilitator, treasury } from "./stage.ts";
 
 describe("the in-process facilitator", () => {
   const stage = stageFacilitator();

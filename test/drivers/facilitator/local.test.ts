@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
-import { change, ETHER, never, offer, seller, stageFacilitator, thrown, treasury } from "./stage.ts";
+import { thrown } from "../../support/thrown.ts";
+import { change, ETHER, never, offer, seller, stageFacilitator, treasury } from "./stage.ts";
 
 describe("the in-process facilitator", () => {
   const stage = stageFacilitator();

@@ -24,13 +24,6 @@ export const second = "0x431d5dff03120afa4bdf332c61a6e1766ef37bdb";
 const { name, version } = polygon.domain!;
 export const jpycFacts: TokenFacts = { asset: polygon.asset, decimals: 18, name, version };
 
-/** What a promise fails with, or else its value. */
-export const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
-
 export const offer: PaymentRequirements = {
   scheme: "exact",
   network: "eip155:137",

@@ -16,11 +16,6 @@ const MEMO = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 export const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 export const SELLER = Keypair.generate().publicKey.toBase58();
 export const never = new AbortController().signal;
-export const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
 
 /** A transaction with this memo, whose fee somebody else pays unless it is the payer's own. */
 export function toTransaction(payer: PublicKey, memo?: string, isOwn = false): VersionedTransaction {

@@ -3,7 +3,8 @@ import { expect } from "chai";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import type { SolanaClient } from "../../../runtime/drivers/solana/client.ts";
 import { createSolanaSettlements } from "../../../runtime/drivers/solana/settlements.ts";
-import { HOUR, type Listed, MINT, NOW, never, openNode, SELLER, SLOT, thrown, toTransaction } from "./listing-node.ts";
+import { thrown } from "../../support/thrown.ts";
+import { HOUR, type Listed, MINT, NOW, never, openNode, SELLER, SLOT, toTransaction } from "./listing-node.ts";
 
 describe("what became of a payment on Solana", () => {
   const payer = Keypair.generate().publicKey;

@@ -1,7 +1,8 @@
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { searchMessage } from "../../../runtime/drivers/solana/settlements-search.ts";
-import { type Listed, openNode, SLOT, thrown, toTransaction } from "./listing-node.ts";
+import { thrown } from "../../support/thrown.ts";
+import { type Listed, openNode, SLOT, toTransaction } from "./listing-node.ts";
 
 describe("the search for a message on Solana", () => {
   const payer = Keypair.generate().publicKey;

@@ -9,13 +9,9 @@ import { createSolanaTransfers } from "../../../runtime/drivers/solana/transfers
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { thrown } from "../../support/thrown.ts";
 
 const never = new AbortController().signal;
-const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
 
 describe("the settlements on Solana", () => {
   const { asset, decimals } = rail("solana");

@@ -15,15 +15,11 @@ import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { thrown } from "../../support/thrown.ts";
 
 const never = new AbortController().signal;
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const memo = (text: string): SolanaInstruction => ({ program: MEMO, accounts: [], data: Buffer.from(text) });
-const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => value,
-    (error: unknown) => error,
-  );
 
 describe("a Solana chain", () => {
   let chain: SvmChain;
