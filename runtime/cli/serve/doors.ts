@@ -49,7 +49,7 @@ export interface Doors {
 export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {
   const { baseUrl } = shown;
   const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };
-  const agents = await openPeerDoor({ ...shown, ...own, createLimiter: own.store.createLimiter, config, links });
+  const agents = openPeerDoor({ ...shown, ...own, createLimiter: own.store.createLimiter, config, links });
   const icons = [{ src: links.icon, mimeType: "image/png", sizes: ["256x256"] }];
   const mcp = createMcp({ ...shown, routed: own.routed, invoke: own.invoke, loopback: isLoopback(config.host), icons });
   const doors = new Map<string, RpcDoor>([...agents.doors, [PATHS.mcp, mcp], ...(sandbox?.doors ?? [])]);

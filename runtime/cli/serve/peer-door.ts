@@ -17,15 +17,16 @@ import type { Config, PeerConfig } from "../config/config.ts";
 import { facilitatorVariables } from "../config/serve.ts";
 
 export interface PeerDoorDeps
-  extends Pick<A2aOptions, "services" | "routed" | "invoke" | "baseUrl" | "exchanges" | "signIns" | "store" | "clock"> {
-  /** Default: opened as configured. */
-  readonly identity?: Identity;
+  extends Pick<
+    A2aOptions,
+    "services" | "routed" | "invoke" | "baseUrl" | "identity" | "exchanges" | "signIns" | "store" | "clock"
+  > {
   readonly config: PeerConfig & Pick<Config, "facilitator" | "env">;
   readonly site: AgentCardOptions["site"] & Pick<SiteManifest, "facilitators">;
   /** Default: in memory. */
   readonly createLimiter?: CreateLimiter;
   /** Absolute URLs that the card shows. */
-  readonly links?: AgentCardOptions["links"];
+  readonly links: NonNullable<AgentCardOptions["links"]>;
 }
 
 /** The A2A door and the documents that describe it, by path. */
@@ -35,19 +36,16 @@ export interface OpenPeerDoor {
   close(): Promise<void>;
 }
 
-/** Opens the A2A door under the configured identity. @throws Problem `unavailable` when the identity cannot be read. */
-export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor> {
-  const { config, services, site, baseUrl, store, createLimiter, clock, links } = options;
-  const identity = options.identity ?? (await openOwnIdentity({ config, store, clock }));
+/** Opens the A2A door. */
+export function openPeerDoor({ config, createLimiter, links, ...own }: PeerDoorDeps): OpenPeerDoor {
+  const { site, baseUrl, identity, clock } = own;
   const web = createGuardedFetch();
   const budgets = createPeerBudgets(createLimiter);
-  const shown = { services, site, baseUrl, facilitator: toFacilitator(config, site), identity };
-  const { routed, invoke, exchanges, signIns } = options;
-  const own = { ...(routed && { routed }), invoke, exchanges, signIns };
+  const shown = { ...own, facilitator: toFacilitator(config, site) };
   const peerKeys = createPeerCards({ web, clock, budgets });
-  const card = toAgentCard({ ...shown, ...(links && { links }) });
+  const card = toAgentCard({ ...shown, links });
   return {
-    doors: new Map([[PATHS.a2a, createA2a({ ...shown, ...own, peerKeys, budgets, store, clock })]]),
+    doors: new Map([[PATHS.a2a, createA2a({ ...shown, peerKeys, budgets })]]),
     documents: new Map([
       [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],

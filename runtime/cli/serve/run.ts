@@ -108,20 +108,8 @@ export async function run(options: RunOptions): Promise<Running> {
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     for (const { site } of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, site));
     const notes = next === set && note !== undefined ? [note] : [];
-    const terms = {
-      set: next,
-      config,
-      baseUrl,
-      clock,
-      log,
-      knownRails,
-      notes,
-      monitor,
-      retired,
-      digest,
-      trace: tracing.trace,
-    };
-    return compose({ ...terms, store: shared, books, sandbox: sandbox?.(next) });
+    const sold = { set: next, digest, retired, knownRails, notes, sandbox: sandbox?.(next) };
+    return compose({ ...sold, config, baseUrl, store: shared, books, clock, log, monitor, trace: tracing.trace });
   };
   const first = { set, folder: tryRead(set.dir) };
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type OpenPeerDoor, openPeerDoor } from "../../../../runtime/cli/serve/peer-door.ts";
+import { type OpenPeerDoor, openOwnIdentity, openPeerDoor } from "../../../../runtime/cli/serve/peer-door.ts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
 import { BASE_URL, type Door, openDoor } from "./support/door.ts";
 
@@ -10,25 +10,31 @@ describe("the door between agents, as the server opens it", () => {
   let folder: string;
   let door: Door;
   let opened: OpenPeerDoor;
-  const open = (redisUrl?: string, url?: string): Promise<OpenPeerDoor> =>
-    openPeerDoor({
-      site: door.site,
-      services: door.services,
-      invoke: door.invoke,
+  const open = async (redisUrl?: string, url?: string): Promise<OpenPeerDoor> => {
+    const { site, services, invoke, exchanges, store, clock } = door;
+    const config = {
+      dataDir: folder,
+      publicBaseUrl: BASE_URL,
+      redisUrl,
+      env: {},
+      identityKeys: undefined,
+      facilitator: { url, headers: {}, cdp: undefined },
+    };
+    const identity = await openOwnIdentity({ config, store, clock });
+    const links = { documentation: `${BASE_URL}/docs` };
+    return openPeerDoor({
+      site,
+      services,
+      invoke,
       baseUrl: BASE_URL,
-      exchanges: door.exchanges,
-      store: door.store,
-      clock: door.clock,
-      config: {
-        dataDir: folder,
-        publicBaseUrl: BASE_URL,
-        redisUrl,
-        env: {},
-        identityKeys: undefined,
-        facilitator: { url, headers: {}, cdp: undefined },
-      },
-      links: { documentation: `${BASE_URL}/docs` },
+      exchanges,
+      store,
+      clock,
+      config,
+      identity,
+      links,
     });
+  };
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "payphone-"));
     door = await openDoor();
