@@ -18,7 +18,7 @@ describe("a caller who leaves", () => {
 
   /** Each step of a paid call, as a way to have something done just then. */
   const STEPS: Record<string, (leave: () => void) => void> = {
-    "while the payment is reserved": (leave) => onWrite("putIfAbsent", "lease:", leave),
+    "while the payment is reserved": (leave) => onPut("lease:", leave),
     "while the payment is verified": (leave) => {
       shop.rail.script.verify = () => {
         leave();
@@ -31,7 +31,7 @@ describe("a caller who leaves", () => {
         return { value: 1, executions: shop.executions };
       };
     },
-    "while the result is put on record": (leave) => onWrite("putIfAbsent", "payment:", leave),
+    "while the result is put on record": (leave) => onPut("payment:", leave),
     "before the money moves": (leave) => {
       shop.rail.script.settle = async (payment, offer) => {
         leave();
@@ -56,13 +56,11 @@ describe("a caller who leaves", () => {
       return originals.enter(event, entry);
     };
   }
-  function onWrite(kind: "putIfAbsent", prefix: string, leave: () => void): void {
-    const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
-    const leaving = async (key: string, ...rest: unknown[]): Promise<unknown> => {
+  function onPut(prefix: string, leave: () => void): void {
+    store.putIfAbsent = async (key, ...rest) => {
       if (key.startsWith(prefix)) leave();
-      return write(key, ...rest);
+      return originals.putIfAbsent(key, ...rest);
     };
-    Object.assign(store, { [kind]: leaving });
   }
 
   for (const [step, prepare] of Object.entries(STEPS))

@@ -43,7 +43,7 @@ export async function startPayphone(sandbox: Sandbox, facilitatorUrl: string): P
 }
 
 /** The stock x402 middleware on Express, wired as its documentation says. */
-export async function startStock(facilitatorUrl: string, payTo: string, port = 0): Promise<BatterySeller> {
+export async function startStock(facilitatorUrl: string, payTo: string): Promise<BatterySeller> {
   let runs = 0;
   const accepts = [{ scheme: "exact", network: BASE_RAIL.network as "eip155:8453", payTo, price: `$${PRICE}` }];
   const routes = Object.fromEntries(ROUTES.map((name) => [`POST /v1/${name}`, { accepts, description: `A ${name}.` }]));
@@ -58,7 +58,7 @@ export async function startStock(facilitatorUrl: string, payTo: string, port = 0
       await sleep(WORK_MS);
       response.json({ value: randomUUID() });
     });
-  const server = createServer(app).listen(port, "127.0.0.1");
+  const server = createServer(app).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -9,9 +9,9 @@ import { readManifest } from "./host.ts";
 const SCHEMAS = join(import.meta.dirname, "../../schemas");
 
 /** The live driver on an endpoint of a test, with the limits and the schemas of the project's own manifests. */
-export const createServicesLlm = (baseUrl: string, fallbackModel?: string): Llm =>
+export const createServicesLlm = (baseUrl: string): Llm =>
   createLlm({
-    endpoint: { baseUrl, apiKey: "sk-of-a-test", model: "gpt-4.1-mini", fallbackModel },
+    endpoint: { baseUrl, apiKey: "sk-of-a-test", model: "gpt-4.1-mini", fallbackModel: undefined },
     limitsOf: (service) => (readManifest(service) as Partial<Manifest>).llm,
     schemaOf: (service) => JSON.parse(readFileSync(join(SCHEMAS, `${readManifest(service).output}.json`), "utf8")),
     log: silentLog,

@@ -32,11 +32,17 @@ interface Ship {
 const LONGEST_PAUSE_MS = 4000;
 const LONGEST_OUTAGE_MS = 2000;
 const RETRY_MS = 500;
+const SIZE = 3;
 
-export async function openFleet(
-  { sandbox, dir, log }: { sandbox: TestSandbox; dir: string; log: string },
-  size = 3,
-): Promise<Fleet> {
+export async function openFleet({
+  sandbox,
+  dir,
+  log,
+}: {
+  sandbox: TestSandbox;
+  dir: string;
+  log: string;
+}): Promise<Fleet> {
   const redis = await startRedis();
   const data = createDataDir();
   const ongoing = new Set<Promise<void>>();
@@ -44,7 +50,7 @@ export async function openFleet(
   let isOver = false;
   let isDown = false;
   const ships: Ship[] = [];
-  for (let at = 0; at < size; at += 1)
+  for (let at = 0; at < SIZE; at += 1)
     ships.push({ port: await findFreePort(), proxy: await startRedisProxy(redis.url), seller: undefined });
   const urls = ships.map(({ port }) => `http://127.0.0.1:${port}`);
 

@@ -79,7 +79,7 @@ export interface Seller {
 }
 
 /** A scripted seller of one paid service (roll), one free one (verify) and one status route. */
-export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> } = {}): Promise<Seller> {
+export async function startSeller(): Promise<Seller> {
   const key = generatePrivateKey();
   const buyer = privateKeyToAddress(key);
   const met: Met[] = [];
@@ -87,7 +87,7 @@ export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> }
     offers: [USDC_OFFER, JPYC_OFFER],
     answers: [PAID],
     polls: [{ status: 200, body: { status: "DELIVERED" } }],
-    sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc } },
+    sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc: {} } },
     unpaid: undefined,
     extensions: undefined,
     priceUsd: "0.001",

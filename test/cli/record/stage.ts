@@ -23,8 +23,8 @@ export const success = (path: string, response: object, name = "success"): objec
   request: { method: "GET", path },
   response,
 });
-export const balance = (response: object, name = "success"): object => ({
-  case: name,
+export const balance = (response: object): object => ({
+  case: "success",
   request: { rpc: { method: "getBalance", params: ["0x1"] } },
   response,
 });

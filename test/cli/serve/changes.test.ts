@@ -21,7 +21,7 @@ import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 const PRICES = /"amount":"(\d+)"/;
 
-const priced = (price: string, files: Files = TOSS): Files => edit(files, "manifests/toss.yaml", "0.01", price);
+const priced = (price: string): Files => edit(TOSS, "manifests/toss.yaml", "0.01", price);
 
 describe("a shop that is changed under fire", function () {
   this.timeout(180_000);

@@ -37,7 +37,7 @@ describe("a turn of a job", () => {
   });
   afterEach(() => jobs.close());
 
-  function open(retryMs?: number): void {
+  function open(): void {
     const handler: AnyHandler = (input: unknown, call: Call) => work(input, call);
     const object = { type: "object" } as const;
     const services = bindServices(
@@ -99,7 +99,6 @@ describe("a turn of a job", () => {
       clock,
       log: silentLog,
       baseUrl: "https://shop.test",
-      ...(retryMs !== undefined && { retryMs }),
     });
     jobs.start();
   }

@@ -32,8 +32,7 @@ describe("an EVM chain", () => {
   });
   afterEach(() => proxy.intervene(() => "pass"));
 
-  const open = (retries = 2) =>
-    createEvmClient({ url: proxy.url, chainId: 8453, retries, retryDelayMs: 5, timeoutMs: 5000 });
+  const open = () => createEvmClient({ url: proxy.url, chainId: 8453, retries: 2, retryDelayMs: 5, timeoutMs: 5000 });
 
   describe("the EVM client", () => {
     it("asks for nothing before it is used, and for the chain id once", async () => {

@@ -11,8 +11,8 @@ describe("what a message of A2A asks for", () => {
   });
   afterEach(() => door.close());
 
-  const send = (parts: unknown, more: object = {}): Promise<Loose> =>
-    door.call("message/send", { message: { role: "user", messageId: "m", parts }, ...more });
+  const send = (parts: unknown): Promise<Loose> =>
+    door.call("message/send", { message: { role: "user", messageId: "m", parts } });
 
   const forms: readonly [what: string, parts: unknown][] = [
     ["a data part", [{ kind: "data", data: { skill: "free", input: INPUT } }]],

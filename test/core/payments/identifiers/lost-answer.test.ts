@@ -18,23 +18,18 @@ describe("a caller who loses the answer and signs anew with the same identifier"
 
   const originals = { putIfAbsent: store.putIfAbsent, enter: store.enter };
   /** The same where a sale is entered with it. */
-  function onEnter(prefix: string, act: () => void, isAfter = false): void {
+  function onEnter(prefix: string, act: () => void): void {
     store.enter = async (event, entry) => {
-      if (!isAfter && entry.key.startsWith(prefix)) act();
+      if (entry.key.startsWith(prefix)) act();
       await originals.enter(event, entry);
-      if (isAfter && entry.key.startsWith(prefix)) act();
     };
   }
-  /** Does something when a key of this prefix is written: before the write, or after it. */
-  function onWrite(kind: "putIfAbsent", prefix: string, act: () => void, isAfter = false): void {
-    const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
-    const acting = async (key: string, ...rest: unknown[]): Promise<unknown> => {
-      if (!isAfter && key.startsWith(prefix)) act();
-      const written = await write(key, ...rest);
-      if (isAfter && key.startsWith(prefix)) act();
-      return written;
+  /** Does something before a key of this prefix is put. */
+  function onPut(prefix: string, act: () => void): void {
+    store.putIfAbsent = async (key, ...rest) => {
+      if (key.startsWith(prefix)) act();
+      return originals.putIfAbsent(key, ...rest);
     };
-    Object.assign(store, { [kind]: acting });
   }
   const crash = (): never => {
     throw new Error("the process is gone");
@@ -42,14 +37,14 @@ describe("a caller who loses the answer and signs anew with the same identifier"
 
   /** Each step of a paid call, as a way to have the answer lost just then. */
   const STEPS: Record<string, (lose: () => void) => void> = {
-    "while the payment is reserved": (lose) => onWrite("putIfAbsent", "lease:", lose),
+    "while the payment is reserved": (lose) => onPut("lease:", lose),
     "while the payment is verified": (lose) => {
       shop.rail.script.verify = () => {
         lose();
         return { isValid: true };
       };
     },
-    "while the identifier is reserved": (lose) => onWrite("putIfAbsent", "lease:named:", lose),
+    "while the identifier is reserved": (lose) => onPut("lease:named:", lose),
     "while the handler works": (lose) => {
       shop.handler = () => {
         lose();
@@ -57,12 +52,12 @@ describe("a caller who loses the answer and signs anew with the same identifier"
       };
     },
     "before the identifier is on record": (lose) =>
-      onWrite("putIfAbsent", "named:", () => {
+      onPut("named:", () => {
         lose();
         crash();
       }),
     "after the identifier is on record, and before the payment is": (lose) =>
-      onWrite("putIfAbsent", "payment:", () => {
+      onPut("payment:", () => {
         lose();
         Object.assign(store, originals);
         crash();

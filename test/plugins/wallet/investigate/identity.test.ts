@@ -10,10 +10,10 @@ const FUNDER = `0x${"f".repeat(40)}`;
 const KEY = "HKKp49qGWXd639QsuH7JiLijfVW5UtCVY4s1n2HANwEA";
 const toAddress = (at: number): string => `0x${String(at).padStart(40, "0")}`;
 
-const toFunding = (to: string, from = FUNDER): Transfer => ({
+const toFunding = (to: string): Transfer => ({
   id: to,
   tx: "0x1",
-  from,
+  from: FUNDER,
   to,
   asset: "ETH",
   units: "1",

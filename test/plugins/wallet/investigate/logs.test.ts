@@ -12,8 +12,8 @@ import { problemOf } from "../../host.ts";
 const BOUNDS = { searches: 150, transfers: 10_000 };
 const RANGE = { from: 0n, to: 7_776_000n };
 
-const toTransfer = (block: bigint, at = 0): Transfer => ({
-  id: `${block}:${at}`,
+const toTransfer = (block: bigint): Transfer => ({
+  id: `${block}:0`,
   tx: String(block),
   from: "a",
   to: "b",

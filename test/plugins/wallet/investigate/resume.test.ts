@@ -8,7 +8,8 @@ import { newAddress, open, openHost, pay, present } from "./stage.ts";
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
 /** Steps as a job keeps them: JSON, by name. */
-function createSteps(kept = new Map<string, string>()) {
+function createSteps() {
+  const kept = new Map<string, string>();
   const done: string[] = [];
   let crashAfter: string | undefined;
   return {

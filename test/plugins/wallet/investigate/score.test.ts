@@ -26,7 +26,7 @@ const toNode = (hop: 1 | 2, codes: readonly string[], isListed = false): GraphNo
   label: null,
   screened: toScreened(codes, isListed),
 });
-const screen = (codes: readonly string[], isListed = false): ScreenResponse => toResponse(toScreened(codes, isListed));
+const screen = (codes: readonly string[]): ScreenResponse => toResponse(toScreened(codes, false));
 const OLD_LIST = { ...screen([]), risk_score: 30, risk_level: "medium" } as const;
 const codesOf = (evidence: Evidence): string[] => assess(evidence).reasons.map(({ code }) => code);
 const around = (...others: GraphNode[]): Evidence => toEvidence({ graph: toGraph(others) });

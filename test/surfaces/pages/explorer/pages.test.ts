@@ -26,7 +26,7 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(open.complaints).to.deep.equal([]);
   });
 
-  const service = (id: string) => page.locator(`#${id}`);
+  const roll = () => page.locator("#roll");
   const unfold = (id: string) => page.goto(`${counter.url}/docs/${id}`);
 
   it("lists every service with its price and one line, by group", async () => {
@@ -42,7 +42,7 @@ withBrowser.describe("the pages of the explorer", () => {
     await page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
     await page.waitForURL(`${counter.url}/docs/roll`);
     expect(await page.title()).to.match(/^Signed random roll · /);
-    const text = await service("roll").innerText();
+    const text = await roll().innerText();
     for (const part of [
       "low",
       "required",
@@ -98,7 +98,7 @@ withBrowser.describe("the pages of the explorer", () => {
     await unfold("roll");
     const code = () => page.locator(".code:visible").innerText();
     expect(await code()).to.include("curl -i -X POST");
-    await service("roll").getByText("Python", { exact: true }).click();
+    await roll().getByText("Python", { exact: true }).click();
     expect(await code())
       .to.include("x402_requests")
       .and.include('json={"low": 1, "high": 6');
@@ -111,8 +111,8 @@ withBrowser.describe("the pages of the explorer", () => {
   it("copies a snippet", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await unfold("roll");
-    await service("roll").getByText("MCP", { exact: true }).click();
-    const snippet = service("roll").locator(".code:visible");
+    await roll().getByText("MCP", { exact: true }).click();
+    const snippet = roll().locator(".code:visible");
     await snippet.getByRole("button", { name: "Copy" }).click();
     await snippet.getByRole("button", { name: "Copied" }).waitFor();
     const copied = await page.evaluate("navigator.clipboard.readText()");
