@@ -10,6 +10,8 @@ export interface BaseNodeOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly mostLogs?: number;
   /** How many blocks back states are kept; default: all, as at an archive node. */
   readonly states?: number;
+  /** How far its newest block is behind; default: not at all. */
+  readonly lagSeconds?: number;
   /** The message that refuses a search of too many blocks. */
   readonly tooWide?: (window: number) => string;
 }
@@ -25,20 +27,20 @@ const toWord = (value: string): string => `0x${value.replace(/^0x/, "").padStart
  * node, then without payments and names. ETH has no logs, as on the chain.
  */
 export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSource> {
-  const { clock, payments } = options;
+  const { clock, payments, lagSeconds = 0 } = options;
   const mined = mine(payments, clock.now());
-  const latest = toHeight(clock.now());
+  const newest = (): number => toHeight(clock.now() - lagSeconds * 1000);
 
-  const toBlock = (tag: unknown): number => (/^0x/.test(String(tag)) ? Number(tag) : latest);
+  const toBlock = (tag: unknown): number => (/^0x/.test(String(tag)) ? Number(tag) : newest());
   const toState = (tag: unknown): number => {
     const block = toBlock(tag);
-    if (latest - block > (options.states ?? latest)) throw new RpcRefusal(-32000, "missing trie node");
+    if (newest() - block > (options.states ?? newest())) throw new RpcRefusal(-32000, "missing trie node");
     return block;
   };
   const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     eth_chainId: () => "0x2105",
-    eth_blockNumber: () => toHex(latest),
-    eth_getBlockByNumber: ([tag]) => (toBlock(tag) > latest ? null : toHeader(toBlock(tag))),
+    eth_blockNumber: () => toHex(newest()),
+    eth_getBlockByNumber: ([tag]) => (toBlock(tag) > newest() ? null : toHeader(toBlock(tag))),
     eth_getBalance: ([address, tag]) => toHex(toBalance(before(mined, toState(tag)), String(address), "ETH")),
     eth_getCode: () => "0x",
     eth_call: ([call, tag]) => readToken(call as TokenCall, before(mined, toState(tag))),

@@ -40,6 +40,16 @@ export async function readFirstSent(node: Upstream, address: string, signal: Abo
   return (await readBlock(node, since, signal)).at;
 }
 
+/** The time of Base's first block, the seconds between blocks, and how old a node's newest one may be. */
+const [GENESIS_SECOND, BLOCK_SECONDS, MOST_LAG_SECONDS] = [1_686_789_347, 2, 300];
+
+/**
+ * Whether newer blocks must exist than a node's newest one. Only on a chain that keeps Base's pace can this be told.
+ * @param now Unix milliseconds
+ */
+export const isBehind = ({ number, at }: Block, now: number): boolean =>
+  at === GENESIS_SECOND + BLOCK_SECONDS * Number(number) && now / 1000 - at > MOST_LAG_SECONDS;
+
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
 
 /** A JSON-RPC quantity. */

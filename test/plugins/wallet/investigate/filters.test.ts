@@ -27,7 +27,7 @@ const toItem = (at: number, token: object, { from = OTHER, to = SUBJECT } = {}) 
   total: { value: "5000000" },
 });
 
-describe("an investigation whose sources do not keep to what they were asked for", () => {
+describe("an investigation whose sources are not true to what they were asked for", () => {
   offline();
 
   async function investigate(page: object) {
@@ -67,6 +67,14 @@ describe("an investigation whose sources do not keep to what they were asked for
         "Of its USDC transfers only the newest 1 could be read: Blockscout answered token-transfers with the same page again",
       atStake: 99,
     });
+  });
+
+  it("says that the newest day is missing where the node is behind", async () => {
+    const { data } = await investigateIn({ payments: PAYMENTS, base: { lagSeconds: 3600 } }, SUBJECT);
+    expect(data.missing).to.deep.equal([
+      { source: "Base node", message: "Base node is behind: its newest block is of 2027-01-15T06:59Z", atStake: 0 },
+    ]);
+    expect(data.coverage.map(({ source }) => source)).not.to.include("Base node");
   });
 
   for (const [what, changes] of Object.entries({

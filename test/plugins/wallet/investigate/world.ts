@@ -18,7 +18,7 @@ export interface WorldOptions {
   /** How often GoPlus answers in part before it answers whole. */
   readonly partialFirst?: number;
   readonly manners?: Partial<Record<"base" | "solana" | "blockscout" | "goplus" | "ethereum", Manners>>;
-  readonly base?: Pick<BaseNodeOptions, "window" | "mostLogs" | "states" | "tooWide">;
+  readonly base?: Pick<BaseNodeOptions, "window" | "mostLogs" | "states" | "tooWide" | "lagSeconds">;
   readonly explorer?: Pick<ExplorerOptions, "names" | "lagDays">;
   /** How many days back the Solana node has transactions. */
   readonly solanaDays?: number;
