@@ -21,8 +21,12 @@ export async function readUsdcOnBase(node: Upstream, address: string, signal: Ab
 }
 
 /** The number of transactions that the address has sent (its nonce). */
-export const readTransactionCount = async (node: Upstream, address: string, signal: AbortSignal): Promise<number> =>
-  Number(await readQuantity(node, ["eth_getTransactionCount", [address, "latest"]], signal));
+export async function readTransactionCount(node: Upstream, address: string, signal: AbortSignal): Promise<number> {
+  const method = "eth_getTransactionCount";
+  const count = Number(await readQuantity(node, [method, [address, "latest"]], signal));
+  if (!Number.isSafeInteger(count)) throw toMisfit(node, method);
+  return count;
+}
 
 async function readQuantity(node: Upstream, call: Parameters<typeof askNode>[1], signal: AbortSignal): Promise<bigint> {
   const result = await askNode(node, call, signal);

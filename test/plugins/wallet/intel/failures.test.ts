@@ -128,6 +128,17 @@ describe("wallet intelligence whose sources fail", () => {
     }
   });
 
+  it("takes a number of transactions that cannot be one for a failure", async () => {
+    const rpc = async (): Promise<RpcAnswer> => ({ result: `0x${"f".repeat(64)}` });
+    const node = { title: "A node", rpc } as unknown as Upstream;
+    const { activity, errors } = await gather(VITALIK, openHost({ upstream: () => node }));
+    expect(activity.base_tx_count).to.equal(null);
+    expect(errors).to.deep.include({
+      source: "base_tx_count",
+      message: "A node answered eth_getTransactionCount with something else",
+    });
+  });
+
   it("does not wait for a slow source", async () => {
     answer({ base_eth: "slow" });
     const host = openHost();
