@@ -1,23 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
-import { INHERITED } from "../support/inherited.ts";
+import { runPayphone } from "../support/commands/commands.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 
-const LAUNCHER = join(import.meta.dirname, "../../runtime/cli/payphone.js");
-
 /** A command as it is typed in a folder. */
-function type(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
-    cwd,
-    env: { ...INHERITED, ...env },
-    encoding: "utf8",
-  });
-  return { status, said: stdout + stderr };
+async function type(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { code, out, err } = await runPayphone(args, env, cwd);
+  return { code, said: out + err };
 }
 
 describe("a command", () => {
@@ -27,18 +20,18 @@ describe("a command", () => {
     const shop = await makeDirectory(edit(TOSS, "manifests/_site.yaml", "name: corner-shop", "name: CORNER SHOP"));
     await mkdir(join(shop, "docs/deep"), { recursive: true });
     for (const folder of [shop, join(shop, "manifests"), join(shop, "docs/deep")]) {
-      const { status, said } = type(folder, ["check"]);
-      expect(status, said).to.equal(1);
+      const { code, said } = await type(folder, ["check"]);
+      expect(code, said).to.equal(1);
       expect(said).to.include("_site.yaml").and.to.include("CORNER SHOP");
     }
-    expect(type(await makeDirectory(TOSS), ["check"])).to.deep.include({ status: 0 });
+    expect(await type(await makeDirectory(TOSS), ["check"])).to.deep.include({ code: 0 });
   });
 
-  it("never falls back on payphone's own set: outside of a shop it says where it has looked", () => {
+  it("never falls back on payphone's own set: outside of a shop it says where it has looked", async () => {
     const empty = createDataDir();
     for (const name of ["check", "types", "record", "serve", "sandbox"]) {
-      const { status, said } = type(empty.path, [name]);
-      expect(status, said).to.equal(2);
+      const { code, said } = await type(empty.path, [name]);
+      expect(code, said).to.equal(2);
       expect(said).to.match(/^payphone: There is no folder manifests\/ here \(.+\) or in any folder above\. Change to/);
     }
     empty.remove();
@@ -47,24 +40,24 @@ describe("a command", () => {
   it("reads the variables of the shop's .env, of which the environment's own win", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "PORT=one\nLOG_LEVEL=loud\n");
-    const { status, said } = type(shop, ["serve"], { LOG_LEVEL: "warn" });
-    expect(status).to.equal(2);
+    const { code, said } = await type(shop, ["serve"], { LOG_LEVEL: "warn" });
+    expect(code).to.equal(2);
     expect(said).to.include("PORT").and.not.to.include("LOG_LEVEL");
     await writeFile(join(shop, "other.env"), "HOST=!\n");
-    const other = type(shop, ["serve", "--env-file", "other.env"]);
+    const other = await type(shop, ["serve", "--env-file", "other.env"]);
     expect(other.said).to.include("HOST").and.not.to.include("PORT must");
   });
 
   it("reads a .env with a byte order mark, and refuses one that is no file or not UTF-8", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "\uFEFFPORT=one\n");
-    expect(type(shop, ["serve"]).said).to.include('PORT is "one"');
+    expect((await type(shop, ["serve"])).said).to.include('PORT is "one"');
     const refused = `payphone: The variables of ${join(shop, ".env")} cannot be read: `;
     await writeFile(join(shop, ".env"), "\uFEFFPORT=one\n", "utf16le");
-    expect(type(shop, ["check"])).to.deep.equal({ status: 2, said: `${refused}it is not UTF-8\n` });
+    expect(await type(shop, ["check"])).to.deep.equal({ code: 2, said: `${refused}it is not UTF-8\n` });
     const folder = await makeDirectory({ ...TOSS, ".env/README.md": "" });
-    const { status, said } = type(folder, ["check"]);
-    expect(status).to.equal(2);
+    const { code, said } = await type(folder, ["check"]);
+    expect(code).to.equal(2);
     expect(said).to.include(`${join(folder, ".env")} cannot be read: EISDIR`);
   });
 
@@ -85,7 +78,7 @@ describe("a command", () => {
     const complaints = [4, 7].map(
       (line) => `payphone: line ${line} of ${join(shop, ".env")} sets no variable: write NAME=value\n`,
     );
-    expect(type(shop, ["check"])).to.deep.equal({ status: 0, said: `no faults\n${complaints.join("")}` });
+    expect(await type(shop, ["check"])).to.deep.equal({ code: 0, said: `no faults\n${complaints.join("")}` });
   });
 
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
@@ -93,7 +86,7 @@ describe("a command", () => {
     const elsewhere = createDataDir();
     const { env } = await sharedSandbox();
     const given = Object.fromEntries(Object.entries({ ...env, PORT: "0" }).filter(([, value]) => value !== undefined));
-    const { said } = type(elsewhere.path, ["refunds", "--dir", shop], given as Record<string, string>);
+    const { said } = await type(elsewhere.path, ["refunds", "--dir", shop], given as Record<string, string>);
     expect(said).to.include(join(shop, ".payphone"));
     expect(existsSync(join(elsewhere.path, ".payphone"))).to.equal(false);
     elsewhere.remove();
@@ -102,8 +95,8 @@ describe("a command", () => {
   it("says so when the data directory cannot be read, instead of seeing no state in it", async () => {
     const shop = await makeDirectory({ ...TOSS, state: "" });
     for (const name of ["history", "sales", "serve"]) {
-      const { status, said } = type(shop, [name], { PAYPHONE_DATA_DIR: join(shop, "state") });
-      expect(status, said).to.equal(1);
+      const { code, said } = await type(shop, [name], { PAYPHONE_DATA_DIR: join(shop, "state") });
+      expect(code, said).to.equal(1);
       expect(said)
         .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\)/)
         .and.not.to.include("    at ");
@@ -112,8 +105,8 @@ describe("a command", () => {
 
   it("says without a stack which folder it cannot make", async () => {
     const dir = await makeDirectory({ ...TOSS, "schemas/generated": "" });
-    expect(type(dir, ["types"])).to.deep.equal({
-      status: 1,
+    expect(await type(dir, ["types"])).to.deep.equal({
+      code: 1,
       said: `payphone: EEXIST: file already exists, mkdir '${join(dir, "schemas/generated")}'\n`,
     });
   });
@@ -123,10 +116,10 @@ describe("a command", () => {
     await writeFile(join(shop, ".env"), "PAYPHONE_DATA_DIR=state\n");
     for (const own of [undefined, "", " "])
       for (const folder of [shop, join(shop, "manifests")]) {
-        const { said } = type(folder, ["refunds"], own === undefined ? {} : { PAYPHONE_DATA_DIR: own });
+        const { said } = await type(folder, ["refunds"], own === undefined ? {} : { PAYPHONE_DATA_DIR: own });
         expect(said).to.include(`There is no store in ${join(shop, "state")}:`);
       }
-    const { said } = type(join(shop, "manifests"), ["refunds"], { PAYPHONE_DATA_DIR: "mine" });
+    const { said } = await type(join(shop, "manifests"), ["refunds"], { PAYPHONE_DATA_DIR: "mine" });
     expect(said).to.include(`There is no store in ${join(shop, "manifests/mine")}:`);
   });
 });

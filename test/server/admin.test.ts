@@ -9,7 +9,7 @@ import { createTokenGate } from "../../runtime/server/admin/gate.ts";
 import type { LoginHeader } from "../../runtime/server/admin/login-header.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";
-import { runPayphone } from "../support/books/books-command.ts";
+import { runPayphone } from "../support/commands/commands.ts";
 
 const TOKEN = "a-token-of-a-test-0123456789";
 const ROUTES: readonly AdminRoute[] = [

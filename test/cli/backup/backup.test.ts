@@ -1,22 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
-const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
-
-function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
-    env: { ...INHERITED, PAYPHONE_DATA_DIR: dataDir, ...env },
-    encoding: "utf8",
-  });
-  return { status, said: stdout + stderr };
+async function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { code, out, err } = await runPayphone(args, { PAYPHONE_DATA_DIR: dataDir, ...env });
+  return { code, said: out + err };
 }
 
 describe("a backup", () => {
@@ -56,8 +50,8 @@ describe("a backup", () => {
     })();
     await eventually(() => payments.length >= 5);
     backedUp = payments.length;
-    const made = type(sold, ["backup", file]);
-    expect(made.status, made.said).to.equal(0);
+    const made = await type(sold, ["backup", file]);
+    expect(made.code, made.said).to.equal(0);
     expect(made.said).to.match(/state\.backup: \d+ entries, \d+ bytes/);
     await eventually(() => payments.length >= backedUp + 3);
     isOver = true;
@@ -70,14 +64,14 @@ describe("a backup", () => {
     await removeDirectories();
   });
 
-  it("that was made while the shop was selling is whole, and readable by its owner alone", () => {
+  it("that was made while the shop was selling is whole, and readable by its owner alone", async () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect(existsSync(`${file}.part`)).to.equal(false);
   });
 
   it("brings everything back that was sold before it: the same payment gets the same answer", async () => {
-    const { status, said } = type(restored, ["restore", file]);
-    expect(status, said).to.equal(0);
+    const { code, said } = await type(restored, ["restore", file]);
+    expect(code, said).to.equal(0);
     const identity = "a2a-identity.json";
     expect(existsSync(join(restored, identity))).to.equal(existsSync(join(sold, identity)));
     if (existsSync(join(sold, identity)))
@@ -93,38 +87,40 @@ describe("a backup", () => {
     expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
   });
 
-  it("never replaces anything: neither a file nor a state", () => {
-    expect(type(sold, ["backup", file])).to.deep.include({ status: 2 });
-    expect(type(sold, ["backup", file]).said).to.match(/exists already: name a new file/);
-    const over = type(sold, ["restore", file]);
-    expect(over.status).to.equal(2);
+  it("never replaces anything: neither a file nor a state", async () => {
+    expect(await type(sold, ["backup", file])).to.deep.include({ code: 2 });
+    expect((await type(sold, ["backup", file])).said).to.match(/exists already: name a new file/);
+    const over = await type(sold, ["restore", file]);
+    expect(over.code).to.equal(2);
     expect(over.said).to.match(/payphone\.sqlite exists already: stop the server and move .* away first/);
   });
 
-  it("is not restored beside the log of a lost state, which SQLite would apply to it", () => {
+  it("is not restored beside the log of a lost state, which SQLite would apply to it", async () => {
     const log = join(other, "payphone.sqlite-wal");
     writeFileSync(log, "");
-    const { status, said } = type(other, ["restore", file]);
-    expect(status, said).to.equal(2);
+    const { code, said } = await type(other, ["restore", file]);
+    expect(code, said).to.equal(2);
     expect(said).to.match(/payphone\.sqlite-wal exists already: stop the server and move .* away first/);
     expect(existsSync(join(other, "payphone.sqlite"))).to.equal(false);
     rmSync(log);
   });
 
-  it("says what is wrong with what is no backup, and leaves nothing behind", () => {
+  it("says what is wrong with what is no backup, and leaves nothing behind", async () => {
     const [cut, text] = [join(files, "cut"), join(files, "text")];
     writeFileSync(cut, readFileSync(file));
     truncateSync(cut, Math.floor(statSync(file).size / 2));
     writeFileSync(text, "not a database, but a text that is long enough to be taken for one".repeat(20));
     for (const wrong of [cut, text, join(files, "missing")]) {
-      const { status, said } = type(other, ["restore", wrong]);
-      expect(status, said).to.equal(2);
+      const { code, said } = await type(other, ["restore", wrong]);
+      expect(code, said).to.equal(2);
       expect(said).to.match(/is no whole backup of payphone: /);
     }
     expect(existsSync(join(other, "payphone.sqlite"))).to.equal(false);
-    expect(type(other, ["backup", join(files, "x")]).said).to.match(
+    expect((await type(other, ["backup", join(files, "x")])).said).to.match(
       /There is no store in .*: change to the shop's folder/,
     );
-    expect(type(other, ["backup", join(files, "x")], { REDIS_URL: "redis://127.0.0.1:9" }).said).to.include("BGSAVE");
+    expect((await type(other, ["backup", join(files, "x")], { REDIS_URL: "redis://127.0.0.1:9" })).said).to.include(
+      "BGSAVE",
+    );
   });
 });

@@ -7,10 +7,10 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { stringify } from "yaml";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { LAUNCHER, type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { fillBook } from "../../support/books/many-sales.ts";
 import { toSale, toSpent } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
+import { LAUNCHER, type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { INHERITED } from "../../support/inherited.ts";
 
 const YEAR = Date.UTC(2025, 0, 1);

@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { INHERITED } from "../../support/inherited.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
 
@@ -31,7 +30,6 @@ describe("payphone serve --check", () => {
   ): Promise<{ code: number; said: string; states: Record<string, string>; found: Record<string, string> }> {
     const { env } = await sharedSandbox();
     const settings = {
-      ...INHERITED,
       ETHEREUM_RPC_URL: env.BASE_RPC_URL,
       ...env,
       PORT: String(port),
@@ -39,12 +37,8 @@ describe("payphone serve --check", () => {
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       ...changes,
     };
-    const { promise, resolve } = Promise.withResolvers<{ code: number; said: string }>();
-    const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--check", ...flags];
-    execFile(process.execPath, args, { cwd: ROOT, env: settings, timeout: 100_000 }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), said: out + err }),
-    );
-    const { code, said } = await promise;
+    const { code, out, err } = await runPayphone(["serve", "--dir", dir, "--check", ...flags], settings);
+    const said = out + err;
     const findings = said.startsWith("[") ? (JSON.parse(said) as LiveFinding[]) : [];
     const by = (field: "state" | "found") => Object.fromEntries(findings.map((one) => [one.what, one[field]]));
     return { code, said, states: by("state"), found: by("found") };

@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
-import { INHERITED } from "../../support/inherited.ts";
+import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const SOLANA = `  - id: solana
@@ -30,25 +29,21 @@ describe("serve --check of a shop with several facilitators", () => {
     const files = toShop([SOLANA], [keys]);
     const site = files["manifests/_site.yaml"]?.replace("    facilitator: remote\n", "") ?? "";
     const dir = await makeDirectory({ ...files, "manifests/_site.yaml": site });
-    const check = (more: Record<string, string>): Promise<{ code: unknown; said: string }> =>
-      new Promise((resolve) => {
-        const { FACILITATOR_URL, ...rest } = env;
-        const settings = { ...rest, ...INHERITED, PAYPHONE_DATA_DIR: data.path, PORT: "0", ...more };
-        const named = { FIRST: "http://127.0.0.1:9", SECOND: FACILITATOR_URL, PUBLIC_BASE_URL: "http://127.0.0.1:9" };
-        const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--check", "--json", "--dir", dir];
-        const options = { env: { ...settings, ...named } as NodeJS.ProcessEnv, timeout: 60_000 };
-        execFile(process.execPath, args, options, (error, out, err) => resolve({ code: error?.code, said: out + err }));
-      });
+    const { FACILITATOR_URL, ...rest } = env;
+    const named = { FIRST: "http://127.0.0.1:9", SECOND: FACILITATOR_URL, PUBLIC_BASE_URL: "http://127.0.0.1:9" };
+    const settings = { ...rest, ...named, PAYPHONE_DATA_DIR: data.path, PORT: "0" };
+    const check = (more: Record<string, string>): Promise<Ran> =>
+      runPayphone(["serve", "--check", "--json", "--dir", dir], { ...settings, ...more });
     const lacking = await check({});
     expect(lacking.code).to.equal(2);
-    expect(lacking.said).to.include("KEYS (or KEYS_FILE) is not set: the headers that the facilitator second asks for");
-    const { said } = await check({ KEYS: '{"authorization":"Bearer a-secret-of-ours"}' });
+    expect(lacking.err).to.include("KEYS (or KEYS_FILE) is not set: the headers that the facilitator second asks for");
+    const { out, err } = await check({ KEYS: '{"authorization":"Bearer a-secret-of-ours"}' });
     data.remove();
-    const by = new Map((JSON.parse(said) as LiveFinding[]).map((one) => [one.what, one]));
+    const by = new Map((JSON.parse(out) as LiveFinding[]).map((one) => [one.what, one]));
     expect(by.get("USDC on Base: facilitator")?.state).to.equal("ok");
     expect(by.get("USDC on Base: facilitator first")?.state).to.equal("warning");
     expect(by.get("USDC on Base: facilitator second")?.state).to.equal("ok");
     expect(by.get("USDC on Solana: token")?.found).to.match(/has 6 decimals, but the configuration says 8$/);
-    expect(said).not.to.include("a-secret-of-ours");
+    expect(out + err).not.to.include("a-secret-of-ours");
   });
 });

@@ -10,7 +10,7 @@ import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webh
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
-import { runPayphone } from "../../support/books/books-command.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";

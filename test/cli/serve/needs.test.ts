@@ -1,31 +1,18 @@
-import { execFile } from "node:child_process";
 import { expect } from "chai";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { edit, type Files, makeDirectory, ROOT, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
-import { INHERITED } from "../../support/inherited.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** `payphone serve` that does not start: its exit code, and the lines of its standard error. */
-async function refuse(dir: string, env: Record<string, string>): Promise<{ code: unknown; lines: string[] }> {
+async function refuse(dir: string, env: Record<string, string>): Promise<{ code: number; lines: string[] }> {
   const data = createDataDir();
-  return new Promise((resolve) => {
-    const options = {
-      env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
-      timeout: 30_000,
-    };
-    execFile(
-      process.execPath,
-      [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir],
-      options,
-      (error, _out, err) => {
-        data.remove();
-        resolve({ code: error?.code, lines: err.trim().split("\n") });
-      },
-    );
-  });
+  const { code, err } = await runPayphone(["serve", "--dir", dir], { PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env });
+  data.remove();
+  return { code, lines: err.trim().split("\n") };
 }
 
 /** The set on Base alone, with a service that signs and anchors. */
