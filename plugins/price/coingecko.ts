@@ -50,12 +50,18 @@ function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
  * Adds the assumption that the coin was chosen by its market cap. Removes the price when no market cap tells the coins
  * apart.
  */
-function choose(quote: Quote | null, { quote: listed }: FoundCoin, coins: readonly FoundCoin[]): Quote | null {
+function choose(
+  quote: Quote | null,
+  { quote: listed }: FoundCoin,
+  coins: readonly FoundCoin[],
+  chain?: TokenChain,
+): Quote | null {
   if (!quote || coins.length < 2) return quote;
   const several = `${coins.length} coins have the symbol ${quote.symbol}`;
   if (listed.market_cap_usd === null)
     return { ...quote, usd: null, refusal: `${several}, and nothing tells them apart: give a contract` };
-  const assumptions = [`${several}: the one with the highest market cap is taken`, ...(quote.assumptions ?? [])];
+  const which = chain === undefined ? "the one" : `of those on ${chain}, the one`;
+  const assumptions = [`${several}: ${which} with the highest market cap is taken`, ...(quote.assumptions ?? [])];
   return { ...quote, assumptions };
 }
 
@@ -69,7 +75,9 @@ function findOnChain({ symbol }: SymbolToken, chain: TokenChain, read: Reader): 
     async () => {
       const coins = await read.search(symbol);
       const others = coins.slice(0, MOST_CANDIDATES).filter((coin) => coin.id !== id);
-      return firstFound(others.map((coin) => async () => choose(await read.onChain(coin.id, chain), coin, coins)));
+      return firstFound(
+        others.map((coin) => async () => choose(await read.onChain(coin.id, chain), coin, coins, chain)),
+      );
     },
   ];
 }

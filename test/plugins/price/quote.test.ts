@@ -128,6 +128,7 @@ describe("what CoinGecko says of a price", () => {
       usd: 3,
       chain: "polygon",
       contract: `0x${"2".repeat(40)}`,
+      assumptions: ["2 coins have the symbol DUP: of those on polygon, the one with the highest market cap is taken"],
     });
     expect(asked().map(({ pathname }) => pathname)).to.deep.equal(["/coins/markets", "/coins/big", "/coins/small"]);
   });
