@@ -1,5 +1,3 @@
-import { tryParseJson } from "../../core/json.ts";
-
 /** How many opening braces are tried: the search is quadratic. */
 const MOST_STARTS = 10;
 /** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
@@ -25,11 +23,20 @@ function find(text: string): object[] {
   let start = text.indexOf("{");
   for (let tried = 0; start >= 0 && tried < MOST_STARTS; tried++) {
     const end = endOf(text, start);
-    const found = end === undefined ? undefined : tryParseJson(text.slice(start, end));
+    const found = end === undefined ? undefined : parse(text.slice(start, end));
     if (found) objects.push(found);
     start = text.indexOf("{", found && end !== undefined ? end : start + 1);
   }
   return objects;
+}
+
+/** Mends lone surrogates: strict parsers of JSON refuse them. Undefined for what is no JSON. */
+function parse(text: string): object | undefined {
+  try {
+    return JSON.parse(text, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The index after the brace that closes the one at `start`; braces within strings are ignored. */

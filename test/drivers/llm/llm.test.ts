@@ -82,9 +82,9 @@ describe("a language model", () => {
       expect(one?.messages).to.deep.equal(other?.messages);
     });
 
-    it("gives back what the schema names, and drops what it does not", async () => {
-      server.behave(say('{"word":"yes","reasoning":"I think","score":7,"__proto__":{"extra":"polluted"}}'));
-      expect(await llm.ask()).to.deep.equal(GOOD);
+    it("gives back what the schema names, with lone surrogates mended, and drops what it does not", async () => {
+      server.behave(say('{"word":"yes\\ud83d","reasoning":"I think","score":7,"__proto__":{"extra":"polluted"}}'));
+      expect(await llm.ask()).to.deep.equal({ ...GOOD, word: "yes\ufffd" });
     });
   });
 
