@@ -21,7 +21,8 @@ export interface EvmFields {
 
 /**
  * Reads a transaction of any type, mined or pending; undefined when the node does not know the hash. Transaction, receipt
- * and block must agree on the block's hash: after a reorganization in between, all three are read again.
+ * and block must be what was asked for and agree on the block's hash: after a reorganization in between, all three are read
+ * again.
  * @throws Problem `upstream-failed`.
  */
 export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<EvmFields | undefined> {
@@ -33,9 +34,9 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
     if (!transaction && !receipt) return undefined;
     if (transaction?.hash.toLowerCase() !== hash) continue;
     if (!transaction.blockHash && !receipt) return toFields(transaction);
-    if (!receipt || receipt.blockHash !== transaction.blockHash) continue;
+    if (receipt?.transactionHash.toLowerCase() !== hash || receipt.blockHash !== transaction.blockHash) continue;
     const block = await getBlock(node, [receipt.blockHash, false], signal);
-    if (block) return toFields(transaction, { receipt, block });
+    if (block?.hash === receipt.blockHash) return toFields(transaction, { receipt, block });
   }
   throw new Problem("upstream-failed", `${node.title} does not agree with itself about this transaction's block`, {
     retryAfter: 2,
@@ -54,12 +55,14 @@ interface Transaction {
 }
 
 interface Receipt {
+  readonly transactionHash: string;
   readonly blockHash: string;
   readonly gasUsed: Hex;
   readonly status?: Hex | null;
 }
 
 interface Block {
+  readonly hash: string;
   readonly number: Hex;
   readonly timestamp: Hex;
 }
@@ -85,17 +88,18 @@ const getTransaction = createRead<Transaction>("eth_getTransactionByHash", {
 const getReceipt = createRead<Receipt>("eth_getTransactionReceipt", {
   type: "object",
   properties: {
+    transactionHash: hex("{64}"),
     blockHash: hex("{64}"),
     gasUsed: COUNT,
     status: { enum: ["0x0", "0x1", null] },
   },
-  required: ["blockHash", "gasUsed"],
+  required: ["transactionHash", "blockHash", "gasUsed"],
 });
 
 const getBlock = createRead<Block>("eth_getBlockByHash", {
   type: "object",
-  properties: { number: COUNT, timestamp: COUNT },
-  required: ["number", "timestamp"],
+  properties: { hash: hex("{64}"), number: COUNT, timestamp: COUNT },
+  required: ["hash", "number", "timestamp"],
 });
 
 async function toFields(

@@ -59,8 +59,13 @@ describe("a chain that changes while it is read", () => {
   const address = `0x${"ab".repeat(20)}`;
   const pending = { hash, blockHash: null, from: address, to: address, value: "0x1", input: "0x" };
   const minedIn = (blockHash: string): object => ({ ...pending, blockHash });
-  const receiptIn = (blockHash: string): object => ({ blockHash, gasUsed: "0x5208", status: "0x1" });
-  const block = { number: "0x10", timestamp: "0x20" };
+  const receiptIn = (blockHash: string): object => ({
+    transactionHash: hash,
+    blockHash,
+    gasUsed: "0x5208",
+    status: "0x1",
+  });
+  const blockOf = (hash: string): object => ({ hash, number: "0x10", timestamp: "0x20" });
 
   /** Each method's answers, in order; the last one is repeated. */
   async function ask(transactions: unknown[], receipts: unknown[], blocks: Record<string, unknown>): Promise<Answered> {
@@ -83,12 +88,12 @@ describe("a chain that changes while it is read", () => {
   }
 
   it("is read again when a pending transaction was mined in between", async () => {
-    const { answer } = await ask([pending, minedIn(fresh)], [receiptIn(fresh)], { [fresh]: block });
+    const { answer } = await ask([pending, minedIn(fresh)], [receiptIn(fresh)], { [fresh]: blockOf(fresh) });
     expect(await answer).to.include({ status: 1, block_number: 16, timestamp: 32 });
   });
 
   it("is read again when the transaction moved to another block", async () => {
-    const { answer } = await ask([minedIn(old), minedIn(fresh)], [receiptIn(fresh)], { [fresh]: block });
+    const { answer } = await ask([minedIn(old), minedIn(fresh)], [receiptIn(fresh)], { [fresh]: blockOf(fresh) });
     expect(await answer).to.include({ status: 1, block_number: 16, gas_used: 21000 });
   });
 
@@ -105,10 +110,16 @@ describe("a chain that changes while it is read", () => {
   it("is not charged, and not asked for ever, when its node keeps contradicting itself", async () => {
     const contradictions: Record<string, Parameters<typeof ask>> = {
       "a block that is not there": [[minedIn(old)], [receiptIn(old)], {}],
-      "a receipt without a transaction": [[null], [receiptIn(old)], { [old]: block }],
-      "a mined transaction without a receipt": [[minedIn(old)], [null], { [old]: block }],
-      "two blocks": [[minedIn(old)], [receiptIn(fresh)], { [old]: block, [fresh]: block }],
-      "another transaction": [[{ ...minedIn(old), hash: old }], [receiptIn(old)], { [old]: block }],
+      "a receipt without a transaction": [[null], [receiptIn(old)], { [old]: blockOf(old) }],
+      "a mined transaction without a receipt": [[minedIn(old)], [null], { [old]: blockOf(old) }],
+      "two blocks": [[minedIn(old)], [receiptIn(fresh)], { [old]: blockOf(old), [fresh]: blockOf(fresh) }],
+      "another transaction's receipt": [
+        [minedIn(old)],
+        [{ ...receiptIn(old), transactionHash: old }],
+        { [old]: blockOf(old) },
+      ],
+      "another block": [[minedIn(old)], [receiptIn(old)], { [old]: blockOf(fresh) }],
+      "another transaction": [[{ ...minedIn(old), hash: old }], [receiptIn(old)], { [old]: blockOf(old) }],
     };
     for (const [name, story] of Object.entries(contradictions)) {
       const { answer, reads } = await ask(...story);
