@@ -43,6 +43,9 @@ describe("an MCP server over standard input and output", () => {
   it("lists its tools when none is named, and refuses one that it does not have", async () => {
     const listed = await runMcpImport({ ...COMMAND, dir, all: false });
     expect(listed.report).to.match(/^draw +Draws one pixel\.$/m);
+    const again = await runMcpImport({ ...COMMAND, dir, all: false, upstream: "own", variables: ["A", "B"] });
+    const given = `--upstream own --env A,B -- ${PROGRAM.join(" ")}`;
+    expect(again.report).to.include(`npx payphone import mcp --all ${given}`).and.include(` --price 0.005 ${given}`);
     const unknown = runMcpImport({ ...COMMAND, dir, all: false, tools: ["ad"] });
     const message = await unknown.then(
       () => "",

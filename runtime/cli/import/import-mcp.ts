@@ -7,7 +7,7 @@ import type { UpstreamEntry } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
-import { toImportReport, toOfferTable } from "./report.ts";
+import { toCommandLine, toImportReport, toOfferTable } from "./report.ts";
 import { applyImport } from "./shop/apply.ts";
 
 /** The command line of `payphone import mcp`. */
@@ -50,7 +50,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
       });
     });
     if (tools.length === 0) throw new Problem("bad-request", `${source} has no tools`);
-    if (!all && names.length === 0) return { report: toTable(tools, source, !isUrl(server)), isPartial: false };
+    if (!all && names.length === 0) return { report: toTable(tools, command), isPartial: false };
     const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));
     if (unknown.length > 0) {
       const known = tools.map(({ name }) => name);
@@ -109,17 +109,20 @@ interface NamedTool {
   readonly description?: string | undefined;
 }
 
-function toTable(tools: readonly NamedTool[], source: string, isProgram: boolean): string {
+function toTable(tools: readonly NamedTool[], { server, upstream, key, variables }: McpCommandLine): string {
   const offers = tools.map(({ name, title = "", description = "" }) => ({
     name,
     call: title,
     tags: [],
     summary: description,
   }));
-  const where = isProgram ? `-- ${source}` : source;
-  return toOfferTable(offers, source, [
+  const options = { "--upstream": upstream, "--key": key, "--env": variables.join(",") || undefined };
+  const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  const where = [...given, ...(isUrl(server) ? [] : ["--"]), ...server];
+  const command = "npx payphone import mcp";
+  return toOfferTable(offers, server.join(" "), [
     "Choose:",
-    `  npx payphone import mcp --tools ${tools[0]?.name} --price 0.005 ${where}`,
-    `  npx payphone import mcp --all ${where}`,
+    `  ${command} ${toCommandLine("--tools", tools[0]?.name, "--price", "0.005", ...where)}`,
+    `  ${command} ${toCommandLine("--all", ...where)}`,
   ]);
 }

@@ -7,7 +7,7 @@ import { isEmpty, listOperations, type Operation, type Selection, select } from 
 import { createPointers, type Pointers } from "./openapi/pointers.ts";
 import { type ReadDocument, readDocument } from "./openapi/read-document.ts";
 import { toUpstreamId } from "./openapi/upstreams.ts";
-import { toImportReport, toOfferTable } from "./report.ts";
+import { quote, toCommandLine, toImportReport, toOfferTable } from "./report.ts";
 import { applyImport } from "./shop/apply.ts";
 
 /** The command line of `payphone import openapi`. */
@@ -68,10 +68,18 @@ export async function openDocument({
  * @throws Problem `bad-request` for an unusable document, selection or shop; nothing is written then.
  */
 export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedDocument): Promise<ImportOutcome> {
-  const { location, dir, selection, price, isDryRun, typed = `npx payphone import openapi ${location}` } = command;
+  const { location, dir, selection, price, upstream: named, isDryRun } = command;
   const document = opened ?? (await openDocument(command));
   const { operations, upstream } = document;
-  if (isEmpty(selection)) return { report: toTable(operations, location, typed), isPartial: false };
+  const again = toCommandLine(
+    "npx",
+    "payphone",
+    "import",
+    "openapi",
+    location,
+    ...(named ? ["--upstream", named] : []),
+  );
+  if (isEmpty(selection)) return { report: toTable(operations, location, command.typed ?? again), isPartial: false };
   const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE });
   const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
   return recordLive({ report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 }, applied, {
@@ -91,8 +99,8 @@ function toTable(operations: readonly Operation[], location: string, typed: stri
   const [tag] = operations.flatMap(({ tags }) => tags);
   return toOfferTable(offers, location, [
     "Choose:",
-    `  ${typed} --operations '${first?.name}' --price 0.005`,
-    ...(tag === undefined ? [] : [`  ${typed} --tag '${tag}'`]),
+    `  ${typed} --operations ${quote(first?.name ?? "")} --price 0.005`,
+    ...(tag === undefined ? [] : [`  ${typed} --tag ${quote(tag)}`]),
     `  ${typed} --all`,
   ]);
 }

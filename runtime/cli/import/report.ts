@@ -118,8 +118,12 @@ const toVariables = (entry: UpstreamEntry): string[] =>
 /** Lines for a terminal, without control characters: names from a source cannot move the cursor or break a line. */
 const toText = (lines: readonly string[]): string => lines.map((line) => line.replaceAll(/\p{Cc}/gu, " ")).join("\n");
 
+/** A command line for a POSIX shell; what is undefined is left out. */
+export const toCommandLine = (...words: readonly (string | undefined)[]): string =>
+  words.flatMap((word) => (word === undefined ? [] : [/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word)])).join(" ");
+
 /** Quotes a text for a POSIX shell. */
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function toShort(value: unknown): string {
   return value === undefined ? "nothing" : shorten(JSON.stringify(value) ?? "nothing");

@@ -1,10 +1,21 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { importAll, openShop } from "./shop.ts";
+import { fixture, importAll, openShop } from "./shop.ts";
 
 describe("an import of many operations", () => {
   after(removeDirectories);
+
+  it("suggests a command that keeps what was typed, quoted for a shell", async () => {
+    const dir = await openShop({ "a b.json": await readFile(fixture("rates.yaml"), "utf8") });
+    const location = join(dir, "a b.json");
+    const selection = { names: [], tags: [], all: false };
+    const { report } = await importAll(dir, location, { selection, upstream: "own" });
+    expect(report).to.include(
+      `  npx payphone import openapi '${location}' --upstream own --operations 'getRates' --price`,
+    );
+  });
 
   it("says that names clash, that descriptions are too long, and that a model would see too many tools", async () => {
     const answer = { description: "ok", content: { "application/json": { schema: { type: "object" } } } };
