@@ -50,6 +50,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [new RegExp(`\\b(${MONTH})'s\\b`, "g"), "$1"],
   [/\bo ?' ?clock\b/g, "o'clock"],
   [/\boclock\b/g, "o'clock"],
+  [/(?<=\d) o'clock (?=[ap]m\b)/g, ""],
   [/ local time\b/g, ""],
   [/\b(?:tmrw?|tmw|2morrow|2moro|tommorr?ow|tomorow|tomorro|tmrow|tomoz)\b/g, "tomorrow"],
   [/\b(?:yest|yday|yesterdays)\b/g, "yesterday"],

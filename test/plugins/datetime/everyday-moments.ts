@@ -102,6 +102,7 @@ export const MOMENTS: Readonly<Record<string, Scene["rows"]>> = {
     ["day after tomorrow at 8 in the morning", "2026-11-22T08:00:00+00:00", "medium"],
     ["next tuesday 2pm", "2026-11-24T14:00:00+00:00", "medium"],
     ["sat night at 10", "2026-11-21T22:00:00+00:00", "medium"],
+    ["tomorrow at three o'clock pm", "2026-11-21T15:00:00+00:00", "medium"],
     ["sat 5pm", "2026-11-21T17:00:00+00:00", "medium"],
     ["Sat 21:00", "2026-11-21T21:00:00+00:00", "medium"],
     ["Sat 28 Nov 2026", "2026-11-28T00:00:00+00:00", "medium"],
