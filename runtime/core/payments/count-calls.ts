@@ -9,12 +9,10 @@ import type { Service } from "../service.ts";
 /** What records how calls end. */
 export interface CallCounters {
   readonly tallies: Pick<Tallies, "count" | "time">;
-  /** When omitted, refusals are not counted by payer. */
-  readonly refusals?: Pick<Refusals, "note"> | undefined;
-  /** When omitted, answers to sales are not recorded. */
-  readonly answers?: Pick<SaleAnswers, "note"> | undefined;
-  /** When omitted, cache reads are not counted. */
-  readonly inCall?: InCall | undefined;
+  readonly refusals: Pick<Refusals, "note">;
+  readonly answers: Pick<SaleAnswers, "note">;
+  /** Counts cache reads. */
+  readonly inCall: InCall;
 }
 
 export interface CountedDeps extends CallCounters {
@@ -41,12 +39,12 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
       if (isPaid) note("attempt");
       note(what);
       const { payer } = course;
-      if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals?.note(payer, what);
+      if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals.note(payer, what);
     };
     try {
       // Only the work runs in the counting scope: every async step inside a scope costs more.
-      const around = inCall && (<T>(work: () => Promise<T>): Promise<T> => inCall(note, work));
-      const outcome = await invoke(service, { ...invocation, course, ...(around && { around }) });
+      const around = <T>(work: () => Promise<T>): Promise<T> => inCall(note, work);
+      const outcome = await invoke(service, { ...invocation, course, around });
       noteEnd(toWhat(outcome, invocation, isPaid));
       if (outcome.kind !== "result") return outcome;
       if (!outcome.isRepeat) tallies.time(names(), clock.now() - course.begun);
@@ -62,8 +60,8 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
 
   function noteAnswer({ sale, begun, isResumed }: CallCourse, isGone: boolean): void {
     if (sale === undefined) return;
-    if (!isResumed) answers?.note(sale, begun, isGone ? "gone" : "sent");
-    else if (!isGone) answers?.note(sale, begun, "later");
+    if (!isResumed) answers.note(sale, begun, isGone ? "gone" : "sent");
+    else if (!isGone) answers.note(sale, begun, "later");
   }
 }
 

@@ -15,8 +15,8 @@ export interface FailoverOptions {
   readonly members: readonly FacilitatorMember[];
   readonly settlements: Pick<SettlementReader, "find">;
   readonly log: Log;
-  /** Whether a facilitator is trusted on a network; when omitted, every facilitator is trusted. */
-  readonly isTrusted?: (name: string, network: string) => boolean;
+  /** Whether a facilitator is trusted on a network. */
+  readonly isTrusted: (name: string, network: string) => boolean;
   /** The timeout of each facilitator but the last, for a verification and for a settlement. */
   readonly verifyMs?: number;
   readonly settleMs?: number;
@@ -36,9 +36,7 @@ const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UN
  * be caused by the first facilitator's transaction. An authorization can be used only once, whoever sends it.
  */
 export function createFailover(options: FailoverOptions): Facilitator {
-  const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
-  const { isTrusted = () => true } = options;
-
+  const { members, settlements, isTrusted, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
   const deadlines = { verify: createDeadline(verifyMs), settle: createDeadline(settleMs) };
   const [oneLook, allLooks] = [createDeadline(ONE_LOOK_MS), createDeadline(lookMs)];
 
