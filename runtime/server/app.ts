@@ -30,8 +30,7 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly routed?: readonly Service[];
   readonly site: CatalogSite;
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
-  /** Default: counters in memory. */
-  readonly createLimiter?: CreateLimiter;
+  readonly createLimiter: CreateLimiter;
   /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;

@@ -7,6 +7,7 @@ import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import type { Route } from "../../runtime/core/set/route.ts";
 import type { Challenge } from "../../runtime/core/x402/challenge.ts";
 import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
+import { createMemoryLimiter } from "../../runtime/drivers/memory-limiter.ts";
 import { type AppDeps, createApp } from "../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 
@@ -114,6 +115,7 @@ export async function openDoor(services: readonly Service[], changes: Partial<Ap
       return challenges.get(resource) as Challenge;
     },
     ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
+    createLimiter: createMemoryLimiter,
     clock: { now: Date.now },
     log,
     ...changes,

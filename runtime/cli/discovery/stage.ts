@@ -3,6 +3,7 @@ import { bindServices, type Service } from "../../core/service.ts";
 import { handlerOf, isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
+import { createMemoryLimiter } from "../../drivers/memory-limiter.ts";
 import { createApp } from "../../server/app.ts";
 import { openServer } from "../../server/listen.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
@@ -34,6 +35,7 @@ export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, b
       challenge: offers.challenge,
       site: { ...site, baseUrl },
       limits: site.limits,
+      createLimiter: createMemoryLimiter,
       documents: await loadDocuments({ services, site, schemas, baseUrl, isSandbox: false }),
       ready: () => Promise.reject(new Error("a stage is never ready")),
       clock: { now: Date.now },

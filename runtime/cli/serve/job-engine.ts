@@ -24,8 +24,7 @@ export interface JobEngineDeps {
   /** Undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   readonly store: Store;
-  /** Default: in memory. */
-  readonly createLimiter?: CreateLimiter;
+  readonly createLimiter: CreateLimiter;
   /** Called with each job that has failed for good, until a call succeeds. */
   readonly onFailed?: JobsDeps["onFailed"];
   readonly onEnded?: JobsDeps["onEnded"];

@@ -23,8 +23,7 @@ export interface PeerDoorDeps
   > {
   readonly config: PeerConfig & Pick<Config, "facilitator" | "env">;
   readonly site: AgentCardOptions["site"] & Pick<SiteManifest, "facilitators">;
-  /** Default: in memory. */
-  readonly createLimiter?: CreateLimiter;
+  readonly createLimiter: CreateLimiter;
   /** Absolute URLs that the card shows. */
   readonly links: NonNullable<AgentCardOptions["links"]>;
 }

@@ -1,7 +1,6 @@
 import { type Allowance, type CreateLimiter, secondsUntil } from "../../core/limiter.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
-import { createMemoryLimiter } from "../memory-limiter.ts";
 
 /** The budgets of the endpoint for agents. */
 export interface PeerBudgets {
@@ -15,7 +14,7 @@ export interface PeerBudgets {
 }
 
 /** The policy's budgets; in this process's memory by default. */
-export function createPeerBudgets(createLimiter: CreateLimiter = createMemoryLimiter): PeerBudgets {
+export function createPeerBudgets(createLimiter: CreateLimiter): PeerBudgets {
   const open = (name: string, points: number): Budget =>
     createBudget(createLimiter, { budget: `a2a-${name}`, points, seconds: 60 });
   return {

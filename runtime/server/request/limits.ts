@@ -1,4 +1,3 @@
-import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import { Problem } from "../../api/problem.ts";
 import { type CreateLimiter, type Limiter, secondsUntil } from "../../core/limiter.ts";
 import type { StatusOf } from "../../core/service.ts";
@@ -43,16 +42,13 @@ export interface LimitTerms extends Pick<SiteManifest["limits"], "unpaid_burst" 
   readonly largestBody?: number;
 }
 
-const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
-  new RateLimiterMemory({ points, duration: seconds });
-
 /**
  * Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the other budgets are
  * proportional. The budget `bytes` always has room for the largest body.
  */
 export function createLimits(
   { unpaid_burst, unpaid_per_minute, largestBody = 0 }: LimitTerms,
-  createLimiter: CreateLimiter = createMemoryLimiter,
+  createLimiter: CreateLimiter,
 ): Limits {
   const seconds = (60 * unpaid_burst) / unpaid_per_minute;
   const allBytes = BYTES_PER_UNPAID * unpaid_burst;
@@ -83,7 +79,7 @@ const REASONS: Readonly<Record<BudgetName, string>> = {
 };
 
 /** Limits the polls of each job to 120 a minute, for all doors and callers together. */
-export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter = createMemoryLimiter): StatusOf {
+export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter): StatusOf {
   const limiter = createLimiter({ budget: "polls", points: POLLS_PER_MINUTE, seconds: 60 });
   return (service, job) => {
     const tell = statusOf(service, job);

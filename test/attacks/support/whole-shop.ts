@@ -8,6 +8,7 @@ import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { PaymentPayload, PaymentRequired, VerifyResponse } from "../../../runtime/core/x402/x402.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
@@ -56,6 +57,7 @@ export async function createWholeShop(
     challenge: offers.challenge,
     site: { ...site, baseUrl },
     limits,
+    createLimiter: createMemoryLimiter,
     doors,
     trustProxy: 1,
     ready: () => Promise.reject(new Error("nobody asks")),

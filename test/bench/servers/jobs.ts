@@ -1,5 +1,6 @@
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { openJobShop } from "../job-shop.ts";
 import { SITE } from "../shop.ts";
@@ -26,6 +27,7 @@ await announce(async (baseUrl) => {
     log: silentLog,
     site: { ...site, baseUrl },
     limits: SITE.limits,
+    createLimiter: createMemoryLimiter,
     ready: () => Promise.reject(new Error("not asked")),
   });
 });

@@ -12,6 +12,7 @@ import type { Store } from "../../../runtime/core/store.ts";
 import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
@@ -94,6 +95,7 @@ await announce(async (baseUrl) => {
     site: { ...SITE, baseUrl },
     doors: new Map([[PATHS.mcp, createMcp({ ...shown, invoke, loopback: true })]]),
     limits: SITE.limits,
+    createLimiter: createMemoryLimiter,
     ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
     clock,
     log,

@@ -13,6 +13,7 @@ import type { JobManifest, Manifest } from "../../../runtime/core/set/manifest.t
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
@@ -208,7 +209,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     jobs.start();
     const { invoke, offers } = payments;
     const ready = (): Promise<never> => Promise.reject(new Error("not asked"));
-    const place = { site: { ...site, baseUrl: url }, limits: site.limits };
+    const place = { site: { ...site, baseUrl: url }, limits: site.limits, createLimiter: createMemoryLimiter };
     server.on("request", createApp({ ...terms, ...place, services, invoke, challenge: offers.challenge, ready }));
     return {
       url,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { WebAnswer, WebRequest } from "../../../runtime/api/capabilities.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createPeerCards } from "../../../runtime/drivers/peers/cards.ts";
 import { createPeer } from "../../surfaces/a2a/served/support/peer.ts";
@@ -30,7 +31,7 @@ describe("the cards of peers", () => {
         },
       },
       clock: { now: () => now },
-      budgets: createPeerBudgets(),
+      budgets: createPeerBudgets(createMemoryLimiter),
     });
 
   it("are fetched from their well-known place, for 5 seconds and 256 KB at most", async () => {

@@ -8,6 +8,7 @@ import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import type { Store } from "../../../runtime/core/store.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
@@ -57,7 +58,13 @@ export async function openDoors(): Promise<Doors> {
       const identity = toIdentity("11".repeat(32), "srv-2026-01");
       const shown = { services, site, baseUrl: url, facilitator: "here", identity };
       const exchanges = createExchanges({ store, clock, site });
-      const peers = { peerKeys: toPeerKeys({}), budgets: createPeerBudgets(), exchanges, store, clock };
+      const peers = {
+        peerKeys: toPeerKeys({}),
+        budgets: createPeerBudgets(createMemoryLimiter),
+        exchanges,
+        store,
+        clock,
+      };
       const card = Buffer.from(JSON.stringify(toAgentCard(shown)));
       server.on(
         "request",
@@ -69,6 +76,7 @@ export async function openDoors(): Promise<Doors> {
           log,
           site: { ...site, baseUrl: url },
           limits: site.limits,
+          createLimiter: createMemoryLimiter,
           ready: () => Promise.reject(new Error("not asked")),
           documents: new Map([[PATHS.agentCard, { type: "application/json", body: card }]]),
           doors: new Map<string, RpcDoor>([

@@ -7,6 +7,7 @@ import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import type { JobManifest, Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { limitPolls } from "../../../runtime/server/request/limits.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
@@ -115,7 +116,7 @@ export async function openJobShop(): Promise<JobShop> {
     site,
     compile: createCompiler(SCHEMAS),
     handlers: new Map([["work.search", run as AnyHandler]]),
-    statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
+    statusOf: limitPolls(createStatusOf({ records, refunds, clock }), createMemoryLimiter),
   });
   const queue = createStoreQueue({ store, clock, log: silentLog, concurrencyOf: () => JOB.concurrency });
   const jobs = createJobs({ services, records, queue, refunds, clock, log: silentLog, baseUrl: url, stepGraceMs: 10 });

@@ -12,6 +12,7 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
 import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createWalletProof } from "../../../runtime/drivers/wallet-proof.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
@@ -217,6 +218,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         site: { ...place, baseUrl: base },
         doors: new Map([[PATHS.mcp, mcp]]),
         limits: place.limits,
+        createLimiter: createMemoryLimiter,
         trustProxy: 1, // A test sets its client address in X-Forwarded-For.
         ready: () => Promise.reject(new Error("not asked")),
         clock,

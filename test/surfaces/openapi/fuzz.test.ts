@@ -10,6 +10,7 @@ import { createPayments, type Payments } from "../../../runtime/core/payments.ts
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../../runtime/server/listen.ts";
 import { createHost } from "../../plugins/host.ts";
@@ -71,7 +72,16 @@ describe("the description of this project's services", () => {
     const { handlers } = await loadPlugins(set, { ...own, host: { ...createHost(), llm, schedule, web }, env: {} });
     server = await openServer({ host: "127.0.0.1", port: 0 });
     const refundRail = undefined;
-    const engine = createJobEngine({ site, config, baseUrl: server.url, refundRail, store, clock, log });
+    const engine = createJobEngine({
+      site,
+      config,
+      baseUrl: server.url,
+      refundRail,
+      store,
+      createLimiter: createMemoryLimiter,
+      clock,
+      log,
+    });
     const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
     jobs = await engine.open(services);
     payments = createPayments({ site, services, rails, jobs, store, clock, log });
@@ -85,6 +95,7 @@ describe("the description of this project's services", () => {
         limits: { ...site.limits, unpaid_burst: 1e6, unpaid_per_minute: 1e6 },
         documents,
         ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
+        createLimiter: createMemoryLimiter,
         clock,
         log: silentLog,
       }),

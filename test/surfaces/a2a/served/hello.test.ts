@@ -6,6 +6,7 @@ import { expect } from "chai";
 import type { PeerConfig } from "../../../../runtime/cli/config/config.ts";
 import { runPeerHello, runPeerRotate } from "../../../../runtime/cli/peer/peer.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../../../runtime/drivers/http/guarded-fetch.ts";
+import { createMemoryLimiter } from "../../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../../runtime/drivers/peers/budgets.ts";
 import { createPeerCards } from "../../../../runtime/drivers/peers/cards.ts";
 import { openIdentity } from "../../../../runtime/drivers/peers/identity.ts";
@@ -35,7 +36,7 @@ describe("a payphone that greets another", () => {
     // This machine's port 443 is not ours: the names are as they would be, the ports are where the servers are.
     const fetch: GuardedFetch["fetch"] = (url, request) =>
       guarded.fetch(url.replace("https://one.example/", `https://one.example:${one.port}/`), request);
-    const budgets = createPeerBudgets();
+    const budgets = createPeerBudgets(createMemoryLimiter);
     two = await serveDoor({ budgets, peerKeys: createPeerCards({ web: { fetch }, clock, budgets }) });
   });
   after(async () => {

@@ -7,6 +7,7 @@ import { createCompiler } from "../../../../../runtime/core/schema/validator.ts"
 import { bindServices, type Service } from "../../../../../runtime/core/service.ts";
 import { handlerOf, type Manifest, type SiteManifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
 import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
@@ -149,7 +150,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     baseUrl: BASE_URL,
     facilitator: "https://facilitator.example",
     peerKeys: toPeerKeys({}),
-    budgets: createPeerBudgets(),
+    budgets: createPeerBudgets(createMemoryLimiter),
     ...options,
     services,
     invoke: payments.invoke,

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { PATHS } from "../../../../../runtime/core/paths.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limiter.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
 import { type Door, type DoorOptions, openDoor } from "./door.ts";
@@ -49,6 +50,7 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
       [PATHS.jwks, toDocument(toJwks(identity))],
     ]),
     doors: new Map([[PATHS.a2a, a2a]]),
+    createLimiter: createMemoryLimiter,
     clock,
     log: silentLog,
   });

@@ -9,6 +9,7 @@ import { bindServices } from "../../../../../runtime/core/service.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createPurchaseList } from "../../../../../runtime/core/wallets/purchases.ts";
 import { createSignIns } from "../../../../../runtime/core/wallets/sign-in.ts";
+import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limiter.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { openServer } from "../../../../../runtime/server/listen.ts";
 import { createExtensions } from "../../../../../runtime/surfaces/discovery/extensions.ts";
@@ -57,6 +58,7 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
       documents: toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() }),
       doors: new Map(isSandbox ? [[SANDBOX_PAY_PATH, createSandboxPay(site.rails, description)]] : []),
       limits: site.limits,
+      createLimiter: createMemoryLimiter,
       ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
       ...(isSandbox && { sandbox: description }),
       clock,
