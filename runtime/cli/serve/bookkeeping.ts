@@ -57,7 +57,7 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await Promise.all([tallies.close(), refusals.close(), answers.close()]);
+      await Promise.all([tallies.flush(), refusals.flush(), answers.flush()]);
     },
   };
 }

@@ -11,8 +11,6 @@ export interface Tallies {
   time(names: Omit<TallyNames, "what">, ms: number): void;
   /** Writes the counts. */
   flush(): Promise<void>;
-  /** Stops the timer and flushes. */
-  close(): Promise<void>;
 }
 
 export interface TalliesDeps {
@@ -64,7 +62,6 @@ export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
     count,
     time: ({ service, door, rail }, ms) => count({ service, door, rail, what: toBucket(ms) }),
     flush,
-    close: flush,
   };
 }
 

@@ -19,9 +19,8 @@ export type AnswerWay = "sent" | "gone" | "later";
 export interface SaleAnswers {
   /** @param begun when the call began: Unix milliseconds */
   note(sale: string, begun: number, way: AnswerWay): void;
+  /** Writes what was noted. */
   flush(): Promise<void>;
-  /** Stops the timer and flushes. */
-  close(): Promise<void>;
 }
 
 export interface SaleAnswersDeps {
@@ -119,7 +118,6 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
     },
     flush,
-    close: flush,
   };
 }
 

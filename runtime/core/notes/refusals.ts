@@ -14,9 +14,8 @@ export interface BuyerRefusals {
 /** Counts refusals by payer in memory, and writes them every few seconds: a crash loses the last seconds. */
 export interface Refusals {
   note(payer: string, what: string): void;
+  /** Writes what was noted. */
   flush(): Promise<void>;
-  /** Stops the timer and flushes. */
-  close(): Promise<void>;
 }
 
 export interface RefusalsDeps {
@@ -82,7 +81,6 @@ export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
     },
     flush,
-    close: flush,
   };
 }
 

@@ -9,8 +9,6 @@ export interface RailMonitor {
    * Asks every facilitator once, then repeatedly in the background. Never rejects: a silent facilitator's rail is down.
    */
   start(): Promise<void>;
-  /** Asks again soon, after a change. */
-  refresh(): void;
   close(): void;
 }
 
@@ -48,6 +46,7 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   let hasChanged = false;
   let closed = false;
 
+  /** Asks again soon. */
   const refresh = (): void => {
     hasChanged = true;
     if (!isAsking) askIn(0);
@@ -60,7 +59,6 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   return {
     statuses: () => statuses,
     start: round,
-    refresh,
     close() {
       closed = true;
       clearTimeout(timer);

@@ -13,7 +13,7 @@ export interface PeerBudgets {
   readonly fetchesOfClients: Budget;
 }
 
-/** The policy's budgets; in this process's memory by default. */
+/** The budgets of the policy. */
 export function createPeerBudgets(createLimiter: CreateLimiter): PeerBudgets {
   const open = (name: string, points: number): Budget =>
     createBudget(createLimiter, { budget: `a2a-${name}`, points, seconds: 60 });

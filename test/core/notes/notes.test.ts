@@ -25,7 +25,7 @@ describe("what is kept beside the book", () => {
     now += DAY_MS;
     one.note("0xa", "refused:insufficient_funds");
     other.note("0xb", "refused:invalid_signature");
-    await Promise.all([one.close(), other.close()]);
+    await Promise.all([one.flush(), other.flush()]);
     expect(await readRefusals(store, now)).to.have.deep.members([
       { payer: "0xa", lastAt: now, counts: { "refused:insufficient_funds": 3, "failed:buyer-refused": 1 } },
       { payer: "0xb", lastAt: now, counts: { "refused:invalid_signature": 1 } },
@@ -38,7 +38,7 @@ describe("what is kept beside the book", () => {
     const refusals = createRefusals(deps());
     for (const _ of [1, 2]) refusals.note("0xoften", "refused:insufficient_funds");
     for (let wallet = 0; wallet < 2000; wallet += 1) refusals.note(`0x${wallet}`, "refused:invalid_signature");
-    await refusals.close();
+    await refusals.flush();
     const kept = await readRefusals(store, now);
     expect(kept).to.have.length(500);
     expect(kept.map(({ payer }) => payer))
@@ -62,7 +62,7 @@ describe("what is kept beside the book", () => {
     one.note("sale_3", begun, "sent");
     await Promise.all([one.flush(), other.flush()]);
     one.note("sale_2", now, "later");
-    await one.close();
+    await one.flush();
     expect(await read("sale_1")).to.deep.equal({ sentAt: begun });
     expect(await read("sale_2")).to.deep.equal({ goneAt: begun, later: { count: 3, lastAt: now } });
     expect(await read("sale_3")).to.deep.equal({ sentAt: now });
