@@ -38,7 +38,9 @@ export function readLabels(item: unknown): Label[] {
     const tagged = Array.isArray(tags) ? tags.map((tag) => toJsonFields(tag).name) : [];
     const words = [name, ...tagged, is_scam === true ? "scam, says the explorer" : undefined];
     const label = words.filter((word) => typeof word === "string" && word !== "").join(", ");
-    return isAddress(hash) && label !== "" ? [{ address: hash.toLowerCase(), label: label.slice(0, 80) }] : [];
+    return isAddress(hash) && label !== ""
+      ? [{ address: hash.toLowerCase(), label: label.slice(0, 80).toWellFormed() }]
+      : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
 import { BLOCKSCOUT_URL, createLateClock, type Data, open, openHost } from "./stage.ts";
+import { investigateIn } from "./world.ts";
 
 const FILE = "plugins/wallet/recordings/blockscout/addresses.json";
 const WALLET = "plugins/wallet/recordings/base/wallet.json";
@@ -89,5 +90,12 @@ describe("an investigation with an explorer of Base", () => {
     const { movements, missing } = await investigate(SUBJECT, ["malformed:other shapes", ...OTHER_LISTS]);
     expect(movements.volumes.map(({ asset }) => asset)).to.deep.equal(["ETH"]);
     expect(missing.map(({ source }) => source)).not.to.include("Blockscout");
+  });
+
+  it("has labels that every JSON parser reads, also where one is cut within an emoji", async () => {
+    const names = { [FRIEND]: `${"a".repeat(79)}\u{1f600}` };
+    const payments = [{ from: SUBJECT.toLowerCase(), to: FRIEND, asset: "ETH", amount: "1", daysAgo: 9 }] as const;
+    const { data } = await investigateIn({ payments, explorer: { names } }, SUBJECT);
+    expect(data.graph.nodes[1]?.label).to.equal(`${"a".repeat(79)}\ufffd`);
   });
 });
