@@ -1,5 +1,5 @@
 import type { ScreenResponse } from "../../screen/screening.ts";
-import type { Activity, Coverage, Graph, Missing, Screened } from "../evidence.ts";
+import type { Activity, Coverage, Evidence, Graph, Missing, Screened } from "../evidence.ts";
 import type { Subject } from "../subject.ts";
 import type { Traced } from "./traced.ts";
 
@@ -8,8 +8,9 @@ export interface Limits {
   readonly subject: Subject;
   readonly screened: ScreenResponse;
   readonly graph: Graph;
-  readonly traced: Pick<Traced, "coverage" | "sent">;
+  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt">;
   readonly activity: Activity;
+  readonly balances: Evidence["balances"];
   /** Unix seconds. */
   readonly investigatedAt: number;
 }
@@ -27,7 +28,7 @@ export function toSources({
   screened,
   graph,
   traced,
-}: Omit<Limits, "activity" | "investigatedAt">): Coverage[] {
+}: Omit<Limits, "activity" | "balances" | "investigatedAt">): Coverage[] {
   const { nodes, counterparties } = graph;
   const known = nodes.filter((node) => node.screened?.partial === false).length;
   const [first, second] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
@@ -79,12 +80,21 @@ function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investiga
 }
 
 /**
- * An explorer that lists less than half of the transactions that the address has sent has not indexed the whole chain.
+ * An explorer has not indexed the whole chain when it lists nothing of an address that others have seen there (as one that
+ * answers every question with 404), or less than half of the transactions that the address has sent.
  */
-function aboutIndex({ activity, traced: { sent, coverage }, screened }: Limits): Missing | undefined {
+function aboutIndex({ activity, balances, traced, screened }: Limits): Missing | undefined {
+  const { sent, listed, coverage, oldestAt } = traced;
   const { base_tx_count: count } = activity;
+  const toDoubt = (message: string): Missing => ({
+    source: coverage[0]?.source ?? "explorer",
+    message,
+    atStake: 99,
+  });
   const isContract = screened.address_type === "contract"; // A contract's nonce counts the contracts that it created.
-  if (sent === null || count === null || count < 2 || sent * 2 >= count || isContract) return undefined;
-  const message = `It lists ${sent} of the ${count} transactions that the address has sent`;
-  return { source: coverage[0]?.source ?? "explorer", message, atStake: 99 };
+  if (sent !== null && count !== null && count >= 2 && sent * 2 < count && !isContract)
+    return toDoubt(`It lists ${sent} of the ${count} transactions that the address has sent`);
+  const holds = [balances.base_eth, balances.base_usdc].some((amount) => amount !== null && amount !== "0");
+  if (listed !== 0 || (oldestAt === null && !holds)) return undefined;
+  return toDoubt("It lists nothing of the address, which was in use on Base");
 }

@@ -28,6 +28,7 @@ export interface MergedHistory {
   readonly firstSeenAt: number | null;
   readonly oldestAt: number | null;
   readonly sent: number | null;
+  readonly listed: number | null;
   readonly missing: readonly Missing[];
 }
 
@@ -122,6 +123,7 @@ function merge(answers: readonly Answer[], depth: Reading["depth"]): MergedHisto
     firstSeenAt: histories.find(({ firstSeenAt }) => firstSeenAt !== null)?.firstSeenAt ?? null,
     oldestAt: times.length > 0 ? Math.min(...times) : null,
     sent: histories.find(({ sent }) => sent !== null)?.sent ?? null,
+    listed: histories.find(({ listed }) => listed !== null)?.listed ?? null,
     missing: gaps.map(({ title, message }) => ({ source: title, message, atStake: isWhole ? 0 : AT_STAKE[depth] })),
   };
 }

@@ -118,6 +118,7 @@ function toHistory({ transfers, since, end, isGap }: Found, toTime: (block: bigi
     firstSeenAt: null,
     oldestAt: transfers[0]?.at ?? null,
     sent: null,
+    listed: null,
   };
 }
 

@@ -36,6 +36,7 @@ export const createExplorer = (source: Upstream): HistorySource => ({
       firstSeenAt: hasFirst && tokens.isWhole && internals.isWhole ? oldestAt : null,
       oldestAt,
       sent: transactions.isWhole ? transactions.sent : null,
+      listed: newest.every(({ isWhole }) => isWhole) ? newest.reduce((sum, { count }) => sum + count, 0) : null,
     };
   },
 });

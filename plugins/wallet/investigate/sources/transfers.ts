@@ -41,6 +41,8 @@ export interface History {
   readonly oldestAt: number | null;
   /** How many transactions the address has sent; null unless the source has all of them. */
   readonly sent: number | null;
+  /** How many items its lists have together; null unless the source has all of them. */
+  readonly listed: number | null;
 }
 
 /** `subject`: as far back as the source's bounds allow; `counterparty`: only as far as the graph needs. */

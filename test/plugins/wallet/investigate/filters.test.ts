@@ -69,6 +69,19 @@ describe("an investigation whose sources are not true to what they were asked fo
     });
   });
 
+  for (const [what, daysAgo, amount] of [
+    ["holds something", 200, "5"],
+    ["received something today", 0.5, "5"],
+  ] as const)
+    it(`does not believe an explorer that answers 404 about an address that ${what}`, async () => {
+      const payments = [{ from: OTHER, to: SUBJECT, asset: "USDC", amount, daysAgo }] as const;
+      const { data } = await investigateIn({ payments, manners: { blockscout: { fault: () => 404 } } }, SUBJECT);
+      expect(data).to.include({ verdict: "inconclusive", provisional: true });
+      expect(data.missing.map(({ message }) => message)).to.include(
+        "It lists nothing of the address, which was in use on Base",
+      );
+    });
+
   it("says that the newest day is missing where the node is behind", async () => {
     const { data } = await investigateIn({ payments: PAYMENTS, base: { lagSeconds: 3600 } }, SUBJECT);
     expect(data.missing).to.deep.equal([
