@@ -12,25 +12,31 @@ export interface Reading {
   readonly isWholeDay: boolean;
   /** Whether the text is in a machine format. */
   readonly isMachine: boolean;
+  /** Whether it is a count of seconds or smaller units, whose epoch and unit follow from its size. */
+  readonly isCount?: boolean;
   /** The assumptions that were made: sentences. */
   readonly assumptions: readonly string[];
 }
 
 /** The grounds of a reading. */
-export type Grounds = Pick<Reading, "isMachine" | "assumptions">;
+export type Grounds = Pick<Reading, "isMachine" | "isCount" | "assumptions">;
 
 /** A machine format without assumptions. */
 export const MACHINE: Grounds = { isMachine: true, assumptions: [] };
+/** A count without assumptions. */
+export const COUNT: Grounds = { ...MACHINE, isCount: true };
 /** English without assumptions. */
 export const PHRASE: Grounds = { isMachine: false, assumptions: [] };
 
-/** A machine format with a year outside this range was probably misread. */
-const PLAUSIBLE_YEARS = { first: 1970, last: 2100 } as const;
+/** A count that leads to another moment than one of 1970 to 2100 (UTC) was probably misread. */
+const PLAUSIBLE = { fromMs: 0, untilMs: Date.UTC(2101, 0) } as const;
 
-/** `low` exactly when something was assumed; `high` only for plausible machine formats. */
-export function confidenceOf({ at, isMachine, assumptions }: Reading): Confidence {
+/** `low` exactly when something was assumed; `high` for machine formats, except counts to implausible moments. */
+export function confidenceOf({ at, isMachine, isCount = false, assumptions }: Reading): Confidence {
   if (assumptions.length > 0) return "low";
-  return isMachine && at.year >= PLAUSIBLE_YEARS.first && at.year <= PLAUSIBLE_YEARS.last ? "high" : "medium";
+  const { epochMilliseconds } = at;
+  const isPlausible = !isCount || (epochMilliseconds >= PLAUSIBLE.fromMs && epochMilliseconds < PLAUSIBLE.untilMs);
+  return isMachine && isPlausible ? "high" : "medium";
 }
 
 /**

@@ -419,7 +419,7 @@ export interface DatetimeParseResponse {
    */
   relative_human: string;
   /**
-   * `high`: a machine format that names a day or a moment in the years 1970 to 2100. `medium`: fully understood, with one reading. `low`: something had to be assumed; `assumptions` says what.
+   * `high`: a machine format that names a day or a moment; a count, such as Unix time, only of the years 1970 to 2100. `medium`: fully understood, with one reading. `low`: something had to be assumed; `assumptions` says what.
    */
   confidence: "high" | "medium" | "low";
   /**

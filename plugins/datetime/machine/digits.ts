@@ -1,8 +1,8 @@
 import { Temporal } from "temporal-polyfill";
-import { type Grounds, MACHINE, type Reading, toExactReading, unclear } from "../reading.ts";
+import { COUNT, type Grounds, type Reading, toExactReading, unclear } from "../reading.ts";
 import { readCompact } from "./compact.ts";
 
-const COUNT = /^(@)?([-−]?)(\d{1,20})(?:\.(\d{1,9}))?$/;
+const DIGITS = /^(@)?([-−]?)(\d{1,20})(?:\.(\d{1,9}))?$/;
 /** A count with its unit. */
 const NAMED_COUNT =
   /^(?:(?:(?:unix|epoch|posix)(?: (?:time(?:stamp)?|epoch|seconds?))?|timestamp) ?[:=]? ?)(\d{9,20}(?:\.\d{1,9})?)$/i;
@@ -61,12 +61,12 @@ function readNamed(text: string, zone: string): Reading | undefined {
   const scale =
     SCALES[["s", "m", "u", "n"].indexOf(unit.toLowerCase().replace(/^[µμ]/, "u").replace("micro", "u").slice(0, 1))];
   if (!scale) return undefined;
-  const grounds = isRecent(BigInt(digits), scale) ? MACHINE : toGuess(digits, scale);
+  const grounds = isRecent(BigInt(digits), scale) ? COUNT : toGuess(digits, scale);
   return toExactReading(Temporal.Instant.fromEpochNanoseconds(BigInt(digits) * scale.nanoseconds), zone, grounds);
 }
 
 function readCount(text: string, zone: string): Reading | undefined {
-  const [, at, sign, digits = "", decimals] = COUNT.exec(text) ?? [];
+  const [, at, sign, digits = "", decimals] = DIGITS.exec(text) ?? [];
   const isMarked = Boolean(at || sign) || text === "0";
   if (digits === "" || (!isMarked && digits.length < (decimals ? 9 : 5))) return undefined;
   if (!isMarked && (digits.length === 7 || digits.length === 8)) {
@@ -80,7 +80,7 @@ function readCount(text: string, zone: string): Reading | undefined {
   const fraction = BigInt((decimals ?? "").padEnd(9, "0"));
   const count = BigInt(digits) * scale.nanoseconds + (sign ? -1n : 1n) * scale.epoch + fraction;
   const instant = Temporal.Instant.fromEpochNanoseconds(sign ? -count : count);
-  return toExactReading(instant, zone, at ? MACHINE : toGrounds(signed, scale));
+  return toExactReading(instant, zone, at ? COUNT : toGrounds(signed, scale));
 }
 
 /** The scale of a count that means "never"; undefined for other counts. */
@@ -118,7 +118,7 @@ function toGrounds(signed: string, scale: Scale): Grounds {
   const length = signed.replace("-", "").length;
   const isUsual = [9, 10, 13, 16, 19].includes(length) && scale.epoch === 0n;
   const isSmall = length < 9 && (signed.startsWith("-") || signed === "0");
-  return isUsual || isSmall ? MACHINE : toGuess(signed, scale);
+  return isUsual || isSmall ? COUNT : toGuess(signed, scale);
 }
 
 const toGuess = (digits: string, { name }: Pick<Scale, "name">): Grounds => ({

@@ -1,5 +1,14 @@
 import { Temporal } from "temporal-polyfill";
-import { checkWeekday, type Grounds, MACHINE, type Reading, toExactReading, toReading, unclear } from "../reading.ts";
+import {
+  COUNT,
+  checkWeekday,
+  type Grounds,
+  MACHINE,
+  type Reading,
+  toExactReading,
+  toReading,
+  unclear,
+} from "../reading.ts";
 import { monthOf, weekdayOf } from "../vocabulary.ts";
 import { offsetOf } from "../zones/abbreviations.ts";
 import { readIso } from "./iso.ts";
@@ -82,7 +91,7 @@ function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | unde
     if (/["']/.test(text)) return undefined; // The digits of a date.
     const milliseconds = Number(inside) * (text.startsWith("<") ? 1000 : 1);
     const isRecent = milliseconds >= RECENT_MS;
-    const grounds = isRecent ? MACHINE : { ...MACHINE, assumptions: [`${inside} is read as Unix milliseconds`] };
+    const grounds = isRecent ? COUNT : { ...MACHINE, assumptions: [`${inside} is read as Unix milliseconds`] };
     return toExactReading(Temporal.Instant.fromEpochMilliseconds(milliseconds), base.timeZoneId, grounds);
   }
   // systemd: a weekday before ISO 8601

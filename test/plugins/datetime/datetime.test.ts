@@ -41,10 +41,13 @@ describe("a parsed date and time", () => {
     expect(await ask({ input, base_time: FRIDAY })).to.include({ iso: "2026-11-21T17:00:00+00:00" });
   });
 
-  it("is never of high confidence outside of the years 1970 to 2100", async () => {
-    for (const input of ["1969-12-31T23:59:59Z", "2101-01-01", "-1", "99999999999999", "@4133980800"]) {
-      const { confidence } = await ask({ input, base_time: FRIDAY });
-      expect(confidence, input).not.to.equal("high");
+  it("is never of high confidence where a count leads out of the years 1970 to 2100, in whatever zone", async () => {
+    for (const timezone of ["America/New_York", "Asia/Tokyo"]) {
+      const confidenceOf = async (input: string): Promise<unknown> => (await ask({ input, timezone })).confidence;
+      for (const input of ["-1", "99999999999999", "@4133980800", "new Date(4133980800000)"])
+        expect(await confidenceOf(input), input).not.to.equal("high");
+      for (const input of ["0", "@4133980799", "1969-07-20T20:17:40Z", "1815-12-10"])
+        expect(await confidenceOf(input), input).to.equal("high");
     }
   });
 
