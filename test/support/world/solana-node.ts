@@ -19,14 +19,15 @@ export const toSolanaKey = (text: string): string => base58.encode(createHash("s
 
 /** A Solana node over HTTP. Each wallet has one USDC account; no names are registered. */
 export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOptions): Promise<WorldSource> {
-  const mined = mine(payments, rest.clock.now()).filter(({ daysAgo }) => daysAgo <= (days ?? daysAgo));
+  const all = mine(payments, rest.clock.now());
+  const mined = all.filter(({ daysAgo }) => daysAgo <= (days ?? daysAgo));
   const isPruned = days !== undefined;
   const methods: Readonly<Record<string, (params: never) => unknown>> = {
     getHealth: () => "ok",
     getFirstAvailableBlock: () => (isPruned ? (mined[0]?.block ?? 1) : 0),
-    getBalance: ([wallet]: [string]) => ({ context: { slot: 1 }, value: Number(toBalance(mined, wallet, "SOL")) }),
+    getBalance: ([wallet]: [string]) => ({ context: { slot: 1 }, value: Number(toBalance(all, wallet, "SOL")) }),
     getTokenAccountsByOwner: ([wallet, { mint }]: [string, { mint: string }]) => ({
-      value: mint === USDC ? toAccounts(mined, wallet) : [],
+      value: mint === USDC ? toAccounts(all, wallet) : [],
     }),
     getAccountInfo: () => ({ context: { slot: 1 }, value: null }),
     getMultipleAccounts: ([keys]: [string[]]) => ({ context: { slot: 1 }, value: keys.map(() => null) }),

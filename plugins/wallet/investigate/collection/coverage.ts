@@ -81,7 +81,8 @@ function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investiga
 
 /**
  * An explorer has not indexed the whole chain when it lists nothing of an address that others have seen there (as one that
- * answers every question with 404), or less than half of the transactions that the address has sent.
+ * answers every question with 404), or less than half of the transactions that the address has sent. A Solana node that
+ * lists nothing of a wallet that holds something has pruned its transactions.
  */
 function aboutIndex({ activity, balances, traced, screened }: Limits): Missing | undefined {
   const { sent, listed, coverage, oldestAt } = traced;
@@ -94,7 +95,8 @@ function aboutIndex({ activity, balances, traced, screened }: Limits): Missing |
   const isContract = screened.address_type === "contract"; // A contract's nonce counts the contracts that it created.
   if (sent !== null && count !== null && count >= 2 && sent * 2 < count && !isContract)
     return toDoubt(`It lists ${sent} of the ${count} transactions that the address has sent`);
-  const holds = [balances.base_eth, balances.base_usdc].some((amount) => amount !== null && amount !== "0");
+  const { eth_eth: _, ...onThisChain } = balances;
+  const holds = Object.values(onThisChain).some((amount) => amount !== null && amount !== "0");
   if (listed !== 0 || (oldestAt === null && !holds)) return undefined;
-  return toDoubt("It lists nothing of the address, which was in use on Base");
+  return toDoubt("It lists nothing of the address, which holds something or was in use");
 }

@@ -52,7 +52,7 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
       firstSeenAt: isListed ? oldestAt : null,
       oldestAt,
       sent: null,
-      listed: null,
+      listed: signatures.length,
     };
   },
 });

@@ -41,7 +41,7 @@ export interface History {
   readonly oldestAt: number | null;
   /** How many transactions the address has sent; null unless the source has all of them. */
   readonly sent: number | null;
-  /** How many items its lists have together; null unless the source has all of them. */
+  /** How many items its lists have together; null when they are not known to the end, or the source has none. */
   readonly listed: number | null;
 }
 

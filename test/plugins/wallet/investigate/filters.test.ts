@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
+import { toSolanaKey } from "../../../support/world/solana-node.ts";
 import { investigateIn } from "./world.ts";
 
 const toAddress = (name: string): string => `0x${Buffer.from(name.padEnd(20, ".")).toString("hex")}`;
@@ -78,9 +79,24 @@ describe("an investigation whose sources are not true to what they were asked fo
       const { data } = await investigateIn({ payments, manners: { blockscout: { fault: () => 404 } } }, SUBJECT);
       expect(data).to.include({ verdict: "inconclusive", provisional: true });
       expect(data.missing.map(({ message }) => message)).to.include(
-        "It lists nothing of the address, which was in use on Base",
+        "It lists nothing of the address, which holds something or was in use",
       );
     });
+
+  it("is not sure about a Solana wallet that holds something, all of whose transactions the node has pruned", async () => {
+    const [FUNDER, WALLET] = [toSolanaKey("funder"), toSolanaKey("wallet")];
+    const payments = [{ from: FUNDER, to: WALLET, asset: "SOL", amount: "20", daysAgo: 400 }] as const;
+    const { data } = await investigateIn({ payments, solanaDays: 20 }, WALLET);
+    expect(data).to.include({ verdict: "inconclusive", provisional: true });
+    expect(data.missing).to.have.deep.members([
+      {
+        source: "Solana node",
+        message: "It lists nothing of the address, which holds something or was in use",
+        atStake: 99,
+      },
+      { source: "age", message: "Its first transaction could not be found, so that it may be young", atStake: 15 },
+    ]);
+  });
 
   it("says that the newest day is missing where the node is behind", async () => {
     const { data } = await investigateIn({ payments: PAYMENTS, base: { lagSeconds: 3600 } }, SUBJECT);
