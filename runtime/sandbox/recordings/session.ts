@@ -41,8 +41,8 @@ export function createRecordedSession({ recordings, upstream, remedy }: Recorded
       if (found?.response.result !== undefined) return found.response.result as never; // Recorded from the server as it was.
       throw new Problem(
         "upstream-failed",
-        `The sandbox works offline and has no recording of ${upstream.title} for the tool ${name}: it answers the inputs ` +
-          `of the manifests' examples. For any other input, ${remedy}.`,
+        `The sandbox works offline and has no recording of ${upstream.title} for the tool ${name}: it answers the ` +
+          `manifests' examples, once they are recorded (payphone record --new). For any other input, ${remedy}.`,
       );
     },
     isAlive: async () => true,

@@ -71,7 +71,7 @@ function toMiss(title: string, { method, path, body }: SentRequest, remedy: stri
   const asked = toLabel(isRpcCall(body) ? { rpc: { method: String(body.method), params: [] } } : { method, path });
   return new Problem(
     "upstream-failed",
-    `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the inputs of the manifests' ` +
-      `examples. For any other input, ${remedy}.`,
+    `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the manifests' ` +
+      `examples, once they are recorded (payphone record --new). For any other input, ${remedy}.`,
   );
 }
