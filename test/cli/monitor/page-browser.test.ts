@@ -156,6 +156,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       expect(response?.status(), path).to.be.oneOf([200, 404]);
       expect((await response?.body())?.length, path).to.be.below(100_000);
       expect(await page.locator("img[src=x]").count(), path).to.equal(0);
+      expect(await page.locator("pre:not([tabindex])").count(), `${path}: can be scrolled by keyboard`).to.equal(0);
       if (response?.status() === 200)
         expect(
           await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),

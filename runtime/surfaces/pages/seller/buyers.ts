@@ -63,8 +63,8 @@ ${toLines(lines, view)}`
 ${refusals && toRefusals(refusals)}
 <h2>To sell it nothing any more</h2>
 <p>Write its address into <code>_site.yaml</code>, and apply it:</p>
-<pre>deny: [${JSON.stringify(payer)}]</pre>
-<pre>payphone apply</pre>`;
+<pre tabindex="0">deny: [${JSON.stringify(payer)}]</pre>
+<pre tabindex="0">payphone apply</pre>`;
 }
 
 const toRefusals = (refusals: BuyerRefusals): Html => html`<h2>Why it was refused</h2>

@@ -87,7 +87,7 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
       ];
     });
   return html`${toFigureTable("Refunds that are not over", ["Since", "Service", "Job", "Amount", "To", "How", "Why"], rows, "Nothing is owed.")}
-${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre>payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
+${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre tabindex="0">payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
 }
 
 /** The amount paid, in the token's own unit. */
