@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
 import { readValidInput } from "../../../runtime/core/perform.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { FAULT_CODES } from "../../../runtime/core/set/faults.ts";
@@ -52,6 +53,12 @@ describe("the README for operators", () => {
     const { sides } = (await call(service, { coins: 40 })) as { sides: string[] };
     expect(sides).to.have.length(40);
     expect(service.output.check({ sides }, "body").issues).to.deep.equal([]);
+  });
+
+  it("names every path that is not for sale", () => {
+    const text = read("manifests/README.md");
+    const paths = Object.values(PATHS).filter((path) => !path.startsWith("/.well-known/"));
+    for (const path of [...paths, "/.well-known/", "/sandbox/"]) expect(text).to.include(`\`${path}\``);
   });
 
   it("explains every code of a fault, and no other (if not: npm run types)", () => {
