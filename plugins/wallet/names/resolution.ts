@@ -30,14 +30,15 @@ export function createResolveName({ registries, clock }: ResolveNameOptions) {
   async function findName({ registry, address }: AddressQuestion, signal: AbortSignal): Promise<NamedQuestion> {
     const name = await registries[registry].primaryName(address, signal);
     if (name !== null) return { kind: "name", registry, name };
-    throw new Problem("nothing-found", `${address} has no primary name in ${registry} that leads back to it`);
+    const written = await toWritten({ registry, address });
+    throw new Problem("nothing-found", `${written} has no primary name in ${registry} that leads back to it`);
   }
 
   return async (given: string, signal: AbortSignal): Promise<NameResolution> => {
     const asked = readName(given);
     const question = asked.kind === "name" ? asked : await findName(asked, signal);
     const { addresses, notes: found } = await resolve(question, signal);
-    const notes = asked.kind === "name" ? found : [`The primary name of ${asked.address}.`, ...found];
+    const notes = asked.kind === "name" ? found : [`The primary name of ${await toWritten(asked)}.`, ...found];
     return {
       name: question.name,
       addresses: [...addresses],
@@ -47,6 +48,11 @@ export function createResolveName({ registries, clock }: ResolveNameOptions) {
       notes: notes.length > 0 ? notes.join(" ") : null,
     };
   };
+}
+
+/** The address as people write it: EIP-55, or base58. */
+async function toWritten({ registry, address }: Pick<AddressQuestion, "registry" | "address">): Promise<string> {
+  return registry === "ENS" ? (await import("viem/utils")).getAddress(address) : address;
 }
 
 const OTHER_SUFFIX = { addresses: [], notes: [`Only names that end in ${SUPPORTED_TLDS.join(" or ")} are resolved.`] };

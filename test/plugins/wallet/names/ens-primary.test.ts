@@ -65,12 +65,14 @@ describe("the ENS name that an address has chosen for itself", () => {
     for (const name of [ALICE, ALICE.slice(2), `eip155:1:${ALICE}`]) {
       const answer = await resolve({ name });
       expect(answer).to.deep.include({ name: "alice.eth", registry_used: "ENS" });
-      expect(answer.notes).to.equal(`The primary name of ${ALICE.toLowerCase()}.`);
+      expect(answer.notes).to.equal(`The primary name of ${ALICE}.`);
       expect((answer.addresses as { address: string }[])[0]?.address).to.equal(ALICE);
     }
     expect(await resolve({ name: "alice.eth." })).to.include({ name: "alice.eth", notes: null });
-    const problem = await problemOf(resolve({ name: "0x000000000000000000000000000000000000dEaD" }));
-    expect([problem.code, problem.status]).to.deep.equal(["nothing-found", 404]);
+    const nobody = "0x000000000000000000000000000000000000dEaD";
+    const { code, status, message } = await problemOf(resolve({ name: nobody.toLowerCase() }));
+    expect([code, status]).to.deep.equal(["nothing-found", 404]);
+    expect(message).to.equal(`${nobody} has no primary name in ENS that leads back to it`);
   });
 
   it("may end in anything that ENS knows", async () => {
