@@ -35,7 +35,9 @@ const MOST_LOOKUPS = 8;
  * Decodes the calls in a call's arguments, three levels deep. Calls whose selectors the directories do not know, or
  * that fail to be looked up, stay undecoded.
  */
-export function createDecodeCalls(lookUp: LookUp) {
+export function createDecodeCalls(
+  lookUp: LookUp,
+): (read: Interpreted, target: string | null) => Promise<DecodedCall[]> {
   let calls = 0;
   const listings = new Map<string, Promise<readonly string[]>>();
 

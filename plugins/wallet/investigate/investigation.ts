@@ -33,12 +33,15 @@ export interface InvestigationDeliverable {
  * function of evidence and narrative, so a job that resumes after a crash signs and anchors what it has published. Call
  * during setup. @throws the errors of Collect and Anchor.
  */
-export function createInvestigate(host: Host, screening: Screening) {
+export function createInvestigate(
+  host: Host,
+  screening: Screening,
+): (address: string, call: Call) => Promise<InvestigationDeliverable> {
   const collect = createCollect(host, screening);
   const { anchor, reports, treasury } = host;
   const domain = `${host.site.name}/investigate/v1`;
 
-  return async (address: string, call: Call): Promise<InvestigationDeliverable> => {
+  return async (address, call) => {
     const evidence = await call.step("evidence", () => collect(readSubject(address), call));
     const assessment = assess(evidence);
     const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));

@@ -23,7 +23,10 @@ export interface ResolveNameOptions {
  * Resolves a name, or finds the primary name of an address. When a name has no address, or another suffix, the notes
  * say why. @throws Problem `nothing-found` for an address without a name; the errors of the registry.
  */
-export function createResolveName({ registries, clock }: ResolveNameOptions) {
+export function createResolveName({
+  registries,
+  clock,
+}: ResolveNameOptions): (given: string, signal: AbortSignal) => Promise<NameResolution> {
   const resolve = ({ registry, name }: NamedQuestion, signal: AbortSignal): Promise<Resolution> | Resolution =>
     registry ? registries[registry].resolve(name, signal) : OTHER_SUFFIX;
 
@@ -34,7 +37,7 @@ export function createResolveName({ registries, clock }: ResolveNameOptions) {
     throw new Problem("nothing-found", `${written} has no primary name in ${registry} that leads back to it`);
   }
 
-  return async (given: string, signal: AbortSignal): Promise<NameResolution> => {
+  return async (given, signal) => {
     const asked = readName(given);
     const question = asked.kind === "name" ? asked : await findName(asked, signal);
     const { addresses, notes: found } = await resolve(question, signal);

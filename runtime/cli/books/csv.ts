@@ -158,8 +158,8 @@ const GROUP_FEES = ["fee", "fee_atomic", "fee_currency", "fee_network"];
 
 /** Writes the sums of groups as CSV. A group has a row for each token, and for each coin that fees were paid in. */
 export const createGroupCsv =
-  (by: string) =>
-  (rows: readonly GroupRow[]): string => {
+  (by: string): ((rows: readonly GroupRow[]) => string) =>
+  (rows) => {
     const columns = [by, ...GROUP_COLUMNS, ...GROUP_FEES];
     const records = rows.flatMap(({ group, sales, refunds, revenue_usd, own_sales, received, fees }) =>
       Array.from({ length: Math.max(received.length, fees.length, 1) }, (_, at) => {

@@ -110,7 +110,10 @@ async function listedFirst(
 }
 
 /** The first transfer that an address received; null unless its history is whole. */
-export function findFunding(address: string, { transfers, isWhole }: Pick<MergedHistory, "transfers" | "isWhole">) {
+export function findFunding(
+  address: string,
+  { transfers, isWhole }: Pick<MergedHistory, "transfers" | "isWhole">,
+): Transfer | null {
   if (!isWhole) return null;
   return transfers.find(({ from, to }) => to === address && from !== address && from !== NOBODY) ?? null;
 }

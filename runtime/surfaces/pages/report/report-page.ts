@@ -25,13 +25,14 @@ const STYLES = ["look.css", "report.css"];
  * Creates the pages of reports, in one look for all services. A page embeds its style, icon and pictures, so that a
  * saved page is complete. Only its script, which copies addresses, is loaded from the site.
  */
-export function createToReportPage({ site, baseUrl, isSandbox, assets }: ReportPageOptions) {
+export function createToReportPage(options: ReportPageOptions): (page: ReportPage) => string {
+  const { site, baseUrl, isSandbox, assets } = options;
   const style: Html = { markup: STYLES.map((name) => readAsset(assets, name).toString()).join("") };
   const icon = `data:image/svg+xml;base64,${readAsset(assets, "icon.svg").toString("base64")}`;
   const isTest = isTestSite(site);
   const toReference = createToReference(isSandbox ? { rails: [] } : site); // Public explorers do not know a sandbox's chains.
 
-  return (page: ReportPage): string => {
+  return (page) => {
     const { markdown, results, note, files } = page;
     const figures = new Map(page.figures.map((figure) => [figure.under, toFigure(figure)]));
     const { title, plainTitle, blocks } = toReportBody(markdown, { toReference, figures });
