@@ -7,10 +7,9 @@ import { createFailover } from "../../runtime/drivers/facilitator/failover.ts";
 import { createMember, type FacilitatorMember } from "../../runtime/drivers/facilitator/member.ts";
 import { createScriptedRail, move } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
-const ROLL = { low: 1, high: 6 };
 const FALSE = `0x${"fe".repeat(32)}`;
 const BASE = "eip155:8453";
 

@@ -6,9 +6,8 @@ import { Problem } from "../../runtime/api/problem.ts";
 import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../runtime/drivers/facilitator/http.ts";
 import { createScriptedRail, nonceOf } from "../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const NETWORK = "eip155:8453";
 const PATIENCE = { verifyMs: 1000, settleMs: 1000 };
 

@@ -13,10 +13,9 @@ import { rail } from "../support/chains/chains.ts";
 import trapWallet from "../support/chains/contracts/TrapWallet.abi.json" with { type: "json" };
 import { createScriptedRail, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
-const INPUT = { low: 1, high: 6 };
 /** Who pays in every test of a shop; here it is a contract. */
 const PAYER = "0x1111111111111111111111111111111111111111";
 const APPROVES = 0;
@@ -87,7 +86,7 @@ describe("a payer's contract that burns the treasury's gas", () => {
 
   /** What no key has signed: the contract approves it. */
   const pay = (): Promise<string> => shop.pay("/v1/roll", { nonce: ++nonce, signature: `0x${"12".repeat(66)}` });
-  const call = (payment: string): Promise<Response> => shop.retry("/v1/roll", INPUT, payment);
+  const call = (payment: string): Promise<Response> => shop.retry("/v1/roll", ROLL, payment);
   /** Lets the wallet turn once the transactions are in the pool, and mines them. */
   async function turnOnceSent(from: number, count: number): Promise<void> {
     await eventually(async () => (await sentByTreasury()) === from + count);
@@ -124,7 +123,7 @@ describe("a payer's contract that burns the treasury's gas", () => {
     await chain.rpc("evm_setAutomine", [false]);
     const payments = await Promise.all(Array.from({ length: 12 }, () => pay()));
     const calls = payments.map((payment, at) =>
-      at % 2 === 0 ? call(payment) : other.retry("/v1/roll", INPUT, payment),
+      at % 2 === 0 ? call(payment) : other.retry("/v1/roll", ROLL, payment),
     );
     await turnOnceSent(from, MOST_LOSSES);
     const statuses = (await Promise.all(calls)).map(({ status }) => status);

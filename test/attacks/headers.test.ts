@@ -4,10 +4,9 @@ import type { Log } from "../../runtime/api/plugin.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
-const ROLL = { low: 1, high: 6 };
 /** More of them in `npm run test:crash`. */
 const TIMES = process.env.CRASH_ROUNDS === undefined ? 3000 : 10_000;
 const AT_ONCE = 40;

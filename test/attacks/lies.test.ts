@@ -2,9 +2,8 @@ import { expect } from "chai";
 import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
 import { createScriptedRail, move, nonceOf } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const TRANSACTION = `0x${"fe".repeat(32)}`;
 
 /** Everything that waits for a chain or a facilitator does so briefly. */

@@ -5,7 +5,7 @@ import { openRedisStore } from "../../runtime/drivers/store/redis.ts";
 import { createScriptedRail, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { withRedis } from "../support/programs.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
 import { type CommandFate, type RedisProxy, startRedisProxy } from "../support/store/redis-proxy.ts";
@@ -19,7 +19,6 @@ const LEASE_MS = 2000;
 const PATIENCE_MS = 2000;
 /** For a machine that is busy. */
 const GRACE_MS = 20_000;
-const INPUT = { low: 1, high: 6 };
 
 type Match = (words: readonly string[]) => boolean;
 const on =
@@ -110,7 +109,7 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
       );
     await eventually(isBack);
     const payment = await shop.pay(path, { nonce: ++nonce });
-    const send = (to: Shop): Promise<Response> => to.post(path, INPUT, { "payment-signature": payment });
+    const send = (to: Shop): Promise<Response> => to.post(path, ROLL, { "payment-signature": payment });
     const insist = async (to: Shop): Promise<Response> => {
       const response = await eventually(
         () => send(to),

@@ -3,10 +3,8 @@ import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
-import { openShop, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 interface Payload {
   readonly signature: string;

@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { expectUnknown, refuse } from "./support/settlements.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 describe("a settlement on a store that fails between two lines", () => {
   let shop: Shop;

@@ -3,11 +3,10 @@ import { Problem } from "../../runtime/api/problem.ts";
 import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
 import { move } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { openStall } from "../surfaces/mcp/served/support/stall.ts";
 import { expectUnknown, refuse } from "./support/settlements.ts";
 
-const ROLL = { low: 1, high: 6 };
 const HASH = `0x${"ab".repeat(32)}`;
 
 describe("a settlement", () => {

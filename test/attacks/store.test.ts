@@ -4,10 +4,8 @@ import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 describe("a paid request, while another process holds the store's lock", () => {
   const data = createDataDir();

@@ -2,9 +2,8 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "../../runtime/core/x402/x402.ts";
 import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
 /** A transaction of 1000 atomic units whose blockhash is random, and so is unlike any other. */

@@ -2,9 +2,8 @@ import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
-const INPUT = { low: 1, high: 6 };
 const PRICE = 1000n; // 0.001 USDC
 const refuse = (): never => {
   throw new Problem("upstream-failed", "The dice fell off the table");
@@ -39,7 +38,7 @@ describe("work that nobody pays for", () => {
         await gate.promise;
         return { value: 1 };
       };
-      const answers = payments.map((payment) => shop.post("/v1/roll", INPUT, { "payment-signature": payment }));
+      const answers = payments.map((payment) => shop.post("/v1/roll", ROLL, { "payment-signature": payment }));
       let refused = 0;
       for (const answer of answers) void answer.then(({ status }) => (refused += status === 429 ? 1 : 0));
       await eventually(() => refused === 19);
@@ -63,9 +62,9 @@ describe("work that nobody pays for", () => {
       shop.handler = wait;
       other.handler = wait;
       const [one, two] = [await shop.pay("/v1/roll"), await shop.pay("/v1/roll")];
-      const held = shop.post("/v1/roll", INPUT, { "payment-signature": one });
+      const held = shop.post("/v1/roll", ROLL, { "payment-signature": one });
       await eventually(() => shop.executions === 1);
-      expect((await other.post("/v1/roll", INPUT, { "payment-signature": two })).status).to.equal(429);
+      expect((await other.post("/v1/roll", ROLL, { "payment-signature": two })).status).to.equal(429);
       gate.resolve();
       expect((await held).status).to.equal(200);
       expect([shop.executions, other.executions]).to.deep.equal([1, 0]);
@@ -76,7 +75,7 @@ describe("work that nobody pays for", () => {
       rail = createScriptedRail();
       limit(rail, 50n * PRICE);
       shop = await openShop({ rail });
-      const answers = await Promise.all(Array.from({ length: 50 }, () => shop.buy("/v1/roll", INPUT)));
+      const answers = await Promise.all(Array.from({ length: 50 }, () => shop.buy("/v1/roll", ROLL)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 50 }, () => 200));
       expect([shop.executions, rail.moved.size]).to.deep.equal([50, 50]);
     });
@@ -88,9 +87,9 @@ describe("work that nobody pays for", () => {
         await gate.promise;
         return { value: 1 };
       };
-      const held = [shop.buy("/v1/roll", INPUT), shop.buy("/v1/roll", INPUT)];
+      const held = [shop.buy("/v1/roll", ROLL), shop.buy("/v1/roll", ROLL)];
       await eventually(() => shop.executions === 2);
-      const third = await shop.buy("/v1/roll", INPUT);
+      const third = await shop.buy("/v1/roll", ROLL);
       expect(third.status).to.equal(429);
       expect(((await third.json()) as { detail: string }).detail).to.match(/^2 calls of this payer/);
       gate.resolve();
@@ -106,12 +105,12 @@ describe("work that nobody pays for", () => {
         await gate.promise;
         return { value: 1 };
       };
-      const first = shop.buy("/v1/roll", INPUT);
+      const first = shop.buy("/v1/roll", ROLL);
       await eventually(() => shop.executions === 1);
-      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(503);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
       gate.resolve();
       expect((await first).status).to.equal(200);
-      expect((await shop.buy("/v1/roll", INPUT)).status, "alone again").to.equal(200);
+      expect((await shop.buy("/v1/roll", ROLL)).status, "alone again").to.equal(200);
     });
 
     it("counts as in flight while the outcome of its settlement is not known", async () => {
@@ -119,8 +118,8 @@ describe("work that nobody pays for", () => {
       limit(rail, PRICE);
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
       shop = await openShop({ rail });
-      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(503);
-      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(429);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(429);
       expect(shop.executions).to.equal(1);
     });
 
@@ -131,15 +130,15 @@ describe("work that nobody pays for", () => {
         return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
       };
       rail.script.settle = cancelled;
-      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       expect(shop.executions).to.equal(1);
-      for (let at = 0; at < 5; at++) expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      for (let at = 0; at < 5; at++) expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       expect(shop.executions, "nothing more was worked on").to.equal(1);
       delete rail.script.settle;
-      expect((await shop.buy("/v1/roll", INPUT)).status, "paid first, and delivered").to.equal(200);
+      expect((await shop.buy("/v1/roll", ROLL)).status, "paid first, and delivered").to.equal(200);
       rail.script.settle = cancelled;
       shop.clock.advance(25 * 60 * 60_000);
-      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       expect(shop.executions, "a day later it is trusted once more").to.equal(3);
     });
 
@@ -158,24 +157,24 @@ describe("work that nobody pays for", () => {
           return { value: 1 };
         };
         const headers = { "payment-signature": payment };
-        await shop.post("/v1/roll", INPUT, headers, leaving.signal).catch(() => {});
+        await shop.post("/v1/roll", ROLL, headers, leaving.signal).catch(() => {});
         if (shop.executions > begun) await ended.promise;
       };
       for (let at = 0; at < 3; at++) await leave();
       await eventually(async () => (await shop.store.get(`pays-first:eip155:8453:${PAYER}`)) !== undefined);
       expect([shop.executions, rail.moved.size]).to.deep.equal([3, 0]);
       shop.handler = undefined;
-      await shop.buy("/v1/roll", INPUT);
+      await shop.buy("/v1/roll", ROLL);
       expect(rail.moved.size).to.equal(1);
       shop.handler = refuse;
-      expect((await shop.buy("/v1/roll", INPUT)).status, "settled before it failed").to.equal(502);
+      expect((await shop.buy("/v1/roll", ROLL)).status, "settled before it failed").to.equal(502);
       expect(rail.moved.size).to.equal(2);
     });
 
     it("is not begun for an authorization that may expire meanwhile", async () => {
       shop = await openShop();
       const payment = await shop.pay("/v1/roll", { validForSeconds: 6 });
-      const refused = await shop.post("/v1/roll", INPUT, { "payment-signature": payment });
+      const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
       expect(refused.status).to.equal(402);
       expect(((await refused.json()) as { error: string }).error).to.match(/^payment_expired: /);
       expect(shop.executions).to.equal(0);
@@ -187,7 +186,7 @@ describe("work that nobody pays for", () => {
       rail = createScriptedRail();
       limit(rail, PRICE);
       shop = await openShop({ rail });
-      const answers = await Promise.all(Array.from({ length: 20 }, () => shop.buy("/v1/echo", INPUT)));
+      const answers = await Promise.all(Array.from({ length: 20 }, () => shop.buy("/v1/echo", ROLL)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
       expect([shop.executions, rail.moved.size]).to.deep.equal([1, 1]);
     });
@@ -197,7 +196,7 @@ describe("work that nobody pays for", () => {
       shop.rail.script.settle = (_payment, { network }) => {
         return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
       };
-      for (let at = 0; at < 8; at++) expect((await shop.buy("/v1/echo", INPUT)).status).to.equal(402);
+      for (let at = 0; at < 8; at++) expect((await shop.buy("/v1/echo", ROLL)).status).to.equal(402);
       expect([shop.executions, shop.rail.moved.size]).to.deep.equal([0, 0]);
     });
 
@@ -205,7 +204,7 @@ describe("work that nobody pays for", () => {
       rail = createScriptedRail();
       rail.script.settle = (_payment, { network }) => ({ success: true, transaction: `0x${"fe".repeat(32)}`, network });
       shop = await openShop({ rail, patience: { confirmMs: 50 } });
-      const answer = await shop.buy("/v1/echo", INPUT);
+      const answer = await shop.buy("/v1/echo", ROLL);
       expect(answer.status).to.equal(503);
       expect(((await answer.json()) as { code: string }).code).to.equal("settlement-unknown");
       expect(shop.executions).to.equal(0);
@@ -217,7 +216,7 @@ describe("work that nobody pays for", () => {
           throw new Problem("unavailable", "The treasury has no gas");
         },
       });
-      const answer = await shop.buy("/v1/echo", INPUT);
+      const answer = await shop.buy("/v1/echo", ROLL);
       expect(answer.status).to.equal(503);
       expect(((await answer.json()) as { detail: string }).detail).to.equal("The treasury has no gas");
       expect([shop.executions, shop.rail.asked.settle]).to.deep.equal([0, 0]);

@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { type NotedWork, noteWork } from "../support/store/note-work.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 describe("what a paid call asks of the store", () => {
   let shop: Shop;

@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { LIMITS, openDoor, speak, toService } from "../../support/http.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { openDoor as openA2aDoor } from "../../surfaces/a2a/served/support/door.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { toManyKeys } from "./hostile-bodies.ts";
 
 const KB = 1024;
-const ROLL = { low: 1, high: 6 };
 
 describe("one address", () => {
   let shop: Shop;

@@ -10,9 +10,8 @@ import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { inCall, noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const BUYER = `0x${"1".repeat(40)}`;
 
 describe("the book of a shop", () => {

@@ -10,10 +10,9 @@ import { createScriptedRail, move, type ScriptedRail } from "../../support/chain
 import { eventually } from "../../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { OFFER } from "../../support/offer.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
-const ROLL = { low: 1, high: 6 };
 const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
 const TRANSACTION = `0x${"ab".repeat(32)}`;
 

@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import { move } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
-
-const ROLL = { low: 1, high: 6 };
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
 describe("a paid request", () => {
   let shop: Shop;

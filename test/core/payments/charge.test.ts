@@ -2,9 +2,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
-
-const ROLL = { low: 1, high: 6 };
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
 describe("a paid request", () => {
   let shop: Shop;

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import type { PayOptions } from "../../support/sellers/signed.ts";
 
-const ROLL = { low: 1, high: 6 };
 const FOREIGN = `0x${"f0".repeat(20)}`;
 
 describe("a payment that fits no offer", () => {

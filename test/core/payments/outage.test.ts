@@ -2,10 +2,8 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 describe("a paid request", () => {
   let shop: Shop;

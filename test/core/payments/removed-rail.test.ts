@@ -2,10 +2,9 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { authorize, encode } from "../../support/sellers/signed.ts";
 
-const ROLL = { low: 1, high: 6 };
 const POLYGON = "eip155:137";
 
 /** Dollars on Polygon with some decimals. */

@@ -2,11 +2,10 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { noteLives } from "../../support/store/note-lives.ts";
 
-const ROLL = { low: 1, high: 6 };
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

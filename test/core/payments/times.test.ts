@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
-const ROLL = { low: 1, high: 6 };
 const NOW = 1_800_000_000;
 const DAY = 24 * 60 * 60;
 

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
-const INPUT = { low: 1, high: 6 };
 const refuse = (): never => {
   throw new Problem("upstream-failed", "The dice fell off the table");
 };
@@ -11,7 +10,7 @@ const refuse = (): never => {
 describe("a credit: what was paid first and not delivered", () => {
   let shop: Shop;
   let payment: string;
-  const send = (input: object = INPUT): Promise<Response> =>
+  const send = (input: object = ROLL): Promise<Response> =>
     shop.post("/v1/echo", input, { "payment-signature": payment });
   beforeEach(async () => {
     shop = await openShop();

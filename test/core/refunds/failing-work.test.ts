@@ -4,9 +4,8 @@ import type { JobRecord } from "../../../runtime/core/jobs/records.ts";
 import { createTrials } from "../../../runtime/core/payments/trials.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
-const INPUT = { low: 1, high: 6 };
 const PATH = "/v1/echo";
 const fail = (): never => {
   throw new Problem("upstream-failed", "Out of order.");
@@ -21,7 +20,7 @@ describe("work that is paid first and always fails", () => {
   });
   afterEach(() => shop.close());
 
-  const send = (payment: string): Promise<Response> => shop.retry(PATH, INPUT, payment);
+  const send = (payment: string): Promise<Response> => shop.retry(PATH, ROLL, payment);
   const buyAs = async (buyer: number): Promise<Response> => send(await shop.pay(PATH, { from: walletOf(buyer) }));
   const statusFor = async (buyer: number): Promise<number> => (await buyAs(buyer)).status;
 

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const MALLORY = "0xAbCdEf0000000000000000000000000000000001";
 const ALICE = "0xAbCdEf0000000000000000000000000000000002";
 const CAROL = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";

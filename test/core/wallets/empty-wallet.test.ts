@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { nonceOf } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const ID = "pay_0123456789abcdef";
 
 describe("a payer with nothing left who names an earlier purchase", () => {

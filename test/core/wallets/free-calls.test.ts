@@ -3,9 +3,8 @@ import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
-import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const BODY = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ROLL) };
 
 describe("free calls", () => {

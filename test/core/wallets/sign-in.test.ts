@@ -6,9 +6,8 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { BoughtCall } from "../../../runtime/api/purchases.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 type Signer = Parameters<typeof createSIWxPayload>[1];

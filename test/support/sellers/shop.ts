@@ -23,6 +23,9 @@ import { checkRange, toSite } from "./dice.ts";
 import { manifest, PURCHASES, SCREEN } from "./shop-services.ts";
 import { authorize, encode, type PayOptions } from "./signed.ts";
 
+/** An input of the shop's services. */
+export const ROLL = { low: 1, high: 6 };
+
 type Roll = (input: { low: number; high: number; count: number }, call: Call) => unknown;
 
 export interface ShopOptions {

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import type { SettlementState } from "../../../../runtime/core/x402/x402.ts";
 import { move, nonceOf } from "../../../support/chains/scripted-rail.ts";
-import { openShop, type Shop } from "../../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../../support/sellers/shop.ts";
 
-const ROLL = { low: 1, high: 6 };
 const OTHER = { low: 1, high: 100 };
 let serial = 0;
 const newId = (): string => {

@@ -3,10 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { move } from "../../../support/chains/scripted-rail.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { openShop, type Shop } from "../../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../../support/store/memory-store.ts";
-
-const ROLL = { low: 1, high: 6 };
 
 describe("a caller who loses the answer and signs anew with the same identifier", () => {
   const store = createMemoryStore();
