@@ -1,6 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Problem } from "../api/problem.ts";
+import { oneByOne } from "./pipelining.ts";
 import { ANY_ORIGIN } from "./reply/headers.ts";
 import { toProblemReply } from "./reply/problems.ts";
 import { MAX_HEADER_BYTES, refuseConnection } from "./reply/refusals.ts";
@@ -56,7 +57,7 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    (request, response) => {
+    oneByOne((request, response) => {
       inFlight.add(response);
       response.once("close", () => {
         inFlight.delete(response);
@@ -64,7 +65,7 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
       });
       if (closing) response.setHeader("Connection", "close");
       listener(request, response);
-    },
+    }),
   );
   server.timeout = silenceMs;
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuseConnection(code, socket));
