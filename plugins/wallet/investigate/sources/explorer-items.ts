@@ -22,10 +22,16 @@ export function readNativeTransfers(item: unknown): Transfer[] {
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: hash, at: "value" });
 }
 
+/**
+ * Calls that run another contract's code for the caller. Traces show a value, but nothing moves: anybody can make them in
+ * any amount to any address.
+ */
+const MOVES_NOTHING: ReadonlySet<unknown> = new Set(["delegatecall", "callcode", "staticcall"]);
+
 /** Reads the ETH transfer of an item of /addresses/{hash}/internal-transactions; empty for failed calls. */
 export function readInternalTransfers(item: unknown): Transfer[] {
-  const { from, to, value, transaction_hash, index, success } = toJsonFields(item);
-  if (success !== true) return [];
+  const { from, to, value, transaction_hash, index, success, type } = toJsonFields(item);
+  if (success !== true || MOVES_NOTHING.has(type)) return [];
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: transaction_hash, at: `call ${String(index)}` });
 }
 

@@ -59,6 +59,22 @@ describe("an investigation whose sources are not true to what they were asked fo
     expect(graph.counterparties).to.equal(2);
   });
 
+  it("counts no ETH that a trace shows and nobody moved, such as that of a delegatecall", async () => {
+    const items = ["call", "delegatecall", "callcode", "staticcall"].map((type, at) => ({
+      ...toItem(at + 1, {}),
+      index: at + 1,
+      success: true,
+      type,
+      value: `${10n ** 18n}`,
+    }));
+    const body = JSON.stringify({ items, next_page_params: null });
+    const calls: Fault = ({ name }) => (name.endsWith("/internal-transactions") ? body : undefined);
+    const { data } = await investigateIn({ payments: PAYMENTS, manners: { blockscout: { fault: calls } } }, SUBJECT);
+    expect(data.movements.volumes).to.deep.equal([
+      { asset: "ETH", received: "1.5", sent: "0.1", receivedCount: 2, sentCount: 1 },
+    ]);
+  });
+
   it("is not sure where an explorer gives one page again and again", async () => {
     const data = await investigate({ items: [toItem(1, { address_hash: USDC })], next_page_params: { index: 1 } });
     expect(data).to.include({ verdict: "inconclusive", provisional: true });
