@@ -26,7 +26,7 @@ const RULES: readonly DayRule[] = [
   ],
   [new RegExp(`\\b${LEAD}${NTH} day ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
   [new RegExp(`\\b${LEAD}day (?<nth>\\d{1,3}) ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
-  [new RegExp(`\\b${LEAD}${DAY_NUMBER} ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, nthDay)],
+  [new RegExp(`\\b${LEAD}${DAY_NUMBER} ${OF_PERIOD}`), (groups, today) => pickDay(groups, today, dayOfMonth)],
   [new RegExp(`\\b${LEAD}${DAY_NUMBER},? ${MONTH_NAMED}\\b`), (groups, today) => pickDay(groups, today, nthDay)],
   [new RegExp(`\\b${MONTH_NAMED},? (?:on )?${DAY_NUMBER}\\b`), (groups, today) => pickDay(groups, today, nthDay)],
   [
@@ -120,6 +120,12 @@ const nthDay: Pick = (period, { nth, fromEnd }) =>
     period,
     nth ? period.first.add({ days: Number(nth) - 1 }) : period.last.subtract({ days: Number(fromEnd ?? 1) - 1 }),
   );
+
+/** "The 5th of next month", but not "the 5th of 2027", where a word is missing. "The first" may be of any period. */
+const dayOfMonth: Pick = (period, groups) => {
+  const isMonth = period.first.day === 1 && period.last.equals(period.first.with({ day: period.first.daysInMonth }));
+  return isMonth || groups.nth === "1" ? nthDay(period, groups) : undefined;
+};
 
 function nthWeekday(period: DayRange, { nth, fromEnd, weekday = "" }: Groups): Temporal.PlainDate | undefined {
   const day = weekdayOf(weekday);

@@ -16,7 +16,7 @@ const SAME_TIME =
 const ROUGHLY = /(?<=^| )(?:around|about|approximately|approx\.?|roughly|circa|ca\.?(?![a-z])|~) ?(?=[\dt◇a-z])/;
 const BY = /^by (?=.*(?:\d|cob|end of))/;
 /** Words and punctuation that may remain when all pieces are taken. */
-const GLUE = /^(?:◇|[ ,.-]|\b(?:at|on|the|of|in|from)\b(?= ?,? ?◇|$))*$/;
+const GLUE = /^(?:◇|[ ,.-]|\b(?:at|on|the|of|in)\b(?= ?,? ?◇))*$/;
 
 /**
  * Reads a phrase: a day, a time of day, both, or a moment counted from another one. Every word must be understood.

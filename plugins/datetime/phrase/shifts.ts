@@ -1,5 +1,5 @@
 import type { Temporal } from "temporal-polyfill";
-import { PHRASE, type Reading, toReading } from "../reading.ts";
+import { PHRASE, type Reading, toReading, unclear } from "../reading.ts";
 import { takeMatch, WEEKDAY } from "../vocabulary.ts";
 import { BUSINESS } from "./business-days.ts";
 import type { PhraseContext, ReadAnchor } from "./day.ts";
@@ -19,7 +19,7 @@ interface Shift {
   readonly sign: 1 | -1;
   /** The phrase from which the shift counts; undefined for now. */
   readonly anchor?: string | undefined;
-  /** Whether the shift counts from today as a whole day ("a year ago today"). */
+  /** Whether the shift counts from a whole day ("a year ago today"): not in hours, since its midnight is not meant. */
   readonly isFromDay?: boolean;
 }
 
@@ -75,6 +75,7 @@ export function takeShift(text: string, { now }: PhraseContext, readAnchor: Read
     const duration = shift && readDuration(shift.duration);
     if (!duration) continue;
     const { sign, anchor, isFromDay = false } = shift;
+    if (isFromDay && !duration.clock.blank) throw unclear("Hours and smaller units cannot be counted from a whole day");
     const from = anchor === undefined ? { at: now, isWholeDay: false, ...PHRASE } : readAnchor(anchor);
     const reading = shiftBy(from, duration, sign);
     const isDay = duration.clock.blank && (anchor === undefined || isFromDay || from.isWholeDay);

@@ -133,6 +133,7 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["St. Patrick's Day 2027", "2027-03-17T00:00:00+00:00", "medium"],
   ],
   "business days and ends": [
+    ["the first of the year", "2026-01-01T00:00:00+00:00", "medium"],
     ["1 business day before March 8, 2027", "2027-03-05T00:00:00+00:00", "low"],
     ["the business day after 5 March 2027", "2027-03-08T00:00:00+00:00", "low"],
     ["next business day after Christmas", "2026-12-28T00:00:00+00:00", "low"],
