@@ -82,7 +82,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
       throw error;
     }
     say(
-      `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,
+      `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} (${offer.rail.title}) to ${offer.requirements.payTo}`,
     );
     const lifeMs = offer.requirements.maxTimeoutSeconds * 1000;
     return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
