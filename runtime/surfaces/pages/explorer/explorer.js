@@ -72,7 +72,7 @@ function remember(title) {
 
 /** Redirects addresses such as `/docs#roll` to the service's page. */
 function goToNamed() {
-  const path = `/docs/${decodeURIComponent(location.hash.slice(1))}`;
+  const path = `/docs/${location.hash.slice(1)}`;
   const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"));
   const named = [...links].find(({ pathname }) => pathname.endsWith(path)); // The server may be mounted below a path.
   if (named && named.pathname !== location.pathname) location.replace(named.href);

@@ -8,6 +8,8 @@ import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf, toSigning } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
+const DO_NOT_PAY_AGAIN = "Do not pay again: the same payment is charged once at most, and only for a result.";
+
 /**
  * Activates the form of one service: it sends the request, explains the challenge, pays, and shows the answer.
  * @param {HTMLFormElement} form
@@ -34,7 +36,8 @@ export function setUpTry(form) {
   const kept = recallPayment();
   if (kept) {
     say("You have paid on this page before.");
-    outcome.replaceChildren(toRetry(kept.call, kept.payment));
+    const advice = "The same payment gets the same answer, without a second charge.";
+    outcome.replaceChildren(toRetry(kept.call, kept.payment, advice));
   }
 
   /** @returns {Readonly<Record<string, unknown>> | undefined} */
@@ -119,15 +122,11 @@ export function setUpTry(form) {
    * Offers to send the same payment again. A payment that may have been taken is never replaced by a new one.
    * @param {import("./request.js").Call} call
    * @param {string} payment
+   * @param {string} advice
    */
-  function toRetry(call, payment) {
+  function toRetry(call, payment, advice = DO_NOT_PAY_AGAIN) {
     const again = () => void work(() => show(call, payment, true));
-    return h(
-      "p",
-      {},
-      "Do not pay again: the same payment is charged once at most, and only for a result. ",
-      h("button", { type: "button", click: again }, "Ask again with the same payment"),
-    );
+    return h("p", {}, `${advice} `, h("button", { type: "button", click: again }, "Ask again with the same payment"));
   }
 
   /**

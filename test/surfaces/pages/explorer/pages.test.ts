@@ -72,6 +72,7 @@ withBrowser.describe("the pages of the explorer", () => {
   it("leads old addresses to the service's page", async () => {
     await page.goto(`${counter.url}/docs#attest`);
     await page.waitForURL(`${counter.url}/docs/attest`);
+    await page.goto(`${counter.url}/docs#%`);
     await page.goto(`${counter.url}/docs#nothing`);
     expect(await page.locator("h1").innerText()).to.equal("Services");
   });
