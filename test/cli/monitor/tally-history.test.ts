@@ -22,14 +22,13 @@ describe("the tallies of a long span", () => {
     const to = Math.ceil(NOW / HOUR_MS) * HOUR_MS;
     const span = { from: to - 30 * 24 * HOUR_MS, to };
     const [sum, ...others] = await history.read(books, span);
-    expect(sum).to.deep.include({ service: "roll", what: "result", count: 2 * (29 + 24) });
+    expect(sum).to.deep.include({ service: "roll", what: "result", count: 2 * (1 + 29 + 1) });
     expect(others).to.deep.equal([]);
-    const lengths = asked.map(({ from, to }) => (to - from) / HOUR_MS);
-    expect(lengths.filter((hours) => hours === 24)).to.have.length(29);
-    expect(lengths.filter((hours) => hours === 1)).to.have.length(24);
+    expect(asked.map(({ from, to }) => (to - from) / HOUR_MS)).to.deep.equal([11, ...Array(29).fill(24), 13]);
+    for (const [at, { from }] of asked.entries()) expect(from).to.equal(at === 0 ? span.from : asked[at - 1]?.to);
     asked.length = 0;
-    expect((await history.read(books, span))[0]?.count).to.equal(2 * (29 + 24));
-    expect(asked, "the hour that is not over").to.deep.equal([{ from: to - HOUR_MS, to }]);
+    expect((await history.read(books, span))[0]?.count).to.equal(2 * (1 + 29 + 1));
+    expect(asked, "today, which is not over").to.deep.equal([{ from: to - 13 * HOUR_MS, to }]);
   });
 
   it("are there before the first look when they were read in advance", async () => {
@@ -39,6 +38,6 @@ describe("the tallies of a long span", () => {
     const to = Math.ceil(NOW / HOUR_MS) * HOUR_MS;
     for (const days of [30, 60])
       await history.read(books, { from: to - days * 24 * HOUR_MS, to: to - (days - 30) * 24 * HOUR_MS });
-    expect(asked.length, "hours of days that are not whole").to.be.below(3 * 24);
+    expect(asked.length, "parts of days that are not whole").to.equal(4);
   });
 });
