@@ -12,7 +12,10 @@ interface Page {
 interface Element {
   readonly localName: string;
   readonly childNodes: Iterable<Element>;
+  readonly nextSibling: Element | null;
   textContent: string;
+  getAttribute(name: string): string | null;
+  querySelector(selectors: string): Element | null;
   append(node: Element): void;
   before(text: string): void;
   after(text: string): void;
@@ -106,12 +109,24 @@ function parse(html: string): Page {
 
 const toDom = (html: string): Page => (parseHTML(html) as unknown as { document: Page }).document;
 
+/** Without marks, ten to the power of 6 would be 106, three and 1/2 31/2, and the first footnote of 2020 20201. */
+function writeFormulas(page: Page): void {
+  for (const raised of page.querySelectorAll("sup")) {
+    const isFraction = /^\s*[/\u2044]/.test(raised.nextSibling?.textContent ?? "");
+    if (/^[-+\u2212]?\d+$/.test(raised.textContent)) raised.before(isFraction ? " " : "^");
+  }
+  for (const math of page.querySelectorAll("math")) {
+    const tex = math.getAttribute("alttext") ?? math.querySelector("annotation")?.textContent;
+    if (tex) math.textContent = tex;
+  }
+  for (const exponent of page.querySelectorAll("msup > :last-child")) exponent.before("^");
+  for (const divisor of page.querySelectorAll("mfrac > :last-child")) divisor.before("/");
+}
+
 function toText(page: Page, from: Element = page.body): string {
   for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
   for (const removed of page.querySelectorAll("del, s, strike")) removed.textContent = "";
-  // Without a mark, ten to the power of 6 would be 106, and the first footnote of 2020 would be 20201.
-  for (const raised of page.querySelectorAll("sup"))
-    if (/^[-+\u2212]?\d+$/.test(raised.textContent)) raised.before("^");
+  writeFormulas(page);
   for (const cell of page.querySelectorAll(":is(td, th) + :is(td, th)")) cell.before(" | ");
   for (const line of page.querySelectorAll(LINES)) line.after(LINE);
   for (const paragraph of page.querySelectorAll(PARAGRAPHS)) {

@@ -52,11 +52,11 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     has: WHOLE,
     lacks: ["First! What a mess"],
   },
-  "a story with powers, footnotes and corrections": {
+  "a story with powers, fractions, footnotes and corrections": {
     html: page(
-      `<article><h1>Pier closed</h1>${STORY}<p>The pier holds 10<sup>6</sup> tons, has 400 m<sup>2</sup>, and was built in 1998<sup>1</sup>. A ticket costs <del>100</del> <s>90</s> 80 dollars.</p></article>`,
+      `<article><h1>Pier closed</h1>${STORY}<p>The pier holds 10<sup>6</sup> tons, has 400 m<sup>2</sup>, is 3<sup>1</sup>/<sub>2</sub> m wide, rises by <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math> m, and was built in 1998<sup>1</sup>. A ticket costs <del>100</del> <s>90</s> 80 dollars.</p></article>`,
     ),
-    has: [...WHOLE, "10^6 tons", "1998^1.", "costs 80 dollars"],
+    has: [...WHOLE, "10^6 tons", "3 1/2 m", "3/4 m", "1998^1.", "costs 80 dollars"],
   },
   "a blog post with code": {
     html: page(
