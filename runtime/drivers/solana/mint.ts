@@ -8,9 +8,10 @@ export interface MintFacts {
   readonly decimals: number;
 }
 
-/** The offset of a mint's decimals (SPL Token, `Mint`), and the programs whose mints have this layout. */
+/** The offset of a mint's decimals (SPL Token, `Mint`). */
 const DECIMALS_AT = 44;
-const TOKEN_PROGRAMS = [TOKEN_PROGRAM, "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
+/** Its tokens have accounts at other addresses, and may keep a part of each transfer. */
+const TOKEN_2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 /**
  * Compares a token with its configuration: returns a sentence that names the difference, or undefined.
@@ -23,7 +24,9 @@ export async function checkMint(
 ): Promise<string | undefined> {
   const { PublicKey } = await import("@solana/web3.js");
   const account = await client.ask((chain) => chain.getAccountInfo(new PublicKey(mint)), signal);
-  if (!account || !TOKEN_PROGRAMS.includes(account.owner.toBase58())) return `${mint} is no token's mint`;
+  const program = account?.owner.toBase58();
+  if (program === TOKEN_2022) return `${mint} is a token of Token-2022, which payphone does not take`;
+  if (!account || program !== TOKEN_PROGRAM) return `${mint} is no token's mint`;
   const actual = account.data[DECIMALS_AT];
   return actual === decimals ? undefined : `${mint} has ${actual} decimals, but the configuration says ${decimals}`;
 }

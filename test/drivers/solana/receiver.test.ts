@@ -1,9 +1,9 @@
-import { Keypair } from "@solana/web3.js";
+import { type Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
-import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { createSolanaClient, type SolanaClient } from "../../../runtime/drivers/solana/client.ts";
 import { findReceiverObstacle } from "../../../runtime/drivers/solana/receiver.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../../support/chains/chains.ts";
@@ -41,6 +41,17 @@ describe("a Solana receiving address", () => {
     const refusal = await ask(receive(payTo, chain.url, 8)).catch((error: unknown) => error);
     const message = `${asset} has 6 decimals, but the configuration says 8`;
     expect(refusal).to.include({ code: "unavailable", message });
+  });
+
+  it("is not paid in a token of Token-2022, whose accounts are elsewhere, however often it is sent some", async () => {
+    const owner = new PublicKey("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
+    const node = { getAccountInfo: async () => ({ owner, data: Buffer.alloc(82, 6) }) };
+    const client = {
+      ask: (work: (node: Connection) => unknown) => work(node as unknown as Connection),
+    } as SolanaClient;
+    const receiver = { client, payTo: Keypair.generate().publicKey.toBase58(), mint: asset, symbol, decimals: 6 };
+    const obstacle = await findReceiverObstacle(receiver, new AbortController().signal);
+    expect(obstacle).to.equal(`${asset} is a token of Token-2022, which payphone does not take`);
   });
 
   it("is taken at its word while the chain cannot be asked", async () => {
