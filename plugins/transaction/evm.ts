@@ -34,9 +34,9 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
     if (!transaction && !receipt) return undefined;
     if (transaction?.hash.toLowerCase() !== hash) continue;
     if (!transaction.blockHash && !receipt) return toFields(transaction);
-    if (receipt?.transactionHash.toLowerCase() !== hash || receipt.blockHash !== transaction.blockHash) continue;
+    if (!receipt || receipt.blockHash !== transaction.blockHash || !isOf(receipt.transactionHash, hash)) continue;
     const block = await getBlock(node, [receipt.blockHash, false], signal);
-    if (block?.hash === receipt.blockHash) return toFields(transaction, { receipt, block });
+    if (block && isOf(block.hash, receipt.blockHash)) return toFields(transaction, { receipt, block });
   }
   throw new Problem("upstream-failed", `${node.title} does not agree with itself about this transaction's block`, {
     retryAfter: 2,
@@ -44,6 +44,10 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
 }
 
 const ATTEMPTS = 2;
+
+/** Whether what was answered is what was asked for. Not every source repeats the hash. */
+const isOf = (answered: string | undefined, asked: string): boolean =>
+  answered === undefined || answered.toLowerCase() === asked.toLowerCase();
 
 interface Transaction {
   readonly hash: string;
@@ -55,14 +59,14 @@ interface Transaction {
 }
 
 interface Receipt {
-  readonly transactionHash: string;
+  readonly transactionHash?: string;
   readonly blockHash: string;
   readonly gasUsed: Hex;
   readonly status?: Hex | null;
 }
 
 interface Block {
-  readonly hash: string;
+  readonly hash?: string;
   readonly number: Hex;
   readonly timestamp: Hex;
 }
@@ -93,13 +97,13 @@ const getReceipt = createRead<Receipt>("eth_getTransactionReceipt", {
     gasUsed: COUNT,
     status: { enum: ["0x0", "0x1", null] },
   },
-  required: ["transactionHash", "blockHash", "gasUsed"],
+  required: ["blockHash", "gasUsed"],
 });
 
 const getBlock = createRead<Block>("eth_getBlockByHash", {
   type: "object",
   properties: { hash: hex("{64}"), number: COUNT, timestamp: COUNT },
-  required: ["hash", "number", "timestamp"],
+  required: ["number", "timestamp"],
 });
 
 async function toFields(

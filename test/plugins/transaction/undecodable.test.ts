@@ -97,6 +97,13 @@ describe("a chain that changes while it is read", () => {
     expect(await answer).to.include({ status: 1, block_number: 16, gas_used: 21000 });
   });
 
+  it("is decoded also where a source does not repeat what it was asked for", async () => {
+    const { transactionHash: _, ...receipt } = receiptIn(fresh) as { transactionHash: string };
+    const { hash: _hash, ...block } = blockOf(fresh) as { hash: string };
+    const { answer } = await ask([minedIn(fresh)], [receipt], { [fresh]: block });
+    expect(await answer).to.include({ status: 1, block_number: 16, timestamp: 32 });
+  });
+
   it("is read again when the block is gone, and the transaction waits once more", async () => {
     const { answer } = await ask([minedIn(old), pending], [receiptIn(old), null], {});
     expect(await answer).to.include({ status: "pending", block_number: null, timestamp: null, gas_used: null });

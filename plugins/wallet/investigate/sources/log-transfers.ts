@@ -50,7 +50,8 @@ export async function findLogTransfers(
 /** Whether a log is a transfer of USDC by or to the address: a node that ignores the filter gives those of any token. */
 function isAsked({ address, topics }: JsonFields, word: string): boolean {
   const [event, ...parties] = Array.isArray(topics) ? topics.map((topic) => String(topic).toLowerCase()) : [];
-  return String(address).toLowerCase() === USDC_ON_BASE.toLowerCase() && event === TRANSFER && parties.includes(word);
+  const isUsdc = address === undefined || String(address).toLowerCase() === USDC_ON_BASE.toLowerCase();
+  return isUsdc && event === TRANSFER && parties.includes(word);
 }
 
 /** The largest number of blocks that a refusal names: `limited to a 10,000 range`. Counts of results are ignored. */
