@@ -1,22 +1,13 @@
-import type { Evm } from "../../api/capabilities.ts";
+import type { PublicClient } from "viem";
+import type { Evm, EvmTransaction, Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
 
 /** The reads of one EVM chain for plugins. Nothing is cached. */
 export function createEvmReads(client: EvmClient): Evm {
   return {
     transaction: (hash, signal) =>
-      client.ask(async (chain) => {
-        const receipt = await orNothing(chain.getTransactionReceipt({ hash }), "TransactionReceiptNotFoundError");
-        if (!receipt) return undefined;
-        const { blockHash, blockNumber, status, from, to } = receipt;
-        const [transaction, block] = await Promise.all([
-          orNothing(chain.getTransaction({ hash }), "TransactionNotFoundError"),
-          orNothing(chain.getBlock({ blockHash }), "BlockNotFoundError"),
-        ]);
-        if (!transaction || !block) return undefined; // A reorganisation removed it between the reads.
-        const blockTime = Number(block.timestamp);
-        return { hash, from, to, input: transaction.input, status, blockNumber, blockTime };
-      }, signal),
+      client.ask((chain) => readTransaction(chain, hash.toLowerCase() as Hex).catch(toMisfit(client)), signal),
 
     verifyMessage: async (address, message, signature, signal) => {
       const { getAddress, recoverMessageAddress } = await import("viem");
@@ -26,6 +17,32 @@ export function createEvmReads(client: EvmClient): Evm {
     },
   };
 }
+
+/**
+ * A mined transaction; undefined when the node has no receipt. Receipt, transaction and block must be what was asked for,
+ * and of one block: a node behind a load balancer, or a reorganization in between, can give parts that are not.
+ */
+async function readTransaction(chain: PublicClient, hash: Hex): Promise<EvmTransaction | undefined> {
+  const receipt = await orNothing(chain.getTransactionReceipt({ hash }), "TransactionReceiptNotFoundError");
+  if (!receipt) return undefined;
+  const { blockHash, blockNumber, status, from, to } = receipt;
+  const [transaction, block] = await Promise.all([chain.getTransaction({ hash }), chain.getBlock({ blockHash })]);
+  const isSound =
+    [receipt.transactionHash, transaction.hash].every((each) => each.toLowerCase() === hash) &&
+    [transaction.blockHash, block.hash].every((each) => each === blockHash) &&
+    block.number === blockNumber &&
+    typeof block.timestamp === "bigint" &&
+    (status === "success" || status === "reverted") &&
+    /^0x[0-9a-f]*$/i.test(transaction.input);
+  if (!isSound) throw new Error("Receipt, transaction and block do not fit together");
+  return { hash, from, to, input: transaction.input, status, blockNumber, blockTime: Number(block.timestamp) };
+}
+
+const toMisfit =
+  ({ name }: EvmClient) =>
+  (cause: unknown): never => {
+    throw new Problem("upstream-failed", `The ${name} chain gave no whole answer about a transaction`, { cause });
+  };
 
 /** Maps viem's "not found" error to undefined; compared by name, since viem's classes are not loaded here. */
 function orNothing<T>(work: Promise<T>, name: string): Promise<T | undefined> {

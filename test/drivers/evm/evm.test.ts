@@ -127,6 +127,32 @@ describe("an EVM chain", () => {
       });
     });
 
+    it("believe no receipt, transaction or block of another one, and no half of one", async () => {
+      const [from] = (await chain.rpc("eth_accounts", [])) as [Hex];
+      const hash = (await chain.rpc("eth_sendTransaction", [{ from, to: from, data: UNKNOWN }])) as Hex;
+      const receipt = (await eventually(() => chain.rpc("eth_getTransactionReceipt", [hash]))) as { blockHash: Hex };
+      const transaction = (await chain.rpc("eth_getTransactionByHash", [hash])) as object;
+      const block = (await chain.rpc("eth_getBlockByHash", [receipt.blockHash, false])) as object;
+      const lies: readonly [method: string, result: object | null][] = [
+        ["eth_getTransactionReceipt", { ...receipt, transactionHash: UNKNOWN }],
+        ["eth_getTransactionReceipt", { ...receipt, status: null }],
+        ["eth_getTransactionReceipt", {}],
+        ["eth_getTransactionByHash", { ...transaction, hash: UNKNOWN }],
+        ["eth_getTransactionByHash", { ...transaction, blockHash: UNKNOWN }],
+        ["eth_getTransactionByHash", { ...transaction, input: null }],
+        ["eth_getTransactionByHash", null],
+        ["eth_getBlockByHash", { ...block, hash: UNKNOWN }],
+        ["eth_getBlockByHash", { ...block, timestamp: null }],
+        ["eth_getBlockByHash", null],
+      ];
+      for (const [method, lie] of lies) {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: lie });
+        proxy.intervene((asked) => (asked === method ? { status: 200, body } : "pass"));
+        const error = await thrown(createEvmReads(open()).transaction(hash, never));
+        expect(error, `${method}: ${body}`).to.include({ code: "upstream-failed" });
+      }
+    });
+
     it("know nothing of a transaction that is unknown, not mined yet, or taken back", async () => {
       const reads = createEvmReads(open());
       expect(await reads.transaction(UNKNOWN, never)).to.equal(undefined);
