@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { fixture, importAll, manifestOf, openShop } from "./shop.ts";
+import { faultsOf, fixture, importAll, manifestOf, openShop } from "./shop.ts";
 
 const SCHEMES = {
   login: { type: "oauth2", flows: {} },
@@ -56,6 +56,40 @@ describe("an imported operation", () => {
         filter: { type: "string", description: "Written as application/json." },
       });
     expect(examples).to.deep.equal([{ input: { pipes: "1|2|3", spaces: "1 2 3", filter: '{"a":1}' } }]);
+  });
+
+  it("repeats a list, and spreads a mapping, also where it may be null, is wrapped, or is one of several", async () => {
+    const dir = await openShop();
+    const list = { type: "array", items: { type: "string" } };
+    const orNull = (schema: object): object => ({ anyOf: [schema, { type: "null" }] });
+    const mapping = { type: "object", properties: { from: { type: "string" } } };
+    const parameters = [
+      { in: "query", name: "ids", schema: orNull(list) },
+      { in: "query", name: "tags", schema: { allOf: [list] } },
+      { in: "query", name: "words", schema: { oneOf: [{ type: "string" }, list] } },
+      { in: "query", name: "joined", explode: false, schema: orNull(list) },
+      { in: "query", name: "piped", style: "pipeDelimited", explode: false, schema: orNull(list) },
+      { in: "query", name: "when", style: "deepObject", explode: true, schema: orNull(mapping) },
+      { in: "query", name: "page", schema: orNull({ type: "integer" }) },
+      { in: "path", name: "keys", required: true, schema: { allOf: [list] } },
+    ];
+    await importAll(dir, await write(dir, { "find/{keys}": { operationId: "find", parameters } }));
+    const { proxy, input } = await manifestOf(dir, "shelf_find");
+    expect(proxy).to.deep.include({
+      request: "GET /find/{keys}",
+      query: {
+        ids: "{ids*}",
+        tags: "{tags*}",
+        words: "{words*}",
+        joined: "{joined}",
+        piped: "{piped}",
+        "when[from]": "{when.from}",
+        page: "{page}",
+      },
+    });
+    expect(input).to.have.nested.property("properties.piped.type", "string");
+    expect(input).to.have.nested.property("properties.keys.minItems", 1);
+    expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("has an example for a list in a path, which must not be empty", async () => {

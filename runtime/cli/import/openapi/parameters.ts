@@ -4,7 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
-import { kindOf, type Parameter, type ParameterText, toWritten } from "./styles.ts";
+import { kindOf, type Parameter, type ParameterText, toBare, toWritten } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -95,10 +95,11 @@ export function readParameters(
 function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
   const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = pointers.object(schema);
   const kind = kindOf(schema, pointers);
-  if (place === "path" && kind === "array") return toPathList(pointers.object(schema), pointers);
+  const bare = toBare(schema, pointers);
+  if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(bare, pointers);
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
-  if (place === "path" && kind === "object") return { ...pointers.object(schema), minProperties: 1 };
+  if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };
   if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
     return schema;
   return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
@@ -136,7 +137,7 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
     throw new Refused("one of its parameters has no name or no place");
   const plain = isObject(schema) ? schema : {};
   const isDelimited = typeof style === "string" && /^(?:space|pipe)Delimited$/.test(style);
-  const isList = pointers.object(plain).type === "array";
+  const isList = kindOf(plain, pointers) === "array";
   const listed = isDelimited && isList ? toListText(own, plain, pointers) : undefined;
   const text = isObject(content) ? toContentText(content, pointers) : listed;
   return [{ place, wireName: name, own, schema: plain, text }];

@@ -36,11 +36,40 @@ export function toWritten(parameter: Parameter, pointers: Pointers): Written | s
   return text ? { query: { [wireName]: "{}" } } : inQuery(parameter, pointers);
 }
 
-/** `object`, `array`, or another type. */
-export function kindOf(schema: unknown, pointers: Pointers): string {
-  const { type, properties } = pointers.object(schema);
-  return isObject(properties) ? "object" : String([type].flat().find((one) => one !== "null") ?? "");
+const DEEPEST = 8;
+
+/** A schema, or the one schema that it wraps: by a reference, in an `allOf`, or in a choice between it and `null`. */
+export function toBare(schema: unknown, pointers: Pointers, depth = 0): JsonObject {
+  const seen = pointers.object(schema);
+  const [part, ...others] = partsOf(seen, pointers);
+  const isWrapped = part && others.length === 0 && depth < DEEPEST && typesOf(seen).length === 0;
+  return isWrapped ? toBare(part, pointers, depth + 1) : seen;
 }
+
+/**
+ * `object`, `array`, or another type. A choice between a list and a single value is an `array`, since both are written
+ * in the same way; any other choice is of its first type.
+ */
+export function kindOf(schema: unknown, pointers: Pointers, depth = 0): string {
+  const seen = toBare(schema, pointers);
+  const parts = depth < DEEPEST ? partsOf(seen, pointers).map((part) => kindOf(part, pointers, depth + 1)) : [];
+  const kinds = typesOf(seen).length > 0 ? typesOf(seen) : parts.filter((kind) => kind !== "");
+  if (!kinds.includes("object")) return kinds.includes("array") ? "array" : (kinds[0] ?? "");
+  return kinds.every((kind) => kind === "object") ? "object" : "";
+}
+
+/** The types that a schema names, or that its keywords imply; without `null`. */
+function typesOf({ type, properties, items }: JsonObject): readonly string[] {
+  if (isObject(properties)) return ["object"];
+  const named = [type ?? []].flat().map(String);
+  return named.length > 0 ? named.filter((one) => one !== "null") : items === undefined ? [] : ["array"];
+}
+
+/** The parts of a composed schema, without `null`. */
+const partsOf = ({ allOf, anyOf, oneOf }: JsonObject, pointers: Pointers): readonly unknown[] =>
+  [allOf, anyOf, oneOf]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .filter((part) => pointers.object(part).type !== "null");
 
 const inHeader = ({ own, schema, text }: Parameter, pointers: Pointers): Written => ({
   text: !text && kindOf(schema, pointers) === "object" && own.explode === true ? "{*}" : "{}",
@@ -54,7 +83,7 @@ function inPath({ wireName, own, schema, text }: Parameter, pointers: Pointers):
   const kind = text ? "" : kindOf(schema, pointers);
   const isMany = kind === "object" || kind === "array";
   if (isMany && explode === true && style !== "simple") return `a list or an object of the style "${String(style)}"`;
-  const { pattern } = pointers.object(schema);
+  const { pattern } = toBare(schema, pointers);
   const isOpen = kind === "string" && typeof pattern === "string" && ANYTHING.test(pattern);
   const value = isOpen ? "{+}" : kind === "object" && explode === true ? "{*}" : "{}";
   if (style === "label") return { text: `.${value}` };
@@ -62,7 +91,7 @@ function inPath({ wireName, own, schema, text }: Parameter, pointers: Pointers):
 }
 
 function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Written | string {
-  const seen = pointers.object(schema);
+  const seen = toBare(schema, pointers);
   const { style = "form", explode = style === "form" } = own;
   const kind = kindOf(seen, pointers);
   if (kind === "array") {
