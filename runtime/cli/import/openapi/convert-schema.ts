@@ -32,14 +32,26 @@ export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject |
   return withNull(fitBranches(withTypes(whole, types ?? guessTypes(schema, terms))), schema);
 }
 
-/** Beside a reference, only its description counts (OpenAPI 3.1, section 4.8.23). */
-function toReference({ description, nullable }: JsonObject, reference: string, { refer }: SchemaTerms): JsonObject {
-  const target = { $ref: refer(reference), ...(typeof description === "string" && { description }) };
+const BESIDE = ["properties", "allOf", "anyOf", "oneOf"];
+
+/** Whether a schema that references another one has rules of its own, as OpenAPI 3.1 allows (section 4.8.24). */
+export const hasOwnRules = (schema: JsonObject): boolean => BESIDE.some((key) => typeof schema[key] === "object");
+
+/** A reference, with its description and with the rules beside it. */
+function toReference(schema: JsonObject, reference: string, terms: SchemaTerms): JsonObject | boolean {
+  const { $ref, ...own } = schema;
+  if (hasOwnRules(own)) {
+    const parts = Array.isArray(own.allOf) ? own.allOf : [];
+    return convertSchema({ ...own, allOf: [{ $ref }, ...parts] }, terms);
+  }
+  const { description, nullable } = own;
+  const target = { $ref: terms.refer(reference), ...(typeof description === "string" && { description }) };
   return nullable === true ? { anyOf: [target, { type: "null" }] } : target;
 }
 
 function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
-  const { properties, required, additionalProperties } = schema;
+  const { properties, required } = schema;
+  const { additionalProperties = isBase(schema) || undefined } = schema;
   const isOpen = additionalProperties === false ? terms.side === "output" : additionalProperties === undefined;
   const named = isObject(properties) ? Object.entries(properties).filter(([, part]) => isVisible(part, terms)) : [];
   const hidden = isObject(properties)
@@ -63,9 +75,12 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   };
 }
 
+/** Whether a schema is extended by others, which a discriminator tells apart: it has only the fields that all share. */
+const isBase = ({ discriminator, anyOf, oneOf }: JsonObject): boolean => isObject(discriminator) && !anyOf && !oneOf;
+
 /** Inputs omit `readOnly` fields, outputs omit `writeOnly` fields. */
 function isVisible(part: unknown, { side, look }: SchemaTerms): boolean {
-  const { readOnly, writeOnly } = look(part);
+  const { readOnly, writeOnly } = { ...look(part), ...(isObject(part) && part) };
   return (side === "input" ? readOnly : writeOnly) !== true;
 }
 
@@ -86,7 +101,9 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   };
   const branches = (["anyOf", "oneOf"] as const).map((key) => [key, listOf(key)] as const);
   const [first, second] = branches.filter(([, parts]) => parts.length > 0);
-  const looser = (key: "anyOf" | "oneOf") => (terms.side === "output" ? "anyOf" : key);
+  // Branches that a discriminator tells apart may fit the same value, if only by what JSON Schema says.
+  const isLoose = terms.side === "output" || isObject(schema.discriminator);
+  const looser = (key: "anyOf" | "oneOf") => (isLoose ? "anyOf" : key);
   const all = [...listOf("allOf"), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
   return {
     ...(items !== undefined && { items: isTuple ? {} : convertSchema(items, terms) }),

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
-import { convertSchema, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import { convertSchema, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
 import { type Pointers, tryDecode } from "./pointers.ts";
 import type { WireSide } from "./schema-words.ts";
 
@@ -140,6 +140,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
     },
     fileOf(schema, side) {
       if (!isObject(schema) || typeof schema.$ref !== "string" || schema.nullable === true) return undefined;
+      if (hasOwnRules(schema)) return undefined;
       const [taken, given] = [open(schema.$ref, "input"), open(schema.$ref, "output")];
       complete([toKey(schema.$ref, "input"), toKey(schema.$ref, "output")]);
       return (side === "input" ? taken : given).schema.type === "object" ? fileName(schema.$ref, side) : undefined;

@@ -1,0 +1,79 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
+import { importAll, openShop } from "./shop.ts";
+
+const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const text = { type: "string" };
+const PETS = {
+  Pet: { type: "object", required: ["kind"], properties: { kind: text }, discriminator: { propertyName: "kind" } },
+  Cat: { allOf: [named("Pet"), { type: "object", properties: { skill: text } }] },
+  Dog: { allOf: [named("Pet"), { type: "object", properties: { pack: { type: "integer" } } }] },
+  Any: { oneOf: [named("Cat"), named("Dog")], discriminator: { propertyName: "kind" } },
+  Named: { type: "object", required: ["name"], properties: { name: text } },
+};
+const CAT = { kind: "cat", skill: "lazy" };
+const TAGGED = { pet: { name: "Tom", tag: "x" } };
+
+/** A POST that takes and answers this. */
+const echo = (schema: object): object => ({
+  post: {
+    requestBody: { required: true, content: { "application/json": { schema } } },
+    responses: { 200: { content: { "application/json": { schema } } } },
+  },
+});
+
+const DOCUMENT = {
+  openapi: "3.1.0",
+  info: { title: "Pets", version: "1" },
+  servers: [{ url: "https://pets.example.com" }],
+  paths: {
+    "/any": echo(named("Any")),
+    "/base": echo(named("Pet")),
+    "/tagged": echo({
+      type: "object",
+      properties: { pet: { ...named("Named"), properties: { tag: text } }, id: { ...named("Named"), readOnly: true } },
+      required: ["pet", "id"],
+    }),
+  },
+  components: { schemas: PETS },
+};
+
+describe("what an imported operation takes and answers", () => {
+  let shop: ProxyShop;
+  before(async () => {
+    const dir = await openShop({
+      "manifests/_site.yaml": siteOf("{ id: other, title: Other, url: https://o.example }"),
+    });
+    await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
+    expect((await importAll(dir, join(dir, "api.json"))).report)
+      .to.include("3 services")
+      .and.not.include("left out");
+    shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
+  });
+  after(async () => {
+    await shop?.close();
+    await removeDirectories();
+  });
+
+  /** @param sent what the upstream must get, and answers, unless it answers something else. */
+  async function expectPassed(path: string, input: object, sent: object, answer: object = sent): Promise<void> {
+    shop.source.script({ body: JSON.stringify(answer), headers: { "content-type": "application/json" } });
+    const response = await shop.buy(`/v1/pets/post-${path}`, input);
+    const said = await response.text();
+    expect(response.status, said).to.equal(200);
+    expect(JSON.parse(shop.source.asked.at(-1)?.body ?? "")).to.deep.equal(sent);
+    expect(JSON.parse(said)).to.deep.equal(answer);
+  }
+
+  it("is one of the schemas that a discriminator tells apart, though it may fit others, too", () =>
+    expectPassed("any", CAT, CAT));
+
+  it("has the fields of a schema that extends the named one by a discriminator", () => expectPassed("base", CAT, CAT));
+
+  it("has the fields that stand beside a reference, and what is only read is not asked for", () =>
+    expectPassed("tagged", { body: TAGGED }, TAGGED, { ...TAGGED, id: { name: "1" } }));
+});
