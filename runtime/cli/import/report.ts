@@ -56,14 +56,14 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
     ...toNoteLines([
       ...imported.notes,
       ...(derived > 0 && !isSame
-        ? [`${derived} examples are made from the schema, because the source has none that fits: look at them`]
+        ? [`made from the schema, because the source has none that fits: ${derived} of the examples; look at them`]
         : []),
       ...(total > MOST_TOOLS
         ? [
             `the shop has ${total} services: more than ${MOST_TOOLS} tools at /mcp are more than most models choose well from`,
           ]
         : []),
-      ...(faults.length > 0 ? [`the shop had ${faults.length} faults before: see "payphone check"`] : []),
+      ...(faults.length > 0 ? [`faults that the shop had before: ${faults.length}; see "payphone check"`] : []),
     ]),
     ...(isDryRun || services.length === 0 ? [] : toNext(applied)),
   ]);

@@ -92,6 +92,14 @@ describe("an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("goes to a path that the document writes with characters that no URL has", async () => {
+    const dir = await openShop();
+    const file = await write(dir, { "größe von/{größe}": { operationId: "size", parameters: [] } });
+    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { proxy } = await manifestOf(dir, "shelf_size");
+    expect(proxy).to.deep.include({ request: "GET /gr%C3%B6%C3%9Fe%20von/{groe}" });
+  });
+
   it("has an example for a list in a path, which must not be empty", async () => {
     const dir = await openShop();
     const schema = { type: "array", items: { type: "string" } };

@@ -29,6 +29,9 @@ export interface RequestParts {
 const OWN_HEADERS =
   /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|expect|forwarded|host|keep-alive|payment-.*|proxy-.*|sign-in-with-x|te|trailer|transfer-encoding|upgrade|user-agent|via|x-forwarded-.*|x-payment.*|x-real-ip)$/i;
 
+/** Characters that a document may write in a path, and a URL may not. */
+const BEYOND_A_URL = /[^\w.~!$&'()*+,;=:@/%{}-]/gu;
+
 /**
  * The input fields and request templates of an operation's parameters.
  * @param isCredential whether the upstream's key fills a parameter already.
@@ -53,7 +56,8 @@ export function readParameters(
   const all = [...declared, ...undeclared.map(toPathText)];
   for (const parameter of all.filter((one) => isSent(one, path) && !isCredential(one.place, one.wireName)))
     add(parameter);
-  return { ...parts, path: path.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => inPath.get(name) ?? whole) };
+  const filled = path.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => inPath.get(name) ?? whole);
+  return { ...parts, path: filled.toWellFormed().replaceAll(BEYOND_A_URL, encodeURIComponent) };
 
   function add(parameter: Parameter): void {
     const { place, wireName, own, text } = parameter;
