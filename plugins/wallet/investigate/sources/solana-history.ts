@@ -22,8 +22,8 @@ const BOUNDS: Readonly<Record<Depth, SolanaBounds>> = {
 /** How many transactions one step reads. */
 const PER_STEP = 50;
 const AT_ONCE = 4;
-/** How many of a wallet's USDC accounts are read; most wallets have one. */
-const MOST_ACCOUNTS = 3;
+/** How many of a wallet's USDC accounts are read. Most wallets have one, but anybody can open more for any wallet. */
+const MOST_ACCOUNTS = 16;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
 /**
@@ -37,7 +37,7 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
     const { depth, signal, step } = reading;
     const bounds = BOUNDS[depth];
     const listing = await step("signatures", () => list(node, address, { bounds, signal }));
-    const { signatures, isListed } = listing;
+    const { signatures, isListed, unread } = listing;
     const chosen = choose(signatures, bounds);
     const read = await readInSteps(node, address, { chosen, ...reading });
     const isRead = read.failed === 0 && chosen.length === signatures.length;
@@ -47,7 +47,10 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
       transfers: read.transfers,
       coverage: `${node.title}: ${chosen.length - read.failed} of ${isListed ? "" : "more than "}${signatures.length} transactions on Solana were read.`,
       isWhole: isListed && isRead,
-      gaps: read.failed > 0 ? [`${read.failed} of its transactions could not be read${why}`] : [],
+      gaps: [
+        ...(read.failed > 0 ? [`${read.failed} of its transactions could not be read${why}`] : []),
+        ...(unread > 0 ? [`${unread} of its ${MOST_ACCOUNTS + unread} USDC accounts were not read`] : []),
+      ],
       labels: [],
       firstSeenAt: isListed ? oldestAt : null,
       oldestAt,
@@ -61,11 +64,13 @@ async function list(
   node: Upstream,
   address: string,
   { bounds: { pages }, signal }: { readonly bounds: SolanaBounds; readonly signal: AbortSignal },
-): Promise<{ readonly signatures: Signature[]; readonly isListed: boolean }> {
-  const accounts = await readUsdcAccounts(node, address, signal);
+): Promise<{ readonly signatures: Signature[]; readonly isListed: boolean; readonly unread: number }> {
+  const all = await readUsdcAccounts(node, address, signal);
+  const accounts = all.slice(0, MOST_ACCOUNTS);
+  const unread = all.length - accounts.length;
   const lists = await Promise.all([address, ...accounts].map((key) => listSignatures(node, key, { pages, signal })));
-  const isListed = lists.every(({ isEnded }) => isEnded) && (await keepsAll(node, signal));
-  return { signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)), isListed };
+  const isListed = unread === 0 && lists.every(({ isEnded }) => isEnded) && (await keepsAll(node, signal));
+  return { signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)), isListed, unread };
 }
 
 /** Whether the node has every transaction since the first block. A node that does not say so counts as pruned. */
@@ -80,7 +85,7 @@ async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSig
   const { value } = toJsonFields(await askNode(node, [method, parameters], signal));
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const keys = value.map((found: unknown) => toJsonFields(found).pubkey);
-  return keys.filter((key) => typeof key === "string").slice(0, MOST_ACCOUNTS);
+  return keys.filter((key) => typeof key === "string");
 }
 
 function choose(signatures: readonly Signature[], { newest, oldest }: SolanaBounds): Signature[] {

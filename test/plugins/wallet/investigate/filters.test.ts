@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { USDC_ON_SOLANA } from "../../../../plugins/wallet/intel/solana-reads.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
@@ -113,6 +114,28 @@ describe("an investigation whose sources are not true to what they were asked fo
       { source: "age", message: "Its first transaction could not be found, so that it may be young", atStake: 15 },
     ]);
   });
+
+  for (const [count, verdict] of [
+    [15, "low"],
+    [16, "inconclusive"],
+  ] as const)
+    it(`is ${verdict} about a Solana wallet for which ${count} empty USDC accounts hide the one that was paid`, async () => {
+      const WALLET = toSolanaKey("wallet");
+      const keys = Array.from({ length: count }, (_, at) => toSolanaKey(`empty ${at}`));
+      const value = [...keys, toSolanaKey(`${WALLET} ${USDC_ON_SOLANA}`)].map((pubkey) => ({
+        pubkey,
+        account: { data: [Buffer.alloc(165).toString("base64"), "base64"] },
+      }));
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { value } });
+      const accounts: Fault = ({ name }) => (name === "getTokenAccountsByOwner" ? body : undefined);
+      const payments = [{ from: toSolanaKey("funder"), to: WALLET, asset: "USDC", amount: "20", daysAgo: 40 }] as const;
+      const { data } = await investigateIn({ payments, manners: { solana: { fault: accounts } } }, WALLET);
+      expect(data.verdict).to.equal(verdict);
+      expect(data.movements.volumes.length).to.equal(verdict === "low" ? 1 : 0);
+      expect(data.missing.map(({ message }) => message)).to.deep.equal(
+        verdict === "low" ? [] : ["1 of its 17 USDC accounts were not read"],
+      );
+    });
 
   it("says that the newest day is missing where the node is behind", async () => {
     const { data } = await investigateIn({ payments: PAYMENTS, base: { lagSeconds: 3600 } }, SUBJECT);
