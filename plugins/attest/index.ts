@@ -1,6 +1,6 @@
 import { definePlugin, type Hex } from "#plugin";
 import { toCallerSignature, toTreasurySignature } from "./receipt-signature.ts";
-import { inspect } from "./signatures.ts";
+import { inspect, toChecksum } from "./signatures.ts";
 import { checkClaim, isSigned, toMerkleRoot, toMessage } from "./statement.ts";
 import { toAnchored, toVerificationNotes } from "./verification.ts";
 
@@ -51,14 +51,15 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
         inspect(input, message, evm, signal),
         evm.transaction(input.base_tx as Hex, signal), // The schema's pattern guarantees the form.
       ]);
-      const anchored = toAnchored(transaction, root);
+      const found = transaction && { ...transaction, from: (await toChecksum(transaction.from)) as Hex };
+      const anchored = toAnchored(found, root);
       return {
         valid: signed.valid && anchored.anchor_confirmed && anchored.root_matches,
         merkle_root: root,
         signature_valid: signed.valid,
         signer: signed.signer ?? "unknown",
         ...anchored,
-        notes: toVerificationNotes(signed, input.signer ?? undefined, anchored, transaction),
+        notes: toVerificationNotes(signed, input.signer ?? undefined, anchored, found),
       };
     },
   },

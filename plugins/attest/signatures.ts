@@ -34,9 +34,15 @@ export async function inspect(claim: Claim, message: string, evm: Evm, signal: A
     return { valid: recovered !== undefined, signer: recovered };
   if (ADDRESS.test(named) && HEX_BYTES.test(signature)) {
     const isAccounts = await evm.verifyMessage(named as Hex, message, signature as Hex, signal);
-    if (isAccounts) return { valid: true, signer: named };
+    if (isAccounts) return { valid: true, signer: await toChecksum(named) };
   }
   return { valid: false, signer: recovered };
+}
+
+/** An EVM address in EIP-55 spelling. */
+export async function toChecksum(address: string): Promise<string> {
+  const { getAddress } = await import("viem/utils");
+  return getAddress(address);
 }
 
 /** The EIP-55 address that signed the EIP-191 text. The form is checked first, so every error of the library means a bad signature. */

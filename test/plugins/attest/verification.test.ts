@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import attest from "../../../plugins/attest/index.ts";
-import { Problem } from "../../../runtime/api/plugin.ts";
+import { type Hex, Problem } from "../../../runtime/api/plugin.ts";
 import { createHost, problemOf, type Serve, serve, TREASURY, toTransaction } from "../host.ts";
 import { caller, INPUT, MESSAGE, OUTPUT, ROOT, STATEMENT, TX } from "./statement.ts";
 
@@ -80,7 +80,7 @@ describe("the verification of an attestation", () => {
 
   it("takes an anchor that any account sent", async () => {
     const from = caller.address;
-    host.chain.set(TX, { ...toTransaction(TX, `0x${ROOT.toUpperCase()}`), from });
+    host.chain.set(TX, { ...toTransaction(TX, `0x${ROOT.toUpperCase()}`), from: from.toLowerCase() as Hex });
     const answer = await check({ ...receipt, base_tx: TX });
     expect(answer).to.include({ valid: true });
     expect(answer.notes).to.contain(from);
