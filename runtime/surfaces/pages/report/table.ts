@@ -38,7 +38,7 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
   const titles = columns.map(({ title, isNumeric }) => {
     return html`<th scope="col"${isNumeric && html` class="number"`}>${title}</th>`;
   });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table${columns.length > MOST_COLUMNS && html` class="cards"`}><thead><tr>${titles}</tr></thead><tbody>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${columns.map(({ title }) => title).join(", ")}"><table${columns.length > MOST_COLUMNS && html` class="cards"`}><thead><tr>${titles}</tr></thead><tbody>
 ${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody></table></div>\n`;
 }
 

@@ -30,10 +30,14 @@ withBrowser.describe("the page of a report, in a browser", () => {
     for (const colorScheme of ["light", "dark"] as const)
       it(`is no wider than a ${size}, and its texts stand out, where it is ${colorScheme}`, async () => {
         const open = await visit(browser, url, { ...options, colorScheme });
-        const wider = await open.page.evaluate(
-          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-        );
-        expect(wider).to.equal(0);
+        for (const text of ["100%", "200%"]) {
+          await open.page.evaluate(`document.documentElement.style.fontSize = "${text}"`);
+          const wider = await open.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+          );
+          expect(wider, `texts of ${text}`).to.equal(0);
+        }
+        await open.page.evaluate("document.documentElement.style.fontSize = ''");
         expect(await findFaint(open.page)).to.deep.equal([]);
         const [broad, narrow] = await Promise.all(
           [".own", ".small"].map((name) => open.page.locator(name).isVisible()),

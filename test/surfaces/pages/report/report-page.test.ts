@@ -65,6 +65,14 @@ describe("the page of a report", () => {
     expect(toMain(render(toReport({ figures: [] })))).to.include("<p>Picture</p>");
   });
 
+  it("names each table by its columns, for those who hear the page", () => {
+    const page = parse(
+      render(toReport({ markdown: "# T\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n| C |\n|---|\n| 1 |\n" })),
+    );
+    const names = [...page.querySelectorAll(".scroll")].map((table) => table.getAttribute("aria-label"));
+    expect(names).to.deep.equal(["Table: A, B", "Table: C"]);
+  });
+
   it("shows results, files with their hashes, and the proof", () => {
     const page = parse(render(toReport({ note: "Nothing stands out." })));
     expect(page.querySelector(".results .bad dd")?.textContent).to.equal("high");

@@ -34,6 +34,7 @@ export const toReport = (changes: Partial<ReportPage> = {}): ReportPage => ({
     { label: "Verdict", value: "high", tone: "bad" },
     { label: "Score", value: "75", tone: "bad", meter: 75 },
     { label: "Moved", value: "1234.567891 USDC" },
+    { label: "As of", value: "2026-11-23" },
   ],
   files: [{ name: "report.md", url: "https://pay.test/reports/1/report.md", sha256: "a".repeat(64) }],
   figures: [
