@@ -7,7 +7,7 @@ export const MONTH =
 export const WEEKDAY =
   "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:s|nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)";
 /** Stands in the text for a piece that has been read. */
-export const TAKEN = "◇";
+const TAKEN = "◇";
 
 /** 1 = January. @param name any form that MONTH matches. */
 export const monthOf = (name: string): number => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;

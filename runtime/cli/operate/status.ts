@@ -43,7 +43,7 @@ export function toStatusText(reports: readonly StatusReport[]): string {
 }
 
 /** Advice about problems that are present now. */
-export function toAdvice(reports: readonly StatusReport[]): readonly string[] {
+function toAdvice(reports: readonly StatusReport[]): readonly string[] {
   const processes = reports[0]?.processes ?? [];
   const sets = Map.groupBy(processes, ({ set }) => set);
   const parts = [...sets].map(([set, own]) => `${set} by ${own.map(({ host, pid }) => `${host}/${pid}`).join(", ")}`);

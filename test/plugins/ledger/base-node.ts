@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Of Base: its first block's time, and the seconds between blocks. */
-export const GENESIS = 1_686_789_347;
+const GENESIS = 1_686_789_347;
 export const toTime = (block: number): number => GENESIS + 2 * block;
 
 export const WALLET = "0x7ab4e3c19f2d5a86b0c4e1d83f9a6752c1b0e8d4";

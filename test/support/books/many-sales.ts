@@ -14,7 +14,7 @@ const toUuid = (text: string): string =>
   sha256(text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
 
 /** Sales of a year, and the refunds of some of them. The same on each call. */
-export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookEvent> {
+function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookEvent> {
   const step = YEAR_MS / count;
   for (let at = 0; at < count; at += 1) {
     const isYen = at % 10 === 9;

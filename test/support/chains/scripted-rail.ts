@@ -30,7 +30,7 @@ export interface ScriptedRail extends Rail {
   };
 }
 
-export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
 /** USDC on Base, as in `_site.yaml`. */
 export const BASE_RAIL: RailManifest = {
@@ -66,7 +66,7 @@ export function move(rail: ScriptedRail, payment: PaymentPayload, offer: Payment
   return { success: true, transaction, network, payer: payerOf(payment) };
 }
 
-export const payerOf = ({ payload }: PaymentPayload): string =>
+const payerOf = ({ payload }: PaymentPayload): string =>
   (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
 
 /** Creates a rail; USDC on Base by default. Without a script, every payment verifies, settles and can be read back. */

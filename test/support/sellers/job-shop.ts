@@ -39,7 +39,7 @@ export interface JobShop {
 }
 
 /** A schema of the set, for the `$ref` of a deliverable. */
-export const SCHEMAS: ReadonlyMap<string, object> = new Map([
+const SCHEMAS: ReadonlyMap<string, object> = new Map([
   [
     "Finding",
     {

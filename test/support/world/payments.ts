@@ -48,7 +48,7 @@ export function mine(payments: readonly Payment[], nowMs: number): Mined[] {
 export const toHeight = (nowMs: number): number => Math.floor((nowMs / 1000 - BASE.genesis) / BASE.pace);
 
 /** The amount in atomic units. */
-export function toUnits({ amount, asset }: Pick<Payment, "amount" | "asset">): bigint {
+function toUnits({ amount, asset }: Pick<Payment, "amount" | "asset">): bigint {
   const [whole = "0", fraction = ""] = amount.split(".");
   return BigInt(whole + fraction.padEnd(DECIMALS[asset], "0").slice(0, DECIMALS[asset]));
 }

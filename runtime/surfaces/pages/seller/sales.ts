@@ -80,8 +80,7 @@ export function toPayer(payer: string | null, own: readonly string[]): HtmlPart 
 }
 
 /** The beginning and the end of a long name; the whole name is shown on hover. */
-export const toName = (text: string): Html =>
-  html`<code title="${text.slice(0, LONGEST_NAME)}">${toShort(text)}</code>`;
+const toName = (text: string): Html => html`<code title="${text.slice(0, LONGEST_NAME)}">${toShort(text)}</code>`;
 
 /** A long name shortened to its beginning and its end. */
 export const toShort = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);

@@ -10,7 +10,7 @@ export const TX = `0x${"4b".repeat(32)}`;
 export const SOLANA_ADDRESS = "HKKp49qGWXd639QsuH7JiLijfVW5UtCVY4s1n2HANwEA";
 
 /** A report of all that a page can show. */
-export const MARKDOWN = `# Report about \`${ADDRESS}\`
+const MARKDOWN = `# Report about \`${ADDRESS}\`
 
 **Bold** and *soft* words.
 
