@@ -42,10 +42,11 @@ export function openFacilitators({ config, site, log, trust }: FacilitatorDeps):
     opened.set(name, known);
     return known;
   };
-  const toMember = (name: string, rail: RailManifest, { openLocal }: RailParts): FacilitatorMember => {
+  const open = (name: string, { openLocal }: RailParts): Facilitator =>
+    name === IN_PROCESS && openLocal ? openLocal() : openHttp(name);
+  const toMember = (name: string, rail: RailManifest, parts: RailParts): FacilitatorMember => {
     const key = name === IN_PROCESS ? `${name} ${rail.network} ${rail.asset}` : name;
-    const facilitator = (): Facilitator => (name === IN_PROCESS && openLocal ? openLocal() : openHttp(name));
-    const member = members.get(key) ?? createMember({ name, facilitator: facilitator(), log });
+    const member = members.get(key) ?? createMember({ name, facilitator: open(name, parts), log });
     members.set(key, member);
     return member;
   };
@@ -54,13 +55,10 @@ export function openFacilitators({ config, site, log, trust }: FacilitatorDeps):
     of(rail, parts) {
       const names = facilitatorsOf(rail, site);
       const [only = REMOTE, ...others] = names;
-      if (others.length > 0) {
-        const { settlements } = parts;
-        const members = names.map((name) => toMember(name, rail, parts));
-        const isTrusted = (name: string, network: string): boolean => !trust?.reasonAgainst(name, network);
-        return createFailover({ members, settlements, isTrusted, log });
-      }
-      return only === IN_PROCESS && parts.openLocal ? parts.openLocal() : openHttp(only);
+      if (others.length === 0) return open(only, parts);
+      const isTrusted = (name: string, network: string): boolean => !trust?.reasonAgainst(name, network);
+      const all = names.map((name) => toMember(name, rail, parts));
+      return createFailover({ members: all, settlements: parts.settlements, isTrusted, log });
     },
     async close() {
       for (const member of members.values()) member.close();
