@@ -1,7 +1,7 @@
 import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
-import { EIP3009_ABI } from "./token-abi.ts";
+import { EIP3009_ABI, plain, TRANSFER_EVENT } from "./token-abi.ts";
 
 /** An EIP-3009 authorization that paid an address. */
 export interface IncomingPayment {
@@ -32,12 +32,12 @@ export const readIncoming = (
 ): Promise<readonly IncomingPayment[]> => client.ask((chain) => read(chain, query), signal);
 
 async function read(chain: PublicClient, { asset, payTo }: IncomingQuery): Promise<readonly IncomingPayment[]> {
-  const { isAddressEqual, parseAbiItem, parseEventLogs } = await import("viem");
-  const [address, to] = [asset.toLowerCase() as Hex, payTo.toLowerCase() as Hex];
+  const { isAddressEqual, parseEventLogs } = await import("viem");
+  const [address, to] = [plain(asset), plain(payTo)];
   const latest = await chain.getBlockNumber();
   const transfers = await chain.getLogs({
     address,
-    event: parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)"),
+    event: TRANSFER_EVENT,
     args: { to },
     fromBlock: latest > WINDOW_BLOCKS ? latest - WINDOW_BLOCKS : 0n,
     toBlock: latest,

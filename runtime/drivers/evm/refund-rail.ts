@@ -9,6 +9,7 @@ import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import type { EvmSender, EvmSubmission } from "./sender.ts";
 import { createEvmSettlements } from "./settlements.ts";
+import { plain } from "./token-abi.ts";
 
 export interface EvmRefundRailOptions {
   /** An EVM rail whose token takes EIP-3009 authorizations. */
@@ -29,7 +30,7 @@ const WINDOW_BLOCKS = 1_296_000n;
 /** Pays refunds from the treasury's own tokens. The nonce of an authorization is derived from the job's id. */
 export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmRefundRailOptions): RefundRail {
   const { network, symbol, decimals, domain } = manifest;
-  const asset = manifest.asset.toLowerCase() as Hex;
+  const asset = plain(manifest.asset);
   const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
   /** Pending transfers of this process by nonce, so that none is sent twice. */
   const submitted = new Map<Hex, EvmSubmission>();
@@ -137,6 +138,3 @@ async function toCall({ authorization, signature }: Eip3009): Promise<Hex> {
     args: [...terms, 27 + yParity, r, s],
   });
 }
-
-/** An address in lower case: viem refuses a wrong checksum, which a facilitator may have written. */
-const plain = (address: string): Hex => address.toLowerCase() as Hex;

@@ -6,7 +6,7 @@ import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementS
 import { repeat } from "../http/retry.ts";
 import { firstSince } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
-import { EIP3009_ABI } from "./token-abi.ts";
+import { EIP3009_ABI, plain } from "./token-abi.ts";
 
 export interface EvmSettlementsOptions {
   readonly client: EvmClient;
@@ -186,6 +186,3 @@ async function holdsTransfer(
   const isBetween = isAddressEqual(next.args.from, plain(from)) && isAddressEqual(next.args.to, plain(offer.payTo));
   return isBetween && next.args.value >= BigInt(offer.amount);
 }
-
-/** An address in lower case: viem refuses a wrong checksum, which a payer may have written and tokens do not see. */
-const plain = (address: string): Hex => address.toLowerCase() as Hex;

@@ -5,7 +5,7 @@ import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
 import { firstSince, readTime } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
-import { EIP3009_ABI } from "./token-abi.ts";
+import { EIP3009_ABI, plain, TRANSFER_EVENT } from "./token-abi.ts";
 
 export interface EvmTransfersOptions {
   readonly client: EvmClient;
@@ -21,7 +21,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset }: EvmTransfersOptions): TransferReader {
-  const token = asset.toLowerCase() as Hex;
+  const token = plain(asset);
   /** What a node refuses, and what makes no sense, is no answer. */
   const ask: EvmClient["ask"] = (work) =>
     client.ask(work).catch((cause: unknown) => {
@@ -83,11 +83,10 @@ async function readTransfers(
   receivers: readonly string[],
   blocks: Blocks,
 ): Promise<Transfer[]> {
-  const { parseAbiItem } = await import("viem");
   const logs = await chain.getLogs({
     address,
-    event: parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)"),
-    args: { to: receivers.map((receiver) => receiver.toLowerCase() as Hex) },
+    event: TRANSFER_EVENT,
+    args: { to: receivers.map(plain) },
     ...blocks,
   });
   const times = new Map<bigint, number>();
