@@ -84,7 +84,7 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
     description: {
       mode: "sandbox",
       started_at: new Date().toISOString(),
-      buyer: toBuyer(wallets),
+      buyer: toSandboxBuyer(wallets),
       rpc,
       facilitator: facilitator.url,
       tokens: byRail(({ asset }) => asset),
@@ -145,7 +145,10 @@ async function fundRails(
   return tokens;
 }
 
-const toBuyer = ({ buyer: { evm, solana } }: SandboxWallets): SandboxDescription["buyer"] => ({
+/** The buyer's wallets, as the description shows them. */
+export const toSandboxBuyer = ({
+  buyer: { evm, solana },
+}: Pick<SandboxWallets, "buyer">): SandboxDescription["buyer"] => ({
   evm: { address: evm.address, private_key: evm.privateKey },
   solana: { address: solana.address, secret_key: solana.secretKey },
 });

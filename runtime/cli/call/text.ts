@@ -80,7 +80,7 @@ export const toLink = (explorer: string, transaction: string): string =>
   explorer.replace("{tx}", encodeURIComponent(transaction));
 
 /** Explains an answer that is not a result: one line for each fault of the input, or the problem's title and detail. */
-export function toFailureText(answer: SellerResponse, receipt: SettleResponse | undefined): string {
+export function toFailureText(answer: SellerResponse, receipt?: SettleResponse): string {
   const { status, headers, json } = answer;
   const issues = field(json, "detail");
   const lines = Array.isArray(issues)

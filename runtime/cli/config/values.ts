@@ -151,12 +151,16 @@ export const HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
   right: 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …',
   parse: (text) => {
     const lines = text.startsWith("{") ? jsonLines(text) : text.split(/\r?\n/).filter((line) => line.trim() !== "");
-    const pairs = lines?.map((line) => HEADER.exec(line.trim()));
-    return pairs?.length && pairs.every((pair) => pair !== null)
-      ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
-      : undefined;
+    return lines?.length ? toHeaders(lines.map((line) => line.trim())) : undefined;
   },
 };
+
+function toHeaders(lines: readonly string[]): Record<string, string> | undefined {
+  const pairs = lines.map((line) => HEADER.exec(line));
+  return pairs.every((pair) => pair !== null)
+    ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+    : undefined;
+}
 
 function jsonLines(text: string): string[] | undefined {
   try {
@@ -173,13 +177,11 @@ export const OTLP_HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
   right: "headers like authorization=Bearer%20abc,x-team=ops",
   parse: (text) => {
     const given = text.split(",").filter((pair) => pair.trim() !== "");
-    const pairs = given.map((pair) => {
+    const lines = given.map((pair) => {
       const [, name = "", value = ""] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
-      return HEADER.exec(`${name}: ${decode(value)}`);
+      return `${name}: ${decode(value)}`;
     });
-    return pairs.every((pair) => pair !== null)
-      ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
-      : undefined;
+    return toHeaders(lines);
   },
 };
 

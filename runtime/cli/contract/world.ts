@@ -5,7 +5,7 @@ import type { Service } from "../../core/service.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
-import { openSandbox, type Sandbox } from "../../sandbox/open-sandbox.ts";
+import { openSandbox, type Sandbox, toSandboxBuyer } from "../../sandbox/open-sandbox.ts";
 import { loadWallets } from "../../sandbox/wallet.ts";
 import { readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
@@ -87,7 +87,6 @@ function toIdleChains(rails: SiteManifest["rails"], dataDir: string): Chains {
   const nowhere = "http://127.0.0.1:9";
   const { treasury, buyer } = loadWallets(dataDir);
   const payTo = (rail: RailManifest): string => (isEvm(rail) ? treasury.evm.address : treasury.solana.address);
-  const { evm, solana } = buyer;
   return {
     env: {
       ...Object.fromEntries(
@@ -103,10 +102,7 @@ function toIdleChains(rails: SiteManifest["rails"], dataDir: string): Chains {
     description: {
       mode: "sandbox",
       started_at: new Date().toISOString(),
-      buyer: {
-        evm: { address: evm.address, private_key: evm.privateKey },
-        solana: { address: solana.address, secret_key: solana.secretKey },
-      },
+      buyer: toSandboxBuyer({ buyer }),
       rpc: {},
       facilitator: nowhere,
       tokens: {},

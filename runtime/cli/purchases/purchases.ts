@@ -57,7 +57,7 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
 }
 
 function showOne(answer: SellerResponse, { out }: Terminal): number {
-  if (answer.status !== 200) throw new Problem("upstream-failed", toFailureText(answer, undefined));
+  if (answer.status !== 200) throw new Problem("upstream-failed", toFailureText(answer));
   out(toPrintableJson(answer.json));
   return EXIT.ok;
 }
@@ -72,8 +72,7 @@ const toOlder = (oldest: unknown): string =>
 function listOf(answer: SellerResponse): readonly unknown[] {
   if (answer.status === 404) throw new Problem("not-found", "this seller has no list of purchases (GET /v1/purchases)");
   const purchases = field(answer.json, "purchases");
-  if (answer.status !== 200 || !Array.isArray(purchases))
-    throw new Problem("upstream-failed", toFailureText(answer, undefined));
+  if (answer.status !== 200 || !Array.isArray(purchases)) throw new Problem("upstream-failed", toFailureText(answer));
   return purchases;
 }
 

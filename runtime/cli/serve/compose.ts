@@ -53,6 +53,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   opening.defer(() => surfaces.close());
   const open = opening.move();
   const { payments, jobs, services } = till;
+  const jobIds = services.filter(isJobService).map(({ manifest }) => manifest.id);
   const ready = (): Promise<ReadyReport> => readinessOf(options, { outside, till, surfaces });
   return {
     listener: toListener(options, { outside, till, surfaces }, ready),
@@ -60,12 +61,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     rails: outside.drivers.rails.filter(isOffered),
     capabilities,
     async jobsInLine() {
-      const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
-      return new Map(await Promise.all(ids.map(async (id) => [id, await jobs.inLine(id)] as const)));
+      return new Map(await Promise.all(jobIds.map(async (id) => [id, await jobs.inLine(id)] as const)));
     },
     async jobsWaiting(most) {
-      const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
-      const lists = await Promise.all(ids.map((id) => jobs.list(id, most)));
+      const lists = await Promise.all(jobIds.map((id) => jobs.list(id, most)));
       return lists.flat().sort((one, other) => one.at - other.at);
     },
     railStatuses: payments.rails.statuses,

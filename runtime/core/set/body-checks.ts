@@ -22,7 +22,7 @@ export function checkBody(draft: Draft, schemas: Schemas, { limits }: Partial<Si
 }
 
 /** The sum of the `maxLength` of all fields. */
-function longestTexts(root: Readonly<Record<string, unknown>> | undefined): number {
+export function longestTexts(root: Readonly<Record<string, unknown>> | undefined): number {
   const fields = Object.values(isObject(root?.properties) ? root.properties : {});
   return fields.reduce<number>(
     (sum, field) => sum + (isObject(field) && typeof field.maxLength === "number" ? field.maxLength : 0),

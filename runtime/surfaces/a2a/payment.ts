@@ -1,4 +1,4 @@
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { payerOf } from "../../core/payments/purchase.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
@@ -37,12 +37,15 @@ export function withReceipt(
   return [...known.filter(({ transaction }) => !transaction || transaction !== receipt.transaction), receipt];
 }
 
+/** The metadata of a message; empty where there is none. */
+export const metadataOf = ({ message }: RpcParams): JsonObject =>
+  isObject(message) && isObject(message.metadata) ? message.metadata : {};
+
 const SIGN_IN_KEY = "x402.sign-in-with-x";
 
 /** A wallet's proof in a message's metadata: an object, or base64 text as in the header SIGN-IN-WITH-X. */
-export function readMessageSignIn({ message }: RpcParams): string | object | undefined {
-  const metadata = isObject(message) && isObject(message.metadata) ? message.metadata : {};
-  const value = metadata[SIGN_IN_KEY] ?? undefined;
+export function readMessageSignIn(params: RpcParams): string | object | undefined {
+  const value = metadataOf(params)[SIGN_IN_KEY] ?? undefined;
   return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 

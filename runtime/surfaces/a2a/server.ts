@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { isObject, tryParseJson } from "../../core/json.ts";
+import { tryParseJson } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { isJsonBody, readHeader } from "../http/headers.ts";
@@ -17,7 +17,7 @@ import {
   toTaskRefusal,
 } from "./errors.ts";
 import { checkVersion, findMethod } from "./methods.ts";
-import { readMessageSignIn, readPaymentMessage, toActivated } from "./payment.ts";
+import { metadataOf, readMessageSignIn, readPaymentMessage, toActivated } from "./payment.ts";
 import { findPeerMethod, type PeerDoor } from "./peers/door.ts";
 import type { Standard } from "./standard.ts";
 
@@ -123,11 +123,8 @@ function receive(text: string): Received {
 const methodOf = (received: Received | undefined): string => (received?.kind === "request" ? received.method : "");
 
 /** Whether a message brings a payment, valid or not. */
-function isPaying(received: Received): boolean {
-  const message = received.kind === "request" ? received.params.message : undefined;
-  const metadata = isObject(message) && isObject(message.metadata) ? message.metadata : {};
-  return typeof readPaymentMessage(metadata) === "object";
-}
+const isPaying = (received: Received): boolean =>
+  received.kind === "request" && typeof readPaymentMessage(metadataOf(received.params)) === "object";
 
 /** The refusal for too many requests. Peer methods have a code of their own. */
 function refuseOften(method: string, retryAfter: number): A2aRefusal {

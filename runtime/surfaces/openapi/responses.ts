@@ -123,12 +123,16 @@ const problemOf = (status: number): Json => ({
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
 });
 
+const CHALLENGE = {
+  headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
+  content: json("PaymentRequired"),
+};
+
 /** The shared responses, by name. */
 export const ERROR_RESPONSES: Json = {
   PaymentRequired: {
     description: "Not paid, or the payment was not accepted: `error` says why. The header holds the same challenge.",
-    headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
-    content: json("PaymentRequired"),
+    ...CHALLENGE,
   },
   ValidationError: {
     description: "The input does not match the schema. Not charged.",
@@ -139,8 +143,7 @@ export const ERROR_RESPONSES: Json = {
 
 const SIGN_IN_REQUIRED: Json = {
   description: "A wallet must sign in: `extensions` has `sign-in-with-x` with a new nonce. Nothing is to be paid.",
-  headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
-  content: json("PaymentRequired"),
+  ...CHALLENGE,
 };
 
 /** The properties of an operation that determine its responses. */

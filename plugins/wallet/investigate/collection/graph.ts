@@ -2,6 +2,7 @@ import PQueue from "p-queue";
 import type { Call } from "#plugin";
 import type { GraphNode, Missing } from "../evidence.ts";
 import { byWeight, type Counterparty, type Flow, NOBODY, toCounterparties, toFlows } from "../flows.ts";
+import { uniqueLabels } from "../sources/explorer-lists.ts";
 import { toFailure } from "../sources/failure.ts";
 import { type Label, mergeTransfers, type Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
@@ -141,8 +142,7 @@ async function chooseSecond(
 /** The members' labels, without duplicates. */
 function toLabels(members: Neighbourhood["members"], histories: readonly Pick<MergedHistory, "labels">[]): Label[] {
   const addresses = new Set(members.map(({ address }) => address));
-  const labels = histories.flatMap((history) => history.labels).filter(({ address }) => addresses.has(address));
-  return [...new Map(labels.map((label) => [`${label.address} ${label.label}`, label])).values()];
+  return uniqueLabels(histories.flatMap(({ labels }) => labels).filter(({ address }) => addresses.has(address)));
 }
 
 function within(members: Neighbourhood["members"], lists: readonly (readonly Transfer[])[]): Transfer[] {

@@ -178,6 +178,7 @@ const toQuery = (parameters: Readonly<Record<string, unknown>>): Record<string, 
     Object.entries(parameters).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
   );
 
-const uniqueLabels = (labels: readonly Label[]): Label[] => [
+/** Labels without duplicates. */
+export const uniqueLabels = (labels: readonly Label[]): Label[] => [
   ...new Map(labels.map((label) => [`${label.address} ${label.label}`, label])).values(),
 ];

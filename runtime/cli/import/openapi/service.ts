@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { longestTexts } from "../../../core/set/body-checks.ts";
 import type { ImportedManifest } from "../imported.ts";
 import { toDescription, toServicePath, toTitle, toWord } from "../names.ts";
 import type { OperationAnswer } from "./answers.ts";
@@ -141,11 +142,7 @@ const inField = (name: string, schema: JsonObject | boolean, required: readonly 
 /** The body limit, which must have room for the longest texts of the input. */
 function toBodyBytes(input: string | JsonObject, body: RequestBody | undefined): { readonly body_bytes?: number } {
   if (body?.encoding === "bytes" || (body?.form?.files.length ?? 0) > 0) return { body_bytes: LARGEST_BODY };
-  const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [];
-  const longest = fields.reduce<number>(
-    (sum, field) => sum + (isObject(field) && typeof field.maxLength === "number" ? field.maxLength : 0),
-    0,
-  );
+  const longest = longestTexts(isObject(input) ? input : undefined);
   return longest > 60_000 ? { body_bytes: Math.min(longest + 4096, LARGEST_BODY) } : {};
 }
 

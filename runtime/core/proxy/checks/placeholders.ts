@@ -81,10 +81,7 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
   if (hasDollar && room !== "body")
     return fail("has a $ before it, which would be sent: leave it out; variables of the environment stand in a key");
   const field = input.find(name);
-  if (!field) {
-    const complaint = `the input has no field "${name}"${didYouMean(name, input.names)}`;
-    return [faultAt(draft, path, "unknown-placeholder", complaint)];
-  }
+  if (!field) return [faultAt(draft, path, "unknown-placeholder", lacks(input, name))];
   if (slashes && room !== "path") return fail("has slashes in a path only");
   const complaint = explainForm(use, field.types);
   if (complaint) return fail(complaint);
@@ -92,6 +89,8 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
   const isNeeded = room === "path" || room === "address";
   return isNeeded && !field.isCertain ? fail("may be absent: require it in the input, or give it a default") : [];
 }
+
+const lacks = ({ names }: Fields, name: string): string => `the input has no field "${name}"${didYouMean(name, names)}`;
 
 /** What is wrong with the form of a placeholder in its place, or nothing. */
 function explainForm({ placeholder, room, isSole }: Use, types: readonly string[]): string | undefined {
@@ -123,15 +122,7 @@ function checkFiles(draft: Draft, { files = [], body }: ProxyManifest, input: Fi
   return files.flatMap((name, at) => {
     const place = ["proxy", "files", at];
     const field = input.find(name);
-    if (!field)
-      return [
-        faultAt(
-          draft,
-          place,
-          "unknown-placeholder",
-          `the input has no field "${name}"${didYouMean(name, input.names)}`,
-        ),
-      ];
+    if (!field) return [faultAt(draft, place, "unknown-placeholder", lacks(input, name))];
     const isFile = field.types.length === 0 || field.types.some((type) => /^(?:string|object|array)$/.test(type));
     return isFile ? [] : [faultAt(draft, place, "bad-placeholder", "a file is base64, or { data, name, media }")];
   });
@@ -161,14 +152,7 @@ function checkKept(draft: Draft, { cache, body }: ProxyManifest, { input, uses }
   const unknown = by.flatMap((name, at) =>
     input.names.includes(name) || input.areOpen
       ? []
-      : [
-          faultAt(
-            draft,
-            ["proxy", "cache", "by", at],
-            "bad-cache",
-            `the input has no field "${name}"${didYouMean(name, input.names)}`,
-          ),
-        ],
+      : [faultAt(draft, ["proxy", "cache", "by", at], "bad-cache", lacks(input, name))],
   );
   if (body === "input" && input.areOpen) {
     const complaint = "the input takes fields that it does not name, and the request depends on them: leave by out";
