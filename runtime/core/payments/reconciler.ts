@@ -197,7 +197,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /** Whether the chain shows a settlement that a facilitator has reported. */
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
-    const found = await settler.look(record.payment, record.payment.accepted);
+    const found = await settler.look(record.payment, record.payment.accepted, record.receipt?.transaction);
     await judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);

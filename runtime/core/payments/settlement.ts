@@ -33,8 +33,8 @@ export interface SettleOptions {
 export interface Settler {
   /** Asks the facilitator, and in every doubtful case the chain. Never throws. */
   settle(payment: PaymentPayload, offer: PaymentRequirements, options: SettleOptions): Promise<Settlement>;
-  /** Asks the chain alone. Never throws. */
-  look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
+  /** Asks the chain alone. Never throws. @param reported the transaction that a facilitator has named */
+  look(payment: PaymentPayload, offer: PaymentRequirements, reported?: string): Promise<Settlement>;
   /** For answers that wait for the chain. @throws Problem `unavailable` when it cannot be read, before anything is charged. */
   checkChain(offer: PaymentRequirements): Promise<void>;
 }
@@ -93,7 +93,8 @@ export function createSettler(deps: SettlerDeps): Settler {
       const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && isRefusal(receipt);
       return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
-    look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
+    look: (payment, offer, reported = "") =>
+      look(payment, offer, { ...failure(offer, "settlement_unknown"), transaction: reported }),
     async checkChain(offer) {
       await railOf(rails, offer)
         ?.settlements.ping(lookDeadline())
@@ -164,7 +165,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     answer: SettleResponse,
   ): Promise<Settlement> {
     const found = await railOf(rails, offer)
-      ?.settlements.find(payment, offer, lookDeadline())
+      ?.settlements.find(payment, offer, lookDeadline(), answer.transaction || undefined)
       .catch((error: unknown) => complain(offer.network, error));
     const isReadable = found !== undefined;
     if (found?.state === "settled") {

@@ -121,9 +121,15 @@ export interface SettlementReader {
   /**
    * "settled" only when the chain holds a successful transfer of at least `offer.amount` of `offer.asset` to `offer.payTo`
    * made by exactly this authorization (EIP-3009) or exactly this transaction message (Solana).
+   * @param reported the transaction that a facilitator has named, where to look first
    * @throws Problem `upstream-failed` when the chain cannot be read: then nothing is known.
    */
-  find(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettlementState>;
+  find(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+    reported?: string,
+  ): Promise<SettlementState>;
   /** The payer's balance of the offer's asset, in atomic units. @throws Problem `upstream-failed`. */
   balance(payer: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
   /** @throws Problem when the chain cannot be read. */

@@ -19,6 +19,8 @@ const PAGE = 1000;
 const MOST = 500;
 const BATCH = 10;
 
+const CONFIRMED = { commitment: "confirmed", maxSupportedTransactionVersion: 1 } as const;
+
 /** Where a search begins: in slots, so that no clock matters. */
 export interface SearchStart {
   readonly since: number;
@@ -57,6 +59,17 @@ export async function searchMessage(
   }
 }
 
+/** A transaction by its signature, if it has landed and has exactly this message. */
+export async function readLanded(
+  node: Connection,
+  message: VersionedMessage,
+  signature: string,
+): Promise<VersionedTransactionResponse | undefined> {
+  const landed = await node.getTransaction(signature, CONFIRMED).catch(() => null); // It may be no signature at all.
+  const isIt = landed?.meta && Buffer.from(landed.transaction.message.serialize()).equals(message.serialize());
+  return isIt ? landed : undefined;
+}
+
 /** The memo that x402 clients add to make each payment unique. */
 function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): string | undefined {
   const isMemo = (index: number): boolean => staticAccountKeys[index]?.toBase58() === MEMO_PROGRAM;
@@ -69,8 +82,7 @@ const mayHold = ({ memo: listed }: ConfirmedSignatureInfo, memo: string | undefi
   listed === null || memo === undefined || listed.includes(memo);
 
 async function fetchTransaction(node: Connection, signature: string): Promise<VersionedTransactionResponse> {
-  const config = { commitment: "confirmed", maxSupportedTransactionVersion: 1 } as const;
-  const response = await node.getTransaction(signature, config);
+  const response = await node.getTransaction(signature, CONFIRMED);
   if (!response?.meta) throw new Error(`The node does not have transaction ${signature}`);
   return response;
 }

@@ -4,7 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
 import { sumOwnTransfers } from "./own-transfers.ts";
-import { searchMessage } from "./settlements-search.ts";
+import { readLanded, searchMessage } from "./settlements-search.ts";
 
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
@@ -28,8 +28,12 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     payment: PaymentPayload,
     offer: PaymentRequirements,
     signal: AbortSignal,
+    reported?: string,
   ): Promise<SettlementState> {
     const message = await readMessage(payment);
+    const named =
+      reported === undefined ? undefined : await client.ask((node) => readLanded(node, message, reported), signal);
+    if (named) return judge(named, offer);
     // Before the search: what has not landed when the blockhash has expired never will.
     const { validSlot, invalidSince, slot } = await look(message.recentBlockhash, signal);
     const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;

@@ -27,7 +27,8 @@ describe("what became of a payment on Solana", () => {
     const { node, state } = openNode(payer, listed);
     const client = { ask: async (work: (node: Connection) => unknown) => work(node) } as unknown as SolanaClient;
     const reader = createSolanaSettlements({ client, clock: { now: () => now }, ...more });
-    const find = () => reader.find({ x402Version: 2, accepted: offer, payload }, offer, never);
+    const find = (reported?: string) =>
+      reader.find({ x402Version: 2, accepted: offer, payload }, offer, never, reported);
     return { state, reader, find };
   };
   const landed = (received: readonly [before: string, after: string], more: object = {}): Listed => {
@@ -91,6 +92,20 @@ describe("what became of a payment on Solana", () => {
     expect(await thrown(find())).to.have.property("code", "upstream-failed");
     state.isValid = [false, false];
     expect(await thrown(find())).to.have.property("code", "upstream-failed");
+  });
+
+  it("is looked up first where the facilitator says that it is, which need not be true", async () => {
+    const many = Array.from({ length: 501 }, (): Listed => ({ transaction: toTransaction(payer, "other") }));
+    const { state, find } = open([...many, landed(["0", "1000"])]);
+    expect(await find("501")).to.deep.equal({ state: "settled", transaction: "501" });
+    expect(state.fetched).to.equal(1);
+    expect(await thrown(find("7")), "another payment").to.have.property("code", "upstream-failed");
+    const lost = open([{ ...landed(["0", "1000"]), isLost: true }]);
+    expect(await thrown(lost.find("0")))
+      .to.have.property("message")
+      .that.matches(/does not have transaction 0/);
+    const { find: search } = open([landed(["0", "1000"])]);
+    expect(await search("no signature")).to.deep.equal({ state: "settled", transaction: "0" });
   });
 
   it("is looked for within 1000 slots before its blockhash was first seen to be valid, or within a day", async () => {
