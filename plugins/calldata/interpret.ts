@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type DecodedArguments, decodeArguments, FITS, toBudget } from "./abi/decode.ts";
+import { type DecodedArguments, decodeArguments, FITS, type ReadBudget, toBudget } from "./abi/decode.ts";
 import { type FunctionSignature, readSignature } from "./abi/signature.ts";
 import { type JsonValue, toJson } from "./abi/values.ts";
 
@@ -21,10 +21,11 @@ export interface Interpretation {
   readonly candidates: string[];
 }
 
-/** An interpretation with the values as viem decodes them. */
+/** An interpretation with the values as viem decodes them, and what they were decoded from. */
 export interface Interpreted {
   readonly shown: Interpretation;
   readonly values: readonly unknown[];
+  readonly data: Buffer;
 }
 
 /** With more data, other calls get a turn between two signatures. */
@@ -34,11 +35,11 @@ const LARGE_BYTES = 8192;
  * Decodes the data with the signature that it fits best; among equal fits, with the first one.
  * @param data the calldata after the selector. @param texts the selector's signatures, most trustworthy first.
  */
-export async function interpret(data: Buffer, texts: readonly string[]): Promise<Interpreted> {
-  const found = await findFit(data, texts);
+export async function interpret(data: Buffer, texts: readonly string[], budget = toBudget(data)): Promise<Interpreted> {
+  const found = await findFit(data, texts, budget);
   if (!found) {
     const shown = { function_name: null, function_signature: null, params: [], decoded: false, canonical: null };
-    return { shown: { ...shown, candidates: [...texts] }, values: [] };
+    return { shown: { ...shown, candidates: [...texts] }, values: [], data };
   }
   const { signature, decoded } = found;
   const { text, name, types } = signature;
@@ -52,6 +53,7 @@ export async function interpret(data: Buffer, texts: readonly string[]): Promise
       candidates: texts.filter((other) => other !== text),
     },
     values: decoded.values,
+    data,
   };
 }
 
@@ -60,8 +62,7 @@ interface Fitting {
   readonly decoded: DecodedArguments;
 }
 
-async function findFit(data: Buffer, texts: readonly string[]): Promise<Fitting | undefined> {
-  const budget = toBudget(data);
+async function findFit(data: Buffer, texts: readonly string[], budget: ReadBudget): Promise<Fitting | undefined> {
   let best: Fitting | undefined;
   for (const text of texts) {
     const signature = readSignature(text);

@@ -1,4 +1,5 @@
 import { Problem } from "#plugin";
+import { type ReadBudget, toBudget } from "../abi/decode.ts";
 import type { Listing } from "../directories/lookup.ts";
 import { type Interpreted, interpret, type Param } from "../interpret.ts";
 import type { InnerCall } from "./inner-call.ts";
@@ -51,12 +52,12 @@ export function createDecodeCalls(
     return listing;
   }
 
-  async function decodeInner(inner: InnerCall, depth: number): Promise<DecodedCall> {
+  async function decodeInner(inner: InnerCall, depth: number, budget: ReadBudget): Promise<DecodedCall> {
     const { target, wei, data, command, isDelegate = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
     const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
     const texts = command === undefined ? (selector === null ? [] : await signaturesOf(selector)) : [command];
-    const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, texts);
+    const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, texts, budget);
     const { candidates: _, ...shown } = read.shown;
     return {
       target: await toChecksum(target),
@@ -65,16 +66,22 @@ export function createDecodeCalls(
       function_selector: selector,
       ...shown,
       summary: summarize(shown.function_signature, read.values, inner),
-      calls: await decodeCalls(read, target, depth + 1),
+      calls: await decodeCalls(read, target, depth + 1, budget),
     };
   }
 
-  async function decodeCalls({ shown, values }: Interpreted, target: string | null, depth = 1): Promise<DecodedCall[]> {
+  /** All inner calls share one budget, so that hostile offsets do not multiply from level to level. */
+  async function decodeCalls(
+    { shown, values, data }: Interpreted,
+    target: string | null,
+    depth = 1,
+    budget = toBudget(data),
+  ): Promise<DecodedCall[]> {
     const find = depth > MOST_DEPTH ? undefined : WRAPPERS[shown.function_signature ?? ""];
     const found: DecodedCall[] = [];
     for (const inner of (await find?.(values, target)) ?? []) {
       if (++calls > MOST_CALLS) break;
-      found.push(await decodeInner(inner, depth));
+      found.push(await decodeInner(inner, depth, budget));
     }
     return found;
   }

@@ -9,10 +9,9 @@ import {
   parseAbiParameters,
   toHex,
 } from "viem";
-import { createDecodeCalls, type DecodedCall } from "../../../plugins/calldata/calls/calls.ts";
-import { KNOWN_SIGNATURES } from "../../../plugins/calldata/calls/wrappers.ts";
+import { createDecodeCalls } from "../../../plugins/calldata/calls/calls.ts";
 import { interpret } from "../../../plugins/calldata/interpret.ts";
-import { Problem } from "../../../runtime/api/problem.ts";
+import { callsOf, summariesOf } from "./inner-calls.ts";
 
 const VITALIK = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -34,18 +33,6 @@ const ABI = parseAbi([
 const encode = (functionName: string, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi: ABI, functionName, args } as never);
 const TRANSFER = encode("transfer", [VITALIK, 1_500_000n]);
-
-/** Decodes as the service does; directories know `ping()` alone, and fail for all else. */
-async function callsOf(data: Hex, target: string | null = null): Promise<DecodedCall[]> {
-  const read = await interpret(Buffer.from(data.slice(10), "hex"), [KNOWN_SIGNATURES.get(data.slice(0, 10)) ?? ""]);
-  expect(read.shown.decoded).to.equal(true);
-  const decodeCalls = createDecodeCalls(async (selector) => {
-    if (selector === "0x5c36b186") return { source: "openchain", signatures: ["ping()"] };
-    throw new Problem("upstream-failed");
-  });
-  return decodeCalls(read, target);
-}
-const summariesOf = (calls: readonly DecodedCall[]): unknown[] => calls.map(({ summary }) => summary);
 
 describe("the calls inside of a call", () => {
   it("are decoded with their targets, and with the amount in words where the token is known", async () => {

@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { concatHex, encodeAbiParameters, encodeFunctionData, encodePacked, type Hex, parseAbi, toHex } from "viem";
+import { createDecodeCalls } from "../../../plugins/calldata/calls/calls.ts";
+import { interpret } from "../../../plugins/calldata/interpret.ts";
+import { callsOf, summariesOf } from "./inner-calls.ts";
+
+const TO = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
+const DAI = "0x6B175474E89094C44Da98b954EedeAC495271d0F";
+const ABI = parseAbi([
+  "function transfer(address to, uint256 amount)",
+  "function multiSend(bytes transactions)",
+  "function multicall(bytes[] data)",
+  "function execute(address target, uint256 value, bytes payload, bytes32 predecessor, bytes32 salt)",
+  "function executeBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt)",
+  "function scheduleBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt, uint256 delay)",
+  "function executeFromExecutor(bytes32 mode, bytes data)",
+  "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)",
+  "function increaseAllowance(address spender, uint256 added)",
+  "function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)",
+  "function permit(address holder, address spender, uint256 nonce, uint256 expiry, bool allowed, uint8 v, bytes32 r, bytes32 s)",
+  "function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function approve(address token, address spender, uint160 amount, uint48 expiration)",
+  "function permit(address owner, ((address,uint160,uint48,uint48),address,uint256) permit, bytes signature)",
+  "function transferFrom((address,address,uint160,address)[] transfers)",
+  "function permitTransferFrom(((address,uint256),uint256,uint256) permit, (address,uint256) details, address owner, bytes signature)",
+]);
+const ZERO = toHex(0, { size: 32 });
+const encode = (functionName: string, args: readonly unknown[]): Hex =>
+  encodeFunctionData({ abi: ABI, functionName, args } as never);
+const TRANSFER = encode("transfer", [TO, 1_500_000n]);
+const TRANSFERRED = `transfer 1.5 USDC to ${TO}`;
+
+describe("calls that are hard to see", () => {
+  const head = (target: Hex, value: bigint, length: number): Hex =>
+    encodePacked(["uint8", "address", "uint256", "uint256"], [0, target, value, BigInt(length)]);
+  const sent = (...parts: Hex[]): ReturnType<typeof callsOf> => callsOf(encode("multiSend", [concatHex(parts)]));
+  const first = concatHex([head(USDC, 0n, 68), TRANSFER]);
+
+  it("do not multiply from level to level where offsets lead to the same bytes", async () => {
+    const nest = (inner: Hex): Hex => {
+      const items = Array.from({ length: 7 }, () => toHex(7 * 32, { size: 32 }));
+      const item = encodeAbiParameters([{ type: "bytes" }], [inner]).slice(66);
+      return concatHex(["0xac9650d8", toHex(32, { size: 32 }), toHex(7, { size: 32 }), ...items, `0x${item}`]);
+    };
+    const data = nest(nest(nest(concatHex([TRANSFER, `0x${"00".repeat(20_000)}`]))));
+    const read = await interpret(Buffer.from(data.slice(10), "hex"), ["multicall(bytes[])"]);
+    expect(read.shown.decoded).to.equal(true);
+    const calls = await createDecodeCalls(() => Promise.reject(new Error("nobody is asked")))(read, null);
+    expect(calls[0]?.function_name).to.equal("multicall");
+    expect(JSON.stringify(calls)).to.have.length.below(20 * data.length);
+  });
+});
