@@ -1,6 +1,7 @@
 import { decodeArguments, toBudget } from "../abi/decode.ts";
 import { type FunctionSignature, readSignature, toSelector } from "../abi/signature.ts";
 import type { InnerCall } from "./inner-call.ts";
+import { readMultiSend } from "./multi-send.ts";
 import { readCommands, SUB_PLAN } from "./router.ts";
 
 type Values = readonly unknown[];
@@ -112,21 +113,4 @@ async function readExecution(mode: string, data: string): Promise<readonly Inner
   const target = data.slice(0, 42);
   if (kind === "00") return [call(target, `0x${data.slice(106)}`, BigInt(`0x${data.slice(42, 106)}`))];
   return kind === "ff" ? [call(target, `0x${data.slice(42)}`, null, DELEGATECALL)] : [];
-}
-
-/** Safe's MultiSend packs its calls: operation (1 byte), target (20), value (32), length (32), data. */
-function readMultiSend(packed: string): InnerCall[] {
-  const bytes = Buffer.from(packed.slice(2), "hex");
-  const calls: InnerCall[] = [];
-  for (let at = 0; at + 85 <= bytes.length; ) {
-    const operation = bytes[at];
-    const target = `0x${bytes.toString("hex", at + 1, at + 21)}`;
-    const wei = BigInt(`0x${bytes.toString("hex", at + 21, at + 53)}`);
-    const length = BigInt(`0x${bytes.toString("hex", at + 53, at + 85)}`);
-    if (length > BigInt(bytes.length - at - 85)) return [];
-    const end = at + 85 + Number(length);
-    calls.push(call(target, `0x${bytes.toString("hex", at + 85, end)}`, wei, operation));
-    at = end;
-  }
-  return calls;
 }

@@ -38,6 +38,25 @@ describe("calls that are hard to see", () => {
   const sent = (...parts: Hex[]): ReturnType<typeof callsOf> => callsOf(encode("multiSend", [concatHex(parts)]));
   const first = concatHex([head(USDC, 0n, 68), TRANSFER]);
 
+  it("are seen in a MultiSend of which the contract reads zeros behind the end", async () => {
+    const cut = encodePacked(["uint8", "address", "uint256"], [0, TO, 7n]);
+    expect((await sent(first, cut)).map(({ target, value_wei }) => [target, value_wei])).to.deep.equal([
+      [USDC, "0"],
+      [TO, "7"],
+    ]);
+    const round = encode("transfer", [TO, 2n ** 24n]); // Ends with three zero bytes.
+    const calls = await sent(head(USDC, 0n, 68), round.slice(0, -6) as Hex);
+    expect(summariesOf(calls)).to.deep.equal([`transfer 16.777216 USDC to ${TO}`]);
+    expect(await sent(first, toHex(0, { size: 32 })), "too short to be read").to.have.length(1);
+  });
+
+  it("are seen in a MultiSend whose last call says that it is longer than it is", async () => {
+    for (const length of [69, 5000, 2 ** 50]) {
+      const calls = await sent(first, head(USDC, 0n, length), TRANSFER);
+      expect(summariesOf(calls), String(length)).to.deep.equal([TRANSFERRED, TRANSFERRED]);
+    }
+  });
+
   it("do not multiply from level to level where offsets lead to the same bytes", async () => {
     const nest = (inner: Hex): Hex => {
       const items = Array.from({ length: 7 }, () => toHex(7 * 32, { size: 32 }));
