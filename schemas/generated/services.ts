@@ -269,7 +269,7 @@ export interface CalldataDecodeRequest {
    */
   calldata_hex: string;
   /**
-   * The called contract: if it is a well-known token, `summary` says the amount in it.
+   * The called contract: if it is a well-known token or Permit2, `summary` says the amount in it.
    */
   contract_address?: string | null;
 }
@@ -303,7 +303,7 @@ export interface CalldataDecodeResponse {
    */
   canonical?: boolean | null;
   /**
-   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x...`; null unless `contract_address` is a well-known token.
+   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x...`; null unless `contract_address` is a well-known token, or Permit2 for one.
    */
   summary?: string | null;
   /**

@@ -56,7 +56,7 @@ export function createDecodeCalls(
     const { target, wei, data, command, isDelegate = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
     const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
-    const texts = command === undefined ? (selector === null ? [] : await signaturesOf(selector)) : [command];
+    const texts = command ?? (selector === null ? [] : await signaturesOf(selector));
     const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, texts, budget);
     const { candidates: _, ...shown } = read.shown;
     return {

@@ -8,6 +8,6 @@ export interface InnerCall {
   readonly data: string;
   /** A DELEGATECALL: the target's code runs on the caller's own storage, so a token's function moves no token. */
   readonly isDelegate?: boolean;
-  /** The signature of a router's command, which has no selector. */
-  readonly command?: string;
+  /** The signatures of a router's command, which has no selector: one for each form of its input. */
+  readonly command?: readonly string[];
 }

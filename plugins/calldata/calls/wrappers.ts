@@ -2,7 +2,9 @@ import { decodeArguments, toBudget } from "../abi/decode.ts";
 import { type FunctionSignature, readSignature, toSelector } from "../abi/signature.ts";
 import type { InnerCall } from "./inner-call.ts";
 import { readMultiSend } from "./multi-send.ts";
+import { PERMIT2_SUMMARIES } from "./permit2.ts";
 import { readCommands, SUB_PLAN } from "./router.ts";
+import { TOKEN_SUMMARIES } from "./summary.ts";
 
 type Values = readonly unknown[];
 /**
@@ -25,6 +27,13 @@ const multicall =
   (values, target) =>
     (values[at] as string[]).map((data) => call(target, data));
 
+const single: FindCalls = ([target, wei, data]) => [call(target, data, wei)];
+const batch: FindCalls = ([targets, wei, data]) =>
+  (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at]));
+const safe: FindCalls = ([target, wei, data, operation]) => [call(target, data, wei, operation)];
+const execution: FindCalls = ([mode, data]) => readExecution(mode as string, data as string);
+const commands: FindCalls = ([numbers, inputs]) => readCommands(numbers as string, inputs as string[]);
+
 /** 4337: the sender is the called account. */
 const userOperations: FindCalls = ([operations]) => each(operations, (operation) => call(operation[0], operation[3]));
 const USER_OPERATION_6 = "(address,uint256,bytes,bytes,uint256,uint256,uint256,uint256,uint256,bytes,bytes)";
@@ -45,47 +54,39 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   "aggregate3Value((address,bool,uint256,bytes)[])": ([calls]) =>
     each(calls, ([target, , wei, data]) => call(target, data, wei)),
   // Safe
-  "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)": ([
-    target,
-    wei,
-    data,
-    operation,
-  ]) => [call(target, data, wei, operation)],
-  "execTransactionFromModule(address,uint256,bytes,uint8)": ([target, wei, data, operation]) => [
-    call(target, data, wei, operation),
-  ],
+  "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)": safe,
+  "execTransactionFromModule(address,uint256,bytes,uint8)": safe,
+  "execTransactionFromModuleReturnData(address,uint256,bytes,uint8)": safe,
   "multiSend(bytes)": ([packed]) => readMultiSend(packed as string),
   // Accounts (ERC-4337, ERC-7579) and timelocks
-  "execute(address,uint256,bytes)": ([target, wei, data]) => [call(target, data, wei)],
-  "executeBatch(address[],bytes[])": ([targets, data]) =>
-    (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x")),
-  "executeBatch(address[],uint256[],bytes[])": ([targets, wei, data]) =>
-    (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at])),
+  "execute(address,uint256,bytes)": single,
+  "executeBatch(address[],bytes[])": ([targets, data]) => batch([targets, [], data], null),
+  "executeBatch(address[],uint256[],bytes[])": batch,
   "executeBatch((address,uint256,bytes)[])": ([calls]) => each(calls, ([target, wei, data]) => call(target, data, wei)),
-  "execute(bytes32,bytes)": ([mode, data]) => readExecution(mode as string, data as string),
-  "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": ([target, wei, data]) => [call(target, data, wei)],
+  "execute(bytes32,bytes)": execution,
+  "executeFromExecutor(bytes32,bytes)": execution,
+  "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": single,
+  "scheduleBatch(address[],uint256[],bytes[],bytes32,bytes32,uint256)": batch,
+  "execute(address,uint256,bytes,bytes32,bytes32)": single,
+  "executeBatch(address[],uint256[],bytes[],bytes32,bytes32)": batch,
   "upgradeToAndCall(address,bytes)": ([, data], target) => [call(target, data)],
   [`handleOps(${USER_OPERATION_6}[],address)`]: userOperations,
   [`handleOps(${USER_OPERATION_7}[],address)`]: userOperations,
   // Uniswap's Universal Router
-  "execute(bytes,bytes[],uint256)": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
-  "execute(bytes,bytes[])": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
-  [SUB_PLAN]: ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
+  "execute(bytes,bytes[],uint256)": commands,
+  "execute(bytes,bytes[])": commands,
+  "executeSigned(bytes,bytes[],bytes32,bytes32,bool,bytes32,bytes,uint256)": commands,
+  [SUB_PLAN]: commands,
 };
 
-/** Functions of tokens that calls often lead to. */
-const TOKEN_FUNCTIONS = [
-  "transfer(address,uint256)",
-  "transferFrom(address,address,uint256)",
-  "approve(address,uint256)",
+/** Functions that calls often lead to. */
+const COMMON_FUNCTIONS = [
+  ...Object.keys(TOKEN_SUMMARIES),
+  ...Object.keys(PERMIT2_SUMMARIES),
+  "setApprovalForAll(address,bool)",
   "balanceOf(address)",
   "allowance(address,address)",
   "decimals()",
-  "deposit()",
-  "withdraw(uint256)",
-  "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
-  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
-  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
 ];
 
 /**
@@ -93,7 +94,7 @@ const TOKEN_FUNCTIONS = [
  * candidates.
  */
 export const KNOWN_SIGNATURES: ReadonlyMap<string, string> = new Map(
-  [...TOKEN_FUNCTIONS, ...Object.keys(WRAPPERS)].map((signature) => [toSelector(signature), signature]),
+  [...COMMON_FUNCTIONS, ...Object.keys(WRAPPERS)].map((signature) => [toSelector(signature), signature]),
 );
 
 const BATCH = readSignature("batch((address,uint256,bytes)[])") as FunctionSignature; // Always valid.

@@ -120,7 +120,7 @@ describe("the calls inside of a call", () => {
       "UNWRAP_WETH",
     ]);
     expect(summariesOf(calls)).to.deep.equal([
-      "swap 1 USDC for at least 0.0003 WETH",
+      `swap 1 USDC for at least 0.0003 WETH to ${VITALIK}`,
       `unwrap at least 0.0001 WETH for ${VITALIK}`,
       null,
     ]);
@@ -194,7 +194,7 @@ describe("the calls inside of a call", () => {
     const [plan, last] = await callsOf(encode("execute", ["0x210c", [inner, unwrap], 1n]));
     expect(summariesOf(plan?.calls ?? [])).to.deep.equal([
       "transfer all USDC of the router to the caller",
-      "wrap all ETH of the router",
+      "wrap all ETH of the router for the router",
     ]);
     expect(last?.summary).to.equal("unwrap at least 1 WETH for the caller");
   });

@@ -57,6 +57,58 @@ describe("calls that are hard to see", () => {
     }
   });
 
+  it("are seen in timelocks, modules of Safes, and executors of accounts (ERC-7579)", async () => {
+    const batch = [[USDC, TO], [0n, 7n], [TRANSFER, "0x"], ZERO, ZERO];
+    for (const [name, args] of [
+      ["executeBatch", batch],
+      ["scheduleBatch", [...batch, 1n]],
+    ] as const) {
+      const calls = await callsOf(encode(name, args));
+      expect(calls.map(({ target, value_wei, summary }) => [target, value_wei, summary])).to.deep.equal([
+        [USDC, "0", TRANSFERRED],
+        [TO, "7", null],
+      ]);
+    }
+    const single = encodePacked(["address", "uint256", "bytes"], [USDC, 0n, TRANSFER]);
+    for (const [name, args] of [
+      ["execute", [USDC, 0n, TRANSFER, ZERO, ZERO]],
+      ["executeFromExecutor", [ZERO, single]],
+      ["execTransactionFromModuleReturnData", [USDC, 0n, TRANSFER, 0]],
+    ] as const)
+      expect(summariesOf(await callsOf(encode(name, args))), name).to.deep.equal([TRANSFERRED]);
+  });
+
+  it("say in every dialect what they allow", async () => {
+    const most = 2n ** 160n - 1n;
+    const said = async (target: string, name: string, ...args: readonly unknown[]) =>
+      summariesOf(await callsOf(encode("multicall", [[encode(name, args)]]), target))[0];
+    expect(await said(USDC, "increaseAllowance", TO, 1_500_000n)).to.equal(`allow ${TO} to spend 1.5 USDC more`);
+    expect(await said(USDC, "permit", PERMIT2, TO, 2n ** 256n - 1n, 1n, "0x")).to.equal(
+      `allow ${TO} to spend unlimited USDC of ${PERMIT2}`,
+    );
+    const dai = [PERMIT2, TO, 0n, 0n];
+    expect(await said(DAI, "permit", ...dai, true, 27, ZERO, ZERO)).to.equal(
+      `allow ${TO} to spend unlimited DAI of ${PERMIT2}`,
+    );
+    expect(await said(DAI, "permit", ...dai, false, 27, ZERO, ZERO)).to.equal(
+      `allow ${TO} to spend 0 DAI of ${PERMIT2}`,
+    );
+    expect(await said(USDC, "receiveWithAuthorization", PERMIT2, TO, 1_500_000n, 0n, 1n, ZERO, "0x")).to.equal(
+      `transfer 1.5 USDC from ${PERMIT2} to ${TO}`,
+    );
+    const approved = `allow ${TO} to spend unlimited USDC`;
+    expect(await said(PERMIT2, "approve", USDC, TO, most, 1)).to.equal(`${approved} through Permit2`);
+    expect(await said(TO, "approve", USDC, TO, most, 1), "another contract").to.equal(null);
+    expect(await said(PERMIT2, "permit", USDC, [[USDC, most, 1, 0], TO, 1n], "0x")).to.equal(
+      `${approved} of ${USDC} through Permit2`,
+    );
+    expect(await said(PERMIT2, "transferFrom", [[USDC, TO, 1_500_000n, USDC]])).to.equal(
+      `transfer 1.5 USDC from ${USDC} to ${TO}`,
+    );
+    const details = [[[USDC, most], 0n, 1n], [TO, 1_500_000n], DAI, "0x"];
+    expect(await said(PERMIT2, "permitTransferFrom", ...details)).to.equal(`transfer 1.5 USDC from ${DAI} to ${TO}`);
+  });
+
   it("do not multiply from level to level where offsets lead to the same bytes", async () => {
     const nest = (inner: Hex): Hex => {
       const items = Array.from({ length: 7 }, () => toHex(7 * 32, { size: 32 }));
