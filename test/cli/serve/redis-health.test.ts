@@ -103,12 +103,12 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
     await client.configSet({ appendonly: "no" });
     const { status, report } = await ready();
     expect(status).to.equal(200);
-    expect(report.warnings).to.deep.equal([LOSES]);
+    expect(report.warnings).to.include(LOSES);
     await ready();
     expect(countLogged(LOSES)).to.equal(1);
     expect((await (await makePayment(sandbox, seller, { what: "more" }, "/v1/draw"))(seller)).status).to.equal(200);
     await client.configSet({ appendonly: "yes" });
-    expect((await ready()).report).not.to.have.property("warnings");
+    expect((await ready()).report.warnings ?? []).not.to.include(LOSES);
   });
 
   it("sells nothing from the first moment on into a Redis that comes back empty", async () => {

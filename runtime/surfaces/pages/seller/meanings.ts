@@ -22,8 +22,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** The meaning of a reason for a refusal. */
 export const toRefusalMeaning = (reason: string): string =>
-  REFUSALS[reason] ?? "A reason of the facilitator's own; the log has it.";
+  (Object.hasOwn(REFUSALS, reason) && REFUSALS[reason]) || "A reason of the facilitator's own; the log has it.";
 
 /** The meaning of a problem's code, in the words that buyers get. */
 export const toFailureMeaning = (code: string): string =>
-  code in PROBLEMS ? `${PROBLEMS[code as ProblemCode].status}: ${PROBLEMS[code as ProblemCode].title}.` : "";
+  Object.hasOwn(PROBLEMS, code)
+    ? `${PROBLEMS[code as ProblemCode].status}: ${PROBLEMS[code as ProblemCode].title}.`
+    : "";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { toCalls, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
+import { toFailureMeaning, toRefusalMeaning } from "../../../../runtime/surfaces/pages/seller/meanings.ts";
 import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
 
 describe("the figures on the seller's pages", () => {
@@ -30,5 +31,12 @@ describe("the figures on the seller's pages", () => {
 
   it("have a sign where more was paid back than taken", () => {
     expect([toShare(-3, 2), toShare(-1, 99)]).to.deep.equal(["-150 %", "-1.0 %"]);
+  });
+
+  it("have a meaning also for reasons that are names of JavaScript's own", () => {
+    for (const reason of ["constructor", "toString", "__proto__"]) {
+      expect(toRefusalMeaning(reason)).to.match(/^A reason of the facilitator's own/);
+      expect(toFailureMeaning(reason)).to.equal("");
+    }
   });
 });
