@@ -70,7 +70,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
 }
 
 /** A log that cannot be written, for instance on a full disk, must not fail the call that it is about. */
-function createComplaint(): (error: Error) => void {
+export function createComplaint(): (error: Error) => void {
   let isKnown = false;
   return ({ message }) => {
     if (!isKnown) console.error(`payphone: the log cannot be written: ${message}`);
