@@ -12,6 +12,7 @@ interface Page {
 interface Element {
   readonly localName: string;
   readonly childNodes: Iterable<Element>;
+  readonly lastElementChild: Element | null;
   readonly nextSibling: Element | null;
   textContent: string;
   getAttribute(name: string): string | null;
@@ -119,8 +120,8 @@ function writeFormulas(page: Page): void {
     const tex = math.getAttribute("alttext") ?? math.querySelector("annotation")?.textContent;
     if (tex) math.textContent = tex;
   }
-  for (const exponent of page.querySelectorAll("msup > :last-child")) exponent.before("^");
-  for (const divisor of page.querySelectorAll("mfrac > :last-child")) divisor.before("/");
+  for (const power of page.querySelectorAll("msup")) power.lastElementChild?.before("^");
+  for (const fraction of page.querySelectorAll("mfrac")) fraction.lastElementChild?.before("/");
 }
 
 function toText(page: Page, from: Element = page.body): string {
