@@ -1,5 +1,4 @@
 import PQueue from "p-queue";
-import { Problem } from "#plugin";
 import { GENESIS_SECOND, type Period } from "../period.ts";
 import type { Header, Headers } from "./headers.ts";
 
@@ -41,7 +40,7 @@ export async function toTimes(
   const times = new Map<number, number>();
   const read = async (block: number): Promise<void> => {
     const time = await headers.timeOf(block);
-    if (time === undefined) throw new Problem("upstream-failed", `The node does not know its block ${block} any more`);
+    if (time === undefined) throw headers.toForgotten(block);
     times.set(block, time);
   };
   await queue.addAll([...new Set(blocks)].map((block) => () => read(block)));
@@ -72,7 +71,8 @@ async function search(headers: Headers, second: number): Promise<number> {
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const time = await headers.timeOf(middle);
-    if (time !== undefined && time < second) low = middle + 1;
+    if (time === undefined) throw headers.toForgotten(middle);
+    if (time < second) low = middle + 1;
     else high = middle;
   }
   return low;

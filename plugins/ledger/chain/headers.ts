@@ -8,6 +8,8 @@ export interface Headers {
   newest(): Promise<Header>;
   /** The error for a node that lacks newer blocks. */
   toBehind(newest: Header): Problem;
+  /** The error for a node that lacks a block which must exist. */
+  toForgotten(block: number): Problem;
 }
 
 /** A block's number and time. */
@@ -30,9 +32,16 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
     return { number: toCount(number, node), time: toCount(timestamp, node) };
   }
 
+  async function readTime(block: number): Promise<number | undefined> {
+    const header = await read(toQuantity(block));
+    if (header && header.number !== block)
+      throw new Problem("upstream-failed", `${node.title} answered with another block than was asked for`);
+    return header?.time;
+  }
+
   return {
     timeOf(block) {
-      const known = times.get(block) ?? read(toQuantity(block)).then((header) => header?.time);
+      const known = times.get(block) ?? readTime(block);
       times.set(block, known);
       return known;
     },
@@ -43,6 +52,7 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
     },
     toBehind: ({ time }) =>
       new Problem("upstream-failed", `${node.title} is behind: its newest block is of ${toIso(time)}`),
+    toForgotten: (block) => new Problem("upstream-failed", `${node.title} does not know block ${block}`),
   };
 }
 

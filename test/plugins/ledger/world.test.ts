@@ -2,7 +2,7 @@ import { expect } from "chai";
 import ledger from "../../../plugins/ledger/index.ts";
 import { type BaseNodeOptions, openBaseNode } from "../../support/world/base-node.ts";
 import { createWorldClock, type WorldClock } from "../../support/world/clock.ts";
-import { askForPause, OVER_RATE_LIMIT } from "../../support/world/manners.ts";
+import { askForPause, type Fault, OVER_RATE_LIMIT } from "../../support/world/manners.ts";
 import type { Payment } from "../../support/world/payments.ts";
 import type { WorldSource } from "../../support/world/source.ts";
 import { createHost, faultsOf, problemOf, serve } from "../host.ts";
@@ -73,6 +73,20 @@ describe("a spend summary of 30 days, from nodes as they are in the world", () =
     const { answer } = await ask({ lagSeconds: 3600 }, { to: daysBefore(1) });
     expect((await answer).totals).to.include({ tx_count: 87 });
   });
+
+  const headers = {
+    "lacks old blocks": () => null,
+    "answers with another block": () => ({ number: "0x1", timestamp: "0x1" }),
+  };
+  for (const [name, toHeader] of Object.entries(headers))
+    it(`fails, and is not charged, where the node ${name}: their payments would be missing`, async () => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: toHeader() });
+      const isOld = (tag: unknown): boolean => tag !== "latest" && Number(tag) < 56_600_000;
+      const fault: Fault = ({ name, params }) =>
+        name === "eth_getBlockByNumber" && isOld(params[0]) ? { body } : undefined;
+      const { answer } = await ask({ manners: { fault } }, { to: daysBefore(1) });
+      expect(await problemOf(answer)).to.include({ code: "upstream-failed" });
+    });
 
   it("fails, and is not charged, where the node asks for long pauses alone", async () => {
     const { answer, seconds } = await ask({ manners: { fault: () => askForPause(30) } });
