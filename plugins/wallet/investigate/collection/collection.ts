@@ -67,7 +67,7 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
         ...traced.missing,
         ...neighbourhood.missing,
         ...correlation.missing,
-        ...toDoubts({ ...found, traced }),
+        ...toDoubts({ ...found, traced, balancesAt: profile.readAt }),
       ],
     };
   };

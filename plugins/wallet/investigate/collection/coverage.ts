@@ -8,9 +8,11 @@ export interface Limits {
   readonly subject: Subject;
   readonly screened: ScreenResponse;
   readonly graph: Graph;
-  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt">;
+  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements">;
   readonly activity: Activity;
   readonly balances: Evidence["balances"];
+  /** Unix seconds. */
+  readonly balancesAt: number;
   /** Unix seconds. */
   readonly investigatedAt: number;
 }
@@ -28,7 +30,7 @@ export function toSources({
   screened,
   graph,
   traced,
-}: Omit<Limits, "activity" | "balances" | "investigatedAt">): Coverage[] {
+}: Omit<Limits, "activity" | "balances" | "balancesAt" | "investigatedAt">): Coverage[] {
   const { nodes, counterparties } = graph;
   const known = nodes.filter((node) => node.screened?.partial === false).length;
   const [first, second] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
@@ -55,7 +57,7 @@ const isCurrent = ({ signals, risk_score }: Screened): boolean => signals.length
 
 /** Doubts that remain although no source may have failed. */
 export function toDoubts(limits: Limits): Missing[] {
-  return [aboutList(limits), aboutReputation(limits), aboutAge(limits), aboutIndex(limits)].filter(
+  return [aboutList(limits), aboutReputation(limits), aboutAge(limits), aboutIndex(limits), aboutSums(limits)].filter(
     (doubt) => doubt !== undefined,
   );
 }
@@ -99,4 +101,27 @@ function aboutIndex({ activity, balances, traced, screened }: Limits): Missing |
   const holds = Object.values(onThisChain).some((amount) => amount !== null && amount !== "0");
   if (listed !== 0 || (oldestAt === null && !holds)) return undefined;
   return toDoubt("It lists nothing of the address, which holds something or was in use");
+}
+
+/** Transfers this long before the balances were read are in them. */
+const SETTLED_SECONDS = 600;
+
+/**
+ * A whole history adds up to the balance: USDC on Base moves by transfers alone. Not so when a part of the chain is missing
+ * between an explorer's index and the newest logs. Not told while the wallet moves.
+ */
+function aboutSums({ subject, balances, balancesAt, traced }: Limits): Missing | undefined {
+  const { isWhole, lastAt, volumes } = traced.movements;
+  const isAtRest = lastAt === null || lastAt < balancesAt - SETTLED_SECONDS;
+  if (subject.family !== "evm" || !isWhole || !isAtRest || balances.base_usdc === null) return undefined;
+  const { received = "0", sent = "0" } = volumes.find(({ asset }) => asset === "USDC") ?? {};
+  const [came, went, held] = [received, sent, balances.base_usdc].map(toMillionths) as [bigint, bigint, bigint];
+  if ((came > went ? came - went : 0n) === held) return undefined;
+  const message = `It holds ${balances.base_usdc} USDC, and the transfers that were listed do not come to that`;
+  return { source: traced.coverage[0]?.source ?? "explorer", message, atStake: 99 };
+}
+
+function toMillionths(amount: string): bigint {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return BigInt(whole + fraction.padEnd(6, "0"));
 }

@@ -10,6 +10,8 @@ import { PATIENCE_MS, toPatientHost } from "./patience.ts";
 /** Balances, activity and names of the subject, and which of them could not be read. */
 export interface Profile extends Pick<IntelBundle, "balances" | "activity" | "identity"> {
   readonly missing: readonly Missing[];
+  /** When it was begun to be read: Unix seconds. */
+  readonly readAt: number;
 }
 
 /** A report requires these sources. */
@@ -35,13 +37,14 @@ export async function readProfile(
   { address }: Subject,
   { host, beginning, registries, signal }: ProfileTerms,
 ): Promise<Profile> {
+  const readAt = Math.floor(host.clock.now() / 1000);
   const patient = toPatientHost(host, beginning + PATIENCE_MS.balances);
   const gather = createIntel(patient, { registries, patienceMs: LONGEST_MS });
   const { balances, activity, identity, errors } = await gather(address, signal);
   const fatal = errors.filter(({ source }) => ESSENTIAL.has(source));
   if (fatal.length > 0) throw new Problem("upstream-failed", `No balances could be read: ${toReasons(fatal)}`);
   const missing = errors.map(({ source, message }) => ({ source, message, atStake: AT_STAKE[source] ?? 0 }));
-  return { balances, activity, identity, missing };
+  return { balances, activity, identity, missing, readAt };
 }
 
 export interface ProfileTerms {
