@@ -21,14 +21,14 @@ export default definePlugin("calldata", ({ cache, upstream }) => {
       async run({ calldata_hex, contract_address }, { signal }) {
         const digits = toDigits(calldata_hex).toLowerCase();
         const function_selector = `0x${digits.slice(0, 8)}`;
-        const { source, signatures } = await lookUp(function_selector, signal);
+        const { source, signatures, verified } = await lookUp(function_selector, signal);
         // viem is loaded with the first call, to start faster.
         const [{ interpret }, { createDecodeCalls }, { summarize }] = await Promise.all([
           import("./interpret.ts"),
           import("./calls/calls.ts"),
           import("./calls/summary.ts"),
         ]);
-        const read = await interpret(Buffer.from(digits.slice(8), "hex"), signatures);
+        const read = await interpret(Buffer.from(digits.slice(8), "hex"), signatures, { verified });
         const target = ADDRESS.test(contract_address ?? "") ? (contract_address as string) : null;
         const decodeCalls = createDecodeCalls((selector) => lookUp(selector, signal));
         return {

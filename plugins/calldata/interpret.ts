@@ -32,11 +32,18 @@ export interface Interpreted {
 const LARGE_BYTES = 8192;
 
 /**
- * Decodes the data with the signature that it fits best; among equal fits, with the first one.
+ * Decodes the data with the signature that it fits best; among equal fits, with the first one. A signature that anybody
+ * can register does not compete with those of verified contracts, however well data was made to fit it.
  * @param data the calldata after the selector. @param texts the selector's signatures, most trustworthy first.
+ * @param verified how many of the first ones are of verified contracts.
  */
-export async function interpret(data: Buffer, texts: readonly string[], budget = toBudget(data)): Promise<Interpreted> {
-  const found = await findFit(data, texts, budget);
+export async function interpret(
+  data: Buffer,
+  texts: readonly string[],
+  { verified = 0, budget = toBudget(data) }: { readonly verified?: number; readonly budget?: ReadBudget } = {},
+): Promise<Interpreted> {
+  const found =
+    (await findFit(data, texts.slice(0, verified), budget)) ?? (await findFit(data, texts.slice(verified), budget));
   if (!found) {
     const shown = { function_name: null, function_signature: null, params: [], decoded: false, canonical: null };
     return { shown: { ...shown, candidates: [...texts] }, values: [], data };

@@ -275,7 +275,7 @@ export interface CalldataDecodeRequest {
 }
 
 /**
- * The function that the calldata calls, and its arguments. Signatures come from a public directory where anybody can register them; the one that the data fits best is taken, its canonical ABI encoding first.
+ * The function that the calldata calls, and its arguments. Signatures come from a public directory where anybody can register them; of those of verified contracts, or else of all, the one that the data fits best is taken, its canonical ABI encoding first.
  */
 export interface CalldataDecodeResponse {
   /**

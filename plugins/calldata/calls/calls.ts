@@ -1,6 +1,6 @@
 import { Problem } from "#plugin";
 import { type ReadBudget, toBudget } from "../abi/decode.ts";
-import type { Listing } from "../directories/lookup.ts";
+import type { Signatures } from "../directories/directories.ts";
 import { type Interpreted, interpret, type Param } from "../interpret.ts";
 import type { InnerCall } from "./inner-call.ts";
 import { summarize } from "./summary.ts";
@@ -25,7 +25,7 @@ export type DecodedCall = {
 };
 
 /** Finds the signatures of a selector. */
-export type LookUp = (selector: string) => Promise<Listing>;
+export type LookUp = (selector: string) => Promise<Signatures>;
 
 const MOST_DEPTH = 3;
 const MOST_CALLS = 100;
@@ -40,14 +40,14 @@ export function createDecodeCalls(
   lookUp: LookUp,
 ): (read: Interpreted, target: string | null) => Promise<DecodedCall[]> {
   let calls = 0;
-  const listings = new Map<string, Promise<readonly string[]>>();
+  const listings = new Map<string, Promise<Signatures>>();
 
-  async function signaturesOf(selector: string): Promise<readonly string[]> {
+  async function signaturesOf(selector: string): Promise<Signatures> {
     const known = KNOWN_SIGNATURES.get(selector);
-    if (known !== undefined) return [known];
+    if (known !== undefined) return toTrusted([known]);
     const asked = listings.get(selector);
-    if (asked || listings.size >= MOST_LOOKUPS) return asked ?? [];
-    const listing = lookUp(selector).then(({ signatures }) => signatures, toNone);
+    if (asked || listings.size >= MOST_LOOKUPS) return asked ?? NONE;
+    const listing = lookUp(selector).catch(toNone);
     listings.set(selector, listing);
     return listing;
   }
@@ -56,8 +56,12 @@ export function createDecodeCalls(
     const { target, wei, data, command, isDelegate = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
     const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
-    const texts = command ?? (selector === null ? [] : await signaturesOf(selector));
-    const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, texts, budget);
+    const { signatures, verified } = command
+      ? toTrusted(command)
+      : selector === null
+        ? NONE
+        : await signaturesOf(selector);
+    const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, signatures, { verified, budget });
     const { candidates: _, ...shown } = read.shown;
     return {
       target: await toChecksum(target),
@@ -89,9 +93,12 @@ export function createDecodeCalls(
   return decodeCalls;
 }
 
+const toTrusted = (signatures: readonly string[]): Signatures => ({ signatures, verified: signatures.length });
+const NONE = toTrusted([]);
+
 /** When a directory fails, an inner call has no names, but the request succeeds. Rethrows the abort of the call. */
-function toNone(error: unknown): readonly string[] {
-  if (error instanceof Problem) return [];
+function toNone(error: unknown): Signatures {
+  if (error instanceof Problem) return NONE;
   throw error;
 }
 

@@ -1,11 +1,16 @@
 import { Problem, type Upstream } from "#plugin";
 import { readSignature, toSelector } from "../abi/signature.ts";
 
-/**
- * The signatures that a directory has for a selector, most trustworthy first. @throws Problem `upstream-failed`,
- * `unavailable`.
- */
-export type Directory = (selector: string, signal: AbortSignal) => Promise<readonly string[]>;
+/** The signatures that a directory has for a selector. */
+export interface Signatures {
+  /** The most trustworthy first; empty when the selector is unknown. */
+  readonly signatures: readonly string[];
+  /** How many of them, from the first one on, are functions of verified contracts. */
+  readonly verified: number;
+}
+
+/** @throws Problem `upstream-failed`, `unavailable`. */
+export type Directory = (selector: string, signal: AbortSignal) => Promise<Signatures>;
 
 /** Limit per selector, because anybody can register signatures. */
 const MOST_SIGNATURES = 32;
@@ -20,9 +25,15 @@ export const createOpenchain =
     const answer = await read(openchain, "/lookup", { function: selector, filter: "true" }, signal);
     const { ok, result } = answer as { ok?: unknown; result?: { function?: Readonly<Record<string, unknown>> } };
     const entries = ok === true ? result?.function?.[selector] : undefined;
-    if (entries === null) return [];
-    const rankOf = ({ hasVerifiedContract }: Entry): number => (hasVerifiedContract === true ? 0 : 1);
-    return toSignatures(selector, toTexts(openchain, entries, "name", rankOf));
+    if (entries === null) return { signatures: [], verified: 0 };
+    const isVerified = ({ hasVerifiedContract }: Entry): boolean => hasVerifiedContract === true;
+    const texts = toTexts(openchain, entries, "name", (entry) => (isVerified(entry) ? 0 : 1));
+    const verified = (entries as readonly unknown[])
+      .map(Object)
+      .filter(isVerified)
+      .map(({ name }) => name);
+    const signatures = toSignatures(selector, texts);
+    return { signatures, verified: signatures.filter((text) => verified.includes(text)).length };
   };
 
 /**
@@ -34,10 +45,8 @@ export const createFourbyte =
   async (selector, signal) => {
     const query = { hex_signature: selector, ordering: "created_at" };
     const { results } = (await read(fourbyte, "/signatures/", query, signal)) as { results?: unknown };
-    return toSignatures(
-      selector,
-      toTexts(fourbyte, results, "text_signature", ({ id }) => Number(id)),
-    );
+    const texts = toTexts(fourbyte, results, "text_signature", ({ id }) => Number(id));
+    return { signatures: toSignatures(selector, texts), verified: 0 };
   };
 
 type Entry = Readonly<Record<string, unknown>>;

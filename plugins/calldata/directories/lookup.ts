@@ -1,11 +1,9 @@
 import { type Cache, Problem } from "#plugin";
-import type { Directory } from "./directories.ts";
+import type { Directory, Signatures } from "./directories.ts";
 
 /** The signatures of a selector, with their directory. */
-export interface Listing {
+export interface Listing extends Signatures {
   readonly source: "openchain" | "4byte";
-  /** The most trustworthy first; empty when no directory knows the selector. */
-  readonly signatures: readonly string[];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -24,11 +22,11 @@ export function createLookup(
     const kept = await cache.get<Listing>(selector);
     if (kept) return kept.value;
     const first = await openchain(selector, signal).catch(toFailure);
-    if (isKnown(first)) return keep(selector, { source: "openchain", signatures: first }, DAY_MS);
+    if (isKnown(first)) return keep(selector, { source: "openchain", ...first }, DAY_MS);
     const second = await fourbyte(selector, signal).catch(toFailure);
-    if (isKnown(second)) return keep(selector, { source: "4byte", signatures: second }, TEN_MINUTES_MS);
+    if (isKnown(second)) return keep(selector, { source: "4byte", ...second }, TEN_MINUTES_MS);
     for (const failure of [first, second]) if (failure instanceof Problem) throw failure;
-    return keep(selector, { source: "openchain", signatures: [] }, TEN_MINUTES_MS);
+    return keep(selector, { source: "openchain", signatures: [], verified: 0 }, TEN_MINUTES_MS);
   };
 
   async function keep(selector: string, listing: Listing, ttlMs: number): Promise<Listing> {
@@ -43,5 +41,5 @@ function toFailure(error: unknown): Problem {
   throw error;
 }
 
-const isKnown = (answer: readonly string[] | Problem): answer is readonly string[] =>
-  !(answer instanceof Problem) && answer.length > 0;
+const isKnown = (answer: Signatures | Problem): answer is Signatures =>
+  !(answer instanceof Problem) && answer.signatures.length > 0;

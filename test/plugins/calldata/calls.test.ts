@@ -205,7 +205,7 @@ describe("the calls inside of a call", () => {
     const read = await interpret(Buffer.from(encode("multicall", [many]).slice(10), "hex"), ["multicall(bytes[])"]);
     const decodeCalls = createDecodeCalls(async () => {
       asked++;
-      return { source: "openchain", signatures: [] };
+      return { signatures: [], verified: 0 };
     });
     expect(await decodeCalls(read, null)).to.have.length(100);
     expect(asked).to.equal(8);

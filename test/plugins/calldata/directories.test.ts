@@ -37,10 +37,11 @@ const dialects: Record<string, Dialect> = {
 for (const [name, { open, toAnswer, query }] of Object.entries(dialects))
   describe(`what ${name} has for a selector`, () => {
     let source: ScriptedSource;
-    let look: (selector?: string) => Promise<readonly string[]>;
+    let find: (selector?: string) => ReturnType<Directory>;
+    const look = async (selector?: string): Promise<readonly string[]> => (await find(selector)).signatures;
     beforeEach(async () => {
       source = await openSource();
-      look = (selector = SELECTOR) => open(source)(selector, new AbortController().signal);
+      find = (selector = SELECTOR) => open(source)(selector, new AbortController().signal);
     });
     afterEach(() => source.close());
     const answers = (answer: unknown): void =>
@@ -59,6 +60,13 @@ for (const [name, { open, toAnswer, query }] of Object.entries(dialects))
       const listed = await look();
       expect(listed[0]).to.equal(TRANSFER);
       expect(listed).to.have.members([TRANSFER, ...SPAM]);
+    });
+
+    it("says how many signatures are of verified contracts", async () => {
+      answers(toAnswer(["transfer(address, uint256)", TRANSFER, ...SPAM]));
+      expect((await find()).verified).to.equal(0);
+      answers(toAnswer([TRANSFER, ...SPAM]));
+      expect((await find()).verified).to.equal(name === "Openchain" ? 1 : 0);
     });
 
     it("is not believed where a signature has another selector, or is none", async () => {

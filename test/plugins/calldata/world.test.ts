@@ -10,6 +10,7 @@ import { createHost, problemOf, type Reach, type Serve, serve } from "../host.ts
 
 const TRANSFER = "transfer(address,uint256)";
 const SPAM = "join_tg_invmru_haha_fd06787(address,bool)"; // Of the same selector.
+const DECOY = "workMyDirefulOwner(uint256,uint256)"; // Of the same selector.
 const BATCH = "performAll(bytes[])";
 const TO = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const TRANSFERRED = encodeFunctionData({
@@ -44,10 +45,10 @@ describe("calldata, and directories as they are in the world", () => {
     const clock = createWorldClock();
     openchain = await openOpenchain({
       clock,
-      signatures: [SPAM, TRANSFER, "multicall(bytes[])"],
+      signatures: [DECOY, SPAM, TRANSFER, "multicall(bytes[])"],
       verified: [TRANSFER],
     });
-    fourbyte = await openFourbyte({ clock, signatures: [TRANSFER, SPAM, BATCH, "multicall(bytes[])"] });
+    fourbyte = await openFourbyte({ clock, signatures: [TRANSFER, SPAM, DECOY, BATCH, "multicall(bytes[])"] });
     ask = await start();
   });
   afterEach(() => Promise.all([openchain.close(), fourbyte.close()]));
@@ -64,9 +65,25 @@ describe("calldata, and directories as they are in the world", () => {
       source: "openchain",
       function_signature: TRANSFER,
       canonical: true,
-      candidates: [SPAM],
+      candidates: [DECOY, SPAM],
     });
     expect(fourbyte.asked).to.deep.equal([]);
+  });
+
+  it("is decoded by a verified contract's function, though a registered signature was made to fit exactly", async () => {
+    // The upper bytes of the address are not zeros. Tokens of older compilers ignore them.
+    const dirty = TRANSFERRED.replace("0xa9059cbb00", "0xa9059cbb01");
+    expect(await decode(dirty)).to.deep.include({
+      function_signature: TRANSFER,
+      canonical: false,
+      candidates: [DECOY, SPAM],
+    });
+    openchain.behave({ fault: () => 503 });
+    ask = await start();
+    expect(await decode(dirty), "4byte knows of no contracts").to.include({
+      function_signature: DECOY,
+      canonical: true,
+    });
   });
 
   for (const [what, line] of Object.entries({ ...FAULTS, ...PAUSES })) {
