@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
 import { upstreamsOf } from "../../core/set/manifest.ts";
+import { keysOf } from "../../core/upstream/keys.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
@@ -59,19 +60,24 @@ function probeFacilitators({ manifest: { title, network }, facilitator }: Rail):
 function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
   const used = new Set(drafts.flatMap(({ data }) => upstreamsOf(data)));
   const nodes = new Set(site.rails.map(({ rpc }) => rpc));
-  const sources = (site.upstreams ?? []).flatMap(({ id, title, url: usual, variable }) => {
+  const proxied = new Set(drafts.map(({ data }) => data.proxy?.upstream));
+  const sources = (site.upstreams ?? []).flatMap((upstream) => {
+    const { id, title, url: usual, variable } = upstream;
     const url = (variable && config.env[variable]) || usual;
-    return used.has(id) && url && !(variable && nodes.has(variable)) ? [{ what: `source: ${title}`, url }] : [];
+    const keys = proxied.has(id) ? keysOf(upstream).map((key) => key.variable) : [];
+    const unset = keys.filter((name) => !config.env[name]?.trim());
+    return used.has(id) && url && !(variable && nodes.has(variable)) ? [{ what: `source: ${title}`, url, unset }] : [];
   });
   if (config.llm && drafts.some(({ data }) => data.llm))
-    sources.push({ what: "language model", url: config.llm.baseUrl });
-  return sources.map(({ what, url }) =>
+    sources.push({ what: "language model", url: config.llm.baseUrl, unset: [] });
+  return sources.map(({ what, url, unset }) =>
     probe(what, async (signal) => {
       const { url: address, headers } = toEndpoint(url);
       const response = await fetch(address, { headers, signal, redirect: "manual" });
       await response.body?.cancel();
-      if (response.status < 500) return `${address.host} answers`;
-      return { state: "warning", found: `${address.host} answers ${response.status}` };
+      if (response.status >= 500) return { state: "warning", found: `${address.host} answers ${response.status}` };
+      if (unset.length === 0) return `${address.host} answers`;
+      return { state: "warning", found: `${address.host} answers; its credential is not set: ${unset.join(", ")}` };
     }),
   );
 }

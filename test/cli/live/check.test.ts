@@ -2,13 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
 
 describe("payphone serve --check", () => {
   const data = createDataDir();
@@ -27,6 +28,7 @@ describe("payphone serve --check", () => {
   async function check(
     changes: Readonly<Record<string, string>> = {},
     flags: readonly string[] = ["--json"],
+    folder = dir,
   ): Promise<{ code: number; said: string; states: Record<string, string>; found: Record<string, string> }> {
     const { env } = await sharedSandbox();
     const settings = {
@@ -37,7 +39,7 @@ describe("payphone serve --check", () => {
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       ...changes,
     };
-    const { code, out, err } = await runPayphone(["serve", "--dir", dir, "--check", ...flags], settings);
+    const { code, out, err } = await runPayphone(["serve", "--dir", folder, "--check", ...flags], settings);
     const said = out + err;
     const findings = said.startsWith("[") ? (JSON.parse(said) as LiveFinding[]) : [];
     const by = (field: "state" | "found") => Object.fromEntries(findings.map((one) => [one.what, one[field]]));
@@ -101,6 +103,34 @@ describe("payphone serve --check", () => {
     expect((await check()).found["public address"]).to.match(/leads to a running server$/);
     expect(await seller.stop()).to.equal(0);
     open.remove();
+  });
+
+  it("names the credential that a proxied service lacks", async () => {
+    const source = createServer((_, response) => response.writeHead(401).end());
+    await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(source.address() as AddressInfo).port}`;
+    const bank = await makeDirectory({
+      "manifests/_site.yaml": siteOf(
+        `{ id: bank, title: Bank, url: "http://${host}", key: { variable: BANK_KEY, header: x-key } }`,
+      ),
+      "manifests/rate.yaml": `id: rate
+title: Rate
+description: A rate.
+route: POST /v1/rate
+price: "0.002"
+proxy: { upstream: bank, request: GET /rate }
+input: { type: object }
+output: { type: object }
+tags: [money]
+examples: [{ input: {} }]
+`,
+    });
+    const { found, states } = await check({}, ["--json"], bank);
+    expect(found["source: Bank"]).to.equal(`${host} answers; its credential is not set: BANK_KEY`);
+    expect(states["source: Bank"]).to.equal("warning");
+    const set = await check({ BANK_KEY: "secret" }, ["--json"], bank);
+    expect(set.found["source: Bank"]).to.equal(`${host} answers`);
+    source.close();
   });
 
   it("prints a table for people, and first of all what the configuration lacks", async () => {
