@@ -101,8 +101,8 @@ export const toIssueLines = (issues: readonly unknown[]): string[] =>
 function toReason(answer: SellerResponse): string {
   if (answer.status === 402) return `The payment was refused: ${refusalOf(answer) ?? "the seller does not say why"}`;
   const { json, text } = answer;
-  const said = [textField(json, "title"), textField(json, "detail") ?? textField(json, "error")].filter(Boolean);
-  return said.join(": ") || text.slice(0, 500) || "without a word";
+  const said = new Set([textField(json, "title"), textField(json, "detail") ?? textField(json, "error")]);
+  return [...said].filter(Boolean).join(": ") || text.slice(0, 500) || "without a word";
 }
 
 const toPath = (loc: unknown): string => (Array.isArray(loc) ? loc.join(".") : "input");
