@@ -80,7 +80,9 @@ export function createApp(deps: AppDeps): RequestListener {
     createRest({ ...deps, services: deps.routed ?? deps.services, ...shared, baseUrl: site.baseUrl }),
     toCallBudget,
   );
-  mount(createRpc({ ...shared, doors: deps.doors ?? new Map(), fail }), () => undefined);
+  const endpoints = createRpc({ ...shared, doors: deps.doors ?? new Map(), fail });
+  const slashed = [...endpoints].map(([path, methods]) => [`${path}/`, methods] as const); // So some clients write them.
+  mount(new Map([...endpoints, ...slashed]), () => undefined);
   mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
   if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");

@@ -83,6 +83,19 @@ describe("a stock x402 buyer", () => {
     });
   }
 
+  it("may end the address of an endpoint with a slash", async () => {
+    const client = new Client({ name: "buyer", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${seller.url}/mcp/`)));
+    expect((await client.listTools()).tools).not.to.deep.equal([]);
+    await client.close();
+    const asked = json({ jsonrpc: "2.0", id: 1, method: "tasks/list" });
+    const answer = await fetch(`${seller.url}/v1/a2a/`, asked);
+    expect([answer.status, await answer.json()]).to.deep.equal([
+      200,
+      await (await fetch(`${seller.url}/v1/a2a`, asked)).json(),
+    ]);
+  });
+
   describe("of each service", () => {
     let pay: PayingFetch;
     before(async () => {
