@@ -32,10 +32,13 @@ export function readName(given: string): NameQuestion {
   const name = given.trim().replace(QUOTED, "$1$2").replace(/\.$/, "");
   const { chain, key } = readAddress(name);
   if (chain !== "unknown") return { kind: "address", registry: chain === "ethereum" ? "ENS" : "SNS", address: key };
-  const tld = SUPPORTED_TLDS.find((suffix) => name.toLowerCase().endsWith(suffix));
+  // ENSIP-15 reads letters of full width, too.
+  const plain = name.normalize("NFKC").toLowerCase();
+  const tld = SUPPORTED_TLDS.find((suffix) => plain.endsWith(suffix));
   if (!tld && !name.includes(".")) throw toProblem(toAdvice(name), given);
   if (name.split(".").includes("")) throw toProblem("name must not have empty parts between its dots", given);
-  if (!tld && NOT_IN_NAMES.test(name)) throw toProblem(`name must be a name alone, ${ENDS}`, given);
+  if (!tld && (NOT_IN_NAMES.test(name) || INVISIBLE.test(name)))
+    throw toProblem(`name must be a name alone, ${ENDS}`, given);
   if (!tld) return { kind: "name", registry: null, name };
   return tld === ".eth"
     ? { kind: "name", registry: "ENS", name: toEnsName(name) }
@@ -44,7 +47,7 @@ export function readName(given: string): NameQuestion {
 
 const ENDS = `and end with ${SUPPORTED_TLDS.join(" or ")}`;
 const QUOTED = /^"([^"]*)"$|^'([^']*)'$/;
-const NOT_IN_NAMES = /[\s/:?#@"'<>()[\]{},;\\]|^[\d.]+$/;
+const NOT_IN_NAMES = /[\s/:?#@"'<>()[\]{},;\\\p{Pi}\p{Pf}]|^[\d.]+$/u;
 /** White space and invisible characters; the joiner (U+200D) is a part of emoji. */
 const INVISIBLE = /(?!\u200d)[\p{C}\p{Z}]/u;
 
@@ -68,6 +71,7 @@ function toEnsName(name: string): string {
 function toSolName(name: string): string {
   if (!name.isWellFormed()) throw toProblem("name must be well-formed Unicode: it holds a lone surrogate", name);
   if (INVISIBLE.test(name)) throw toProblem("name must not hold white space or invisible characters", name);
+  if (!name.toLowerCase().endsWith(".sol")) throw toProblem("name must end with .sol in plain letters", name);
   return name.toLowerCase();
 }
 

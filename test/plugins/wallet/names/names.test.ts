@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
-import { createHost, faultsOf, NOW, serve } from "../../host.ts";
+import { createHost, faultsOf, NOW, problemOf, serve } from "../../host.ts";
 
 /** Nobody listens there. */
 const DEAD = "http://127.0.0.1:1";
@@ -32,7 +32,15 @@ describe("a name of another suffix", () => {
 
   it("is refused when it is more than a name", async () => {
     const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
-    for (const name of ["vitalik.eth/", "vitalik.eth?x=1", "vitalik.eth:", "https://example.com", "1.2.3.4", "a@b.com"])
+    const more = ["vitalik.eth/", "vitalik.eth?x=1", "vitalik.eth:", "https://example.com", "1.2.3.4", "a@b.com"];
+    const hidden = [
+      "\u201cvitalik.eth\u201d",
+      "\u00abvitalik.eth\u00bb",
+      "vitalik.eth\u200b",
+      "vitalik.eth\u0000",
+      "\ud800.com",
+    ];
+    for (const name of [...more, ...hidden])
       expect(await faultsOf(resolve({ name })), name).to.deep.equal([
         "body.name: Value error, name must be a name alone, and end with .eth or .sol",
       ]);
@@ -40,6 +48,21 @@ describe("a name of another suffix", () => {
       expect(await faultsOf(resolve({ name })), name).to.deep.equal([
         "body.name: Value error, name must not hold white space or invisible characters",
       ]);
+  });
+
+  it("is of a suffix in letters of full width as ENSIP-15 says", async () => {
+    const resolve = await serve(
+      "resolve_name",
+      wallet,
+      createHost({}, { urls: { ethereum: DEAD, solana: DEAD }, retries: 0 }),
+    );
+    expect((await problemOf(resolve({ name: "vitalik.\uff45\uff54\uff48" }))).code, "asked").to.equal(
+      "upstream-failed",
+    );
+    expect(await faultsOf(resolve({ name: "vitalik\uff0eeth" }))).to.have.length(1);
+    expect(await faultsOf(resolve({ name: "bonfida.\uff53\uff4f\uff4c" }))).to.deep.equal([
+      "body.name: Value error, name must end with .sol in plain letters",
+    ]);
   });
 
   it("is refused when it is empty, too long, or no text", async () => {
