@@ -16,16 +16,16 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
   drafts.flatMap((draft) => {
     const { request, ...parts } = draft.data.proxy ?? {};
     const { input } = toCompiled(draft, compile);
-    if (request === undefined || !input || explainRequestLine(request) !== undefined) return [];
-    const plan = toRequestPlan(request, parts);
-    const find = createAddressFinder(input, plan);
+    if (!draft.data.proxy || !input || (request !== undefined && explainRequestLine(request) !== undefined)) return [];
+    const plan = request === undefined ? undefined : toRequestPlan(request, parts); // None for an MCP server's tool.
+    const find = createAddressFinder(input, plan?.target.address);
     const faults = valuesOf(draft).flatMap(([place, value]) =>
       find(value).flatMap(({ path, text }) => {
         const complaint = explainAddress(text);
         return complaint === undefined ? [] : [faultAt(draft, toPlace(place, path), "private-address", complaint)];
       }),
     );
-    if (faults.length > 0) return faults;
+    if (faults.length > 0 || !plan) return faults;
     const rules = { check: (value: object) => void toRequest(plan, { input: { ...value } }), run: () => ({}) };
     return checkExamplesByHandler(draft, input, rules as unknown as AnyHandler);
   });

@@ -5,6 +5,7 @@ import { toOutput } from "../../core/proxy/answer.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
+import { createAddressFinder, refusePrivate } from "../proxy/address.ts";
 import type { LiveMcpServer } from "./mcp-server.ts";
 import { toToolOutputs } from "./result.ts";
 
@@ -26,6 +27,8 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const server = mcp === undefined ? undefined : servers.get(mcp);
       if (!server || tool === undefined) return [];
       const output = compile(manifest.output);
+      const addresses = createAddressFinder(compile(manifest.input));
+      const check = (input: JsonObject): void => refusePrivate(addresses(input));
       const most = answer?.max_bytes ?? RESULT_BYTES;
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
         const outputs = toToolOutputs(await server.call(tool, input, signal), server.title);
@@ -34,7 +37,7 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
           { output, title: server.title, most },
         );
       };
-      return [[handlerOf(manifest), run as AnyHandler] as const];
+      return [[handlerOf(manifest), { check, run } as AnyHandler] as const];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
+import { Problem, toValueError, type ValidationIssue } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import type { RequestPlan } from "../../core/proxy/plan.ts";
-import { readPlace } from "../../core/proxy/template.ts";
+import { type Placeholder, readPlace } from "../../core/proxy/template.ts";
 import type { Path, SchemaNodes } from "../../core/schema/nodes.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import { isPublicAddress } from "../http/public-address.ts";
@@ -29,12 +29,11 @@ export interface NamedAddress {
 /** Finds the URLs of an input, at any depth: those that its schema declares, and the request's target. */
 export type FindAddresses = (input: JsonObject) => readonly NamedAddress[];
 
-/** @param schema of the input. */
+/** @param asked the field that is the request's target, if one is. */
 export function createAddressFinder(
   { document, nodes }: Pick<Schema, "document" | "nodes">,
-  plan: RequestPlan,
+  asked?: Placeholder,
 ): FindAddresses {
-  const asked = plan.target.address;
   const isSaid = [...nodes.reach(document)].some((node) => isObject(node) && node.format === "uri");
   return (input) => {
     const found = new Map<string, NamedAddress>();
@@ -44,6 +43,20 @@ export function createAddressFinder(
     if (isSaid) collect(document, { value: input, path: [] }, { add, nodes, seen: new Map() });
     return [...found.values()];
   };
+}
+
+/** @throws Problem `invalid-input` when one of these URLs is not public. */
+export function refusePrivate(addresses: readonly NamedAddress[]): void {
+  const issues = addresses.flatMap(toAddressIssue);
+  if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+}
+
+function toAddressIssue({ path, text }: NamedAddress): ValidationIssue[] {
+  const fault = explainAddress(text);
+  if (fault === undefined) return [];
+  const [field = "", ...rest] = path;
+  const issue = toValueError(fault, text, String(field));
+  return [{ ...issue, loc: [...issue.loc, ...rest] }];
 }
 
 interface Place {

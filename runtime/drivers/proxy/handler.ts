@@ -1,9 +1,8 @@
 import type { Call, HandlerParts } from "../../api/plugin.ts";
-import { Problem, toValueError, type ValidationIssue } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
-import { explainAddress, type FindAddresses, type NamedAddress } from "./address.ts";
+import { type FindAddresses, refusePrivate } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import type { Work } from "./cached.ts";
 import type { Poll } from "./polled.ts";
@@ -30,18 +29,9 @@ export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<J
   const work = keep(async (input, signal) => read(await ask(toRequest(plan, { input }), signal)));
   return {
     check(input) {
-      const issues = addresses(input).flatMap(toAddressIssue);
-      if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+      refusePrivate(addresses(input));
       toRequest(plan, { input });
     },
     run: async (input, call: Call) => (poll ? read(await poll(input, call)) : work(input, call.signal)),
   };
-}
-
-function toAddressIssue({ path, text }: NamedAddress): ValidationIssue[] {
-  const fault = explainAddress(text);
-  if (fault === undefined) return [];
-  const [field = "", ...rest] = path;
-  const issue = toValueError(fault, text, String(field));
-  return [{ ...issue, loc: [...issue.loc, ...rest] }];
 }

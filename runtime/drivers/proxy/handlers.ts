@@ -48,6 +48,6 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     read: createRead({ manifest, output: compile(output), title }),
     poll: polled,
     keep: (work) => createCachedWork(work, { manifest, cache: cacheOf(handlerOf(manifest)), clock }),
-    addresses: createAddressFinder(compile(input), plan),
+    addresses: createAddressFinder(compile(input), plan.target.address),
   }) as AnyHandler; // The schemas of the manifest are those of its input and output.
 }

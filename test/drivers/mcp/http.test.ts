@@ -35,6 +35,10 @@ const toTool = (name: string, run: SiteTool["run"]): SiteTool => ({
 });
 const REFUSE = toTool("refuse", () => ({ isError: true, content: [{ type: "text", text: "The moon is not full" }] }));
 const REPEAT = toTool("repeat", () => ({ content: [{ type: "text", text: `you sent Bearer ${KEY}` }] }));
+const FETCH: SiteTool = {
+  ...toTool("fetch", ({ url }) => ({ content: [{ type: "text", text: `read ${url}` }] })),
+  inputSchema: { type: "object", properties: { url: { type: "string", format: "uri" } }, required: ["url"] },
+};
 const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
@@ -43,7 +47,7 @@ for (const kind of ["stateless", "sessions"] as const)
     let shop: ProxyShop;
     before(async () => {
       site = await openToolSite(kind);
-      site.offer(ADD, REFUSE, HANG, REPEAT);
+      site.offer(ADD, REFUSE, HANG, REPEAT, FETCH);
       shop = await openProxyShop({ files: importTools, env: { SITE_KEY: KEY, SITE_APP: "app-77" } });
     });
     after(async () => {
@@ -53,7 +57,7 @@ for (const kind of ["stateless", "sessions"] as const)
     });
     afterEach(() => {
       site.intercept(undefined);
-      site.offer(ADD, REFUSE, HANG, REPEAT);
+      site.offer(ADD, REFUSE, HANG, REPEAT, FETCH);
     });
 
     /** A shop that sells the site's tools, and gives up after two seconds. */
@@ -107,6 +111,15 @@ for (const kind of ["stateless", "sessions"] as const)
     it("costs nothing when a tool says that it failed, or repeats a credential", async () => {
       expect(await fail("refuse", 400)).to.equal("site-tools: The moon is not full");
       expect(await fail("repeat", 502)).to.include("a secret");
+    });
+
+    it("is given no address on the inside by a caller, who is told so before paying", async () => {
+      expect((await buy("fetch", { url: "https://example.com/a" }))[0]).to.equal(200);
+      const before = [site.calls(), shop.rail.moved.size];
+      for (const url of ["http://169.254.169.254/latest", "http://localhost:4021/", "file:///etc/passwd"]) {
+        const [status, body] = await buy("fetch", { url });
+        expect([status, site.calls(), shop.rail.moved.size], JSON.stringify(body)).to.deep.equal([422, ...before]);
+      }
     });
 
     it("costs nothing when it is too slow, and works afterwards", async () => {
