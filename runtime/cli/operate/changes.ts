@@ -109,7 +109,7 @@ export async function readHistory({ dataDir }: Pick<Config, "dataDir">): Promise
 /** What `payphone diff` prints. */
 export const toDiffText = ({ from, to, changes }: SetComparison): string =>
   changes.length === 0
-    ? `nothing to apply: ${to} is sold`
+    ? `nothing to apply: ${from} is sold`
     : [...toChangeLines(changes), "", `${from} → ${to}: ${toCount(changes.length)}${toWarning({ changes })}`].join(
         "\n",
       );

@@ -60,6 +60,13 @@ describe("a shop that is changed under fire", function () {
     expect(await type("diff")).to.deep.include({ code: 0 });
   });
 
+  it("names the set that is sold where the folder says the same in other words", async () => {
+    const before = (await type("diff")).said;
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "title: ", "title:  "));
+    expect(await type("diff")).to.deep.include({ code: 0, said: before });
+    await writeFiles(dir, TOSS);
+  });
+
   it("shows what would change, with exit code 1, and changes nothing by it", async () => {
     const schema = edit(priced("0.02"), "schemas/TossRequest.json", '"maximum": 100', '"maximum": 50');
     await writeFiles(dir, edit(schema, "schemas/TossResponse.json", '"sides":', '"edge": {}, "sides":'));
