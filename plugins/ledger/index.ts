@@ -58,6 +58,7 @@ export default definePlugin("ledger", (host) => {
       const { anchor, treasury } = host;
       return {
         check: (input) => void toQuery(input, clock.now()),
+        ready: (_input, signal) => anchor.ready(signal),
 
         async run(input, call) {
           const { report } = await import("./report/report.ts");

@@ -47,9 +47,11 @@ export default definePlugin("wallet", (host) => {
     },
 
     get investigate(): HandlersOf<"wallet">["investigate"] {
+      const { anchor } = host;
       const investigate = createInvestigate(host, screening());
       return {
         check: ({ address }) => void readSubject(address),
+        ready: (_input, signal) => anchor.ready(signal),
         run: ({ address }, call) => investigate(address, call),
       };
     },

@@ -116,6 +116,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(offer);
     if (!isFirst) return payLast(purchase);
     deps.checkReady(service, purchase.payer && payerOf(purchase.payer, purchase.offer));
+    await onBehalf(purchase.invocation, () => prepare(service, input, purchase.invocation.signal));
     if (!isJobService(service)) return payFirst(purchase);
     return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
@@ -126,10 +127,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   /** `charge: first`: settle, then do the work. Until it is delivered, the payment is a credit. */
-  async function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
-    const { service, input, invocation } = purchase;
-    await onBehalf(invocation, () => prepare(service, input, invocation.signal));
-    return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
+  function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
+    return settle(purchase, { owed: { id: randomUUID(), input: purchase.input, failures: 0 } });
   }
 
   /** `charge: last`: do the work, record its result, settle, and only then answer. */

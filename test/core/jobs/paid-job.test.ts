@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -24,6 +25,16 @@ describe("a paid job", () => {
     const response = await stage.post("/v1/search", { what: 5 }, await stage.pay());
     expect(response.status).to.equal(422);
     expect([stage.rail.asked.verify, stage.ids().length]).to.deep.equal([0, 0]);
+  });
+
+  it("is not sold while its work is known to fail", async () => {
+    stage.ready = () => Promise.reject(new Problem("unavailable", "There is no gas"));
+    const payment = await stage.pay();
+    const response = await stage.post("/v1/search", { what: "x" }, payment);
+    expect(await response.json()).to.include({ status: 503, code: "unavailable", detail: "There is no gas" });
+    expect([stage.rail.asked.settle, stage.ids().length]).to.deep.equal([0, 0]);
+    stage.ready = async () => {};
+    expect((await stage.post("/v1/search", { what: "x" }, payment)).status, "the same payment").to.equal(200);
   });
 
   it("is on record before the money moves, and is not worked on until it has moved", async () => {

@@ -34,6 +34,8 @@ export interface Stage {
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly clock: { now(): number; advance(ms: number): void };
+  /** Whether the work could be done now, asked before the money moves. */
+  ready: () => Promise<void>;
   /** What each attempt does. */
   work: Work;
   /** The inputs of all attempts so far. */
@@ -123,6 +125,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     clock,
     attempts,
     refunds,
+    ready: async () => {},
     work: ({ what }) => ({ found: what }),
     fail: (method, prefix, times = 1) => void faults.push({ method, prefix, times }),
     post: (path, body, payment) =>
@@ -189,9 +192,12 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         if (refunds.every((known) => known.id !== refund.id)) refunds.push(refund);
       },
     };
-    const handler: AnyHandler = (input: { what: string }, call: Call) => {
-      attempts.push(input.what);
-      return stage.work(input, call);
+    const handler: AnyHandler = {
+      ready: () => stage.ready(),
+      run(input: { what: string }, call: Call) {
+        attempts.push(input.what);
+        return stage.work(input, call);
+      },
     };
     const services = bindServices([{ ...toManifest(id, job), price: "0.001" }, toManifest("errand", job)], {
       site,

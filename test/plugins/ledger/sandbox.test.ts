@@ -17,7 +17,7 @@ describe("a report that was bought in the offline sandbox", () => {
   before(async () => {
     server = await startSandboxServer();
     const buyer = await createBuyer(server);
-    pay = wrapFetchWithPayment(fetch, buyer.setSpendControls({ maxAmountPerPayment: "$1" }));
+    pay = wrapFetchWithPayment(fetch, buyer.setSpendControls({ maxAmountPerPayment: "$2" }));
     const [example] = readManifest("ledger_report").examples;
     const accepted = await pay(`${server.url}/v1/ledger/report`, json(example?.input));
     const { status_url } = (await accepted.json()) as { status_url: string };
@@ -74,6 +74,24 @@ describe("a report that was bought in the offline sandbox", () => {
     expect(await page.text())
       .to.include("<svg ")
       .and.to.include("Prepared for Example Ltd");
+  });
+
+  it("is not sold, and nor is an investigation, while the treasury has no gas for its anchor", async () => {
+    const node = server.description.rpc.base ?? "";
+    const { buyer } = server.description;
+    const treasury = delivered.signature.signer;
+    const gas = await rpc(node, "eth_getBalance", [treasury, "latest"]);
+    await rpc(node, "anvil_setBalance", [treasury, "0x0"]);
+    const inputs = { "ledger/report": { wallet: buyer.evm.address }, investigate: { address: buyer.evm.address } };
+    for (const [path, input] of Object.entries(inputs)) {
+      const refused = await pay(`${server.url}/v1/${path}`, json(input));
+      expect(refused.status, path).to.equal(503);
+      expect(await refused.json()).to.have.property(
+        "detail",
+        "The treasury has too little ETH on Base to anchor; nothing was charged",
+      );
+    }
+    await rpc(node, "anvil_setBalance", [treasury, gas]);
   });
 
   it("is what its buyer's own account then shows, by the seller's name", async () => {
