@@ -11,6 +11,8 @@ export interface Setback {
   readonly reason: string;
   /** Whether the upstream works and only limits the rate. */
   readonly isAlive: boolean;
+  /** Whether the upstream answered, with a failure. */
+  readonly isAnswer?: boolean;
   /** The pause that the upstream asked for. */
   readonly retryAfterMs?: number | undefined;
   /** The pause for callers when the upstream asked for none. */
@@ -39,7 +41,7 @@ export function toSetback({ status, headers }: WireAnswer, now: number): Setback
   if (status < 500 && !PASSING.has(status)) return undefined;
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
   if (status === 429) return { ...RATE_LIMITED, retryAfterMs, unnamedMs: 1000 };
-  return { reason: `answered with status ${status}`, isAlive: false, retryAfterMs };
+  return { reason: `answered with status ${status}`, isAlive: false, isAnswer: true, retryAfterMs };
 }
 
 /**

@@ -106,6 +106,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     { signal, patientUntil = 0, busy }: Terms,
     most: number,
   ): Promise<Made<T>> {
+    const begun = clock.now();
     let setback: Setback | undefined;
     try {
       for (let made = 1; ; made += 1) {
@@ -124,10 +125,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     } catch (error) {
       if (!signal.aborted)
         succeed(); // A thrown Problem means that the upstream answered.
-      else if (setback) giveUp(setback, busy);
+      else if (setback) giveUp(setback, busy, begun);
       throw error;
     }
-    return { givenUp: giveUp(setback, busy) };
+    return { givenUp: giveUp(setback, busy, begun) };
   }
 
   /** @param made the number of attempts so far */
@@ -144,12 +145,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     if (gate.succeed()) log.info("upstream.up", { upstream: id });
   }
 
-  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback, busy: Terms["busy"]): GivenUp {
+  function giveUp(setback: Setback, busy: Terms["busy"], begun: number): GivenUp {
+    const { reason, isAlive, isAnswer, retryAfterMs, unnamedMs, cause } = setback;
     const restMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_REST_MS);
     if (restMs) gate.rest(restMs);
     log.warn("upstream.failed", { upstream: id, reason, rest_ms: restMs, error: cause });
     if (isAlive) noteAlive();
-    else if (gate.fail()) log.warn("upstream.down", { upstream: id });
+    else if (gate.fail(isAnswer ? begun : undefined)) log.warn("upstream.down", { upstream: id });
     return toGivenUp({ reason, isAlive, waitMs: restMs || gate.refusal()?.waitMs || unnamedMs, cause }, busy);
   }
 

@@ -17,8 +17,12 @@ export interface Gate {
   isInDoubt(): boolean;
   /** Records an answered request. True when this closes the breaker. */
   succeed(): boolean;
-  /** Records a failed request. True when this opens the breaker. */
-  fail(): boolean;
+  /**
+   * Records a failed request. True when this opens the breaker.
+   * @param begun when it began, where the upstream answered it: such failures at the same time count once, since one caller
+   * can send many requests that only this upstream cannot answer. Unix milliseconds
+   */
+  fail(begun?: number): boolean;
   /** Records the pause that the upstream asked for. */
   rest(waitMs: number): void;
 }
@@ -59,7 +63,8 @@ export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: Brea
       failed = 0;
       return wasGivenUp;
     },
-    fail() {
+    fail(begun) {
+      if (begun !== undefined && begun < failing.since) return false;
       failed += 1;
       failing = { since: clock.now(), forMs: openMs };
       return failed === failures;

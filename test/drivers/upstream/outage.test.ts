@@ -180,6 +180,22 @@ describe("an upstream that fails", () => {
       expect(upstream.status()).to.deep.equal({ state: "up" });
     });
 
+    it("stays in use when one caller sends all at once what it cannot answer, and answers others", async () => {
+      upstream = bench.open({ retries: 0 });
+      for (let round = 0; round < 3; round += 1) {
+        const held: (() => void)[] = [];
+        bench.source.script((response) => void held.push(() => response.writeHead(500).end()));
+        const all = Array.from({ length: 6 }, (_, at) => problemOf(upstream.get(`${at}`, { signal: NEVER })));
+        await eventually(() => held.length === 6);
+        bench.wait(10);
+        for (const answer of held) answer();
+        for (const { message } of await Promise.all(all)) expect(message).to.equal("Source answered with status 500");
+        bench.source.script("{}");
+        await get();
+      }
+      expect(upstream.status()).to.deep.equal({ state: "up" });
+    });
+
     it("is left alone when nothing listens any more", async () => {
       const port = await findFreePort();
       upstream = bench.open({ url: `http://127.0.0.1:${port}` });
