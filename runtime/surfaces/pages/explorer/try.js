@@ -69,9 +69,13 @@ export function setUpTry(form) {
    */
   async function work(task) {
     const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (form.querySelectorAll("button"));
+    const pressed = [...buttons].find((button) => button === document.activeElement);
     for (const button of buttons) button.disabled = true;
     await task();
     for (const button of form.querySelectorAll("button")) button.disabled = false;
+    // A button loses the focus when it is disabled, and one that paid is gone.
+    if (document.activeElement === document.body)
+      (pressed?.isConnected ? pressed : buttons[0])?.focus({ preventScroll: true });
   }
 
   /**

@@ -77,6 +77,10 @@ withBrowser.describe("the pages", () => {
     await page.keyboard.press("Enter");
     await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
     expect(await page.locator("#roll .receipt").innerText()).to.include("USDC on Solana");
+    expect(await focused(page), "the button that paid is gone").to.equal("BUTTON See the price");
+    await page.keyboard.press("Enter");
+    await page.locator("#roll .offers").waitFor();
+    expect(await focused(page), "the button that was pressed").to.equal("BUTTON See the price");
   });
 
   it("show where the focus is", async () => {
