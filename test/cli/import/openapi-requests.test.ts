@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { faultsOf, fixture, importAll, manifestOf, openShop } from "./shop.ts";
+import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop } from "./shop.ts";
 
 const SCHEMES = {
   login: { type: "oauth2", flows: {} },
@@ -98,6 +98,14 @@ describe("an imported operation", () => {
     expect((await importAll(dir, file)).report).not.to.include("left out");
     const { proxy } = await manifestOf(dir, "shelf_size");
     expect(proxy).to.deep.include({ request: "GET /gr%C3%B6%C3%9Fe%20von/{groe}" });
+  });
+
+  it("is left out where it is a GET that needs a body", async () => {
+    const dir = await openShop();
+    const requestBody = { required: true, content: { "application/json": { schema: { type: "object" } } } };
+    const file = await write(dir, { search: { requestBody }, list: {} });
+    expect((await importAll(dir, file)).report).to.include("search: it is a GET that needs a body");
+    expect(await namesIn(dir)).to.deep.equal(["shelf_list"]);
   });
 
   it("has an example for a list in a path, which must not be empty", async () => {

@@ -38,6 +38,12 @@ const DOCUMENT = {
       properties: { pet: { ...named("Named"), properties: { tag: text } }, id: { ...named("Named"), readOnly: true } },
       required: ["pet", "id"],
     }),
+    "/conditional": echo({
+      type: "object",
+      properties: { kind: text },
+      if: { properties: { kind: { const: "dog" } } },
+      else: { properties: { skill: text } },
+    }),
   },
   components: { schemas: PETS },
 };
@@ -50,7 +56,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("3 services")
+      .to.include("4 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -76,4 +82,6 @@ describe("what an imported operation takes and answers", () => {
 
   it("has the fields that stand beside a reference, and what is only read is not asked for", () =>
     expectPassed("tagged", { body: TAGGED }, TAGGED, { ...TAGGED, id: { name: "1" } }));
+
+  it("has the fields that are named under a condition", () => expectPassed("conditional", { body: CAT }, CAT));
 });

@@ -51,7 +51,7 @@ function toReference(schema: JsonObject, reference: string, terms: SchemaTerms):
 
 function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   const { properties, required } = schema;
-  const { additionalProperties = isBase(schema) || undefined } = schema;
+  const { additionalProperties = isBase(schema) || hasFieldsElsewhere(schema) || undefined } = schema;
   const isOpen = additionalProperties === false ? terms.side === "output" : additionalProperties === undefined;
   const named = isObject(properties) ? Object.entries(properties).filter(([, part]) => isVisible(part, terms)) : [];
   const hidden = isObject(properties)
@@ -77,6 +77,14 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
 
 /** Whether a schema is extended by others, which a discriminator tells apart: it has only the fields that all share. */
 const isBase = ({ discriminator, anyOf, oneOf }: JsonObject): boolean => isObject(discriminator) && !anyOf && !oneOf;
+
+/** Whether a schema names fields in keywords that are not converted. */
+function hasFieldsElsewhere({ then, else: otherwise, dependentSchemas, patternProperties }: JsonObject): boolean {
+  const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {});
+  return (
+    [then, otherwise, dependentSchemas].some(isObject) || patterns.some((one) => explainPattern(one) !== undefined)
+  );
+}
 
 /** Inputs omit `readOnly` fields, outputs omit `writeOnly` fields. */
 function isVisible(part: unknown, { side, look }: SchemaTerms): boolean {

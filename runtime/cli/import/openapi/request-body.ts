@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { BodyEncoding } from "../../../core/proxy/plan.ts";
+import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import { isJsonType } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
@@ -52,7 +53,11 @@ export function readRequestBody(
   const body = pointers.object(requestBody);
   const content = pointers.object(body.content);
   const types = Object.keys(content);
-  if (types.length === 0 || method === "GET") return undefined;
+  if (types.length === 0) return undefined;
+  if (method === "GET") {
+    if (body.required === true) throw new Refused("it is a GET that needs a body, which no GET is sent with");
+    return undefined;
+  }
   const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
   const type = types.find(isIt) ?? "";
   const media = pointers.object(content[type]);
