@@ -74,12 +74,22 @@ function findOnChain({ symbol }: SymbolToken, chain: TokenChain, read: Reader): 
     ...(id === undefined ? [] : [() => read.onChain(id, chain)]),
     async () => {
       const coins = await read.search(symbol);
-      const others = coins.slice(0, MOST_CANDIDATES).filter((coin) => coin.id !== id);
-      return firstFound(
-        others.map((coin) => async () => choose(await read.onChain(coin.id, chain), coin, coins, chain)),
+      const others = coins.filter((coin) => coin.id !== id);
+      const found = await firstFound(
+        others
+          .slice(0, MOST_CANDIDATES)
+          .map((coin) => async () => choose(await read.onChain(coin.id, chain), coin, coins, chain)),
       );
+      return found ?? refuseUnread(others[MOST_CANDIDATES], coins.length, chain);
     },
   ];
+}
+
+/** Where more coins have the symbol than were checked, one of them may be on the chain. */
+function refuseUnread(unread: FoundCoin | undefined, count: number, chain: TokenChain): Quote | null {
+  if (!unread) return null;
+  const several = `${count} coins have the symbol ${unread.quote.symbol}`;
+  return { ...unread.quote, usd: null, refusal: `${several}, and the largest are not on ${chain}: give a contract` };
 }
 
 const assuming = (quote: Quote, why: string): Quote => ({

@@ -152,6 +152,18 @@ describe("what CoinGecko says of a price", () => {
     ]);
   });
 
+  it("is not said to be unknown on a chain where more coins have the symbol than are looked at", async () => {
+    const elsewhere = JSON.stringify({ ...onPolygon, platforms: { base: `0x${"1".repeat(40)}` } });
+    const list = (length: number): string =>
+      JSON.stringify(Array.from({ length }, (_, at) => toCoin(`coin-${at}`, { market_cap: 9 - at })));
+    const fail = async (coins: number): Promise<string> => {
+      source.script(list(coins), elsewhere, elsewhere, elsewhere);
+      return (await problemOf(ask({ symbol: "dup", chain: "polygon" }))).message;
+    };
+    expect(await fail(3)).to.equal("CoinGecko knows no coin with the symbol dup on polygon");
+    expect(await fail(4)).to.equal("4 coins have the symbol DUP, and the largest are not on polygon: give a contract");
+  });
+
   const platforms = {
     base: "base",
     ethereum: "ethereum",
