@@ -41,7 +41,7 @@ async function readRegistryFile(path: string): Promise<RegistrySource> {
 
 function parse(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new Problem("bad-request", `${path} is no JSON`, { cause });
   }

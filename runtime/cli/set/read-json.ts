@@ -3,8 +3,9 @@ import type { Reading } from "./read-yaml.ts";
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
 
-/** Reads JSON with the position of each part. A duplicate key in an object is a fault. */
-export function readJson(file: string, text: string): Reading {
+/** Reads JSON with the position of each part. A duplicate key in an object is a fault; a byte order mark is not. */
+export function readJson(file: string, written: string): Reading {
+  const text = written.replace(/^\uFEFF/, "");
   const placeAt = (offset: number): Position => {
     const before = text.slice(0, offset).split("\n");
     return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };

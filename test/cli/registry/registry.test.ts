@@ -132,6 +132,7 @@ describe("payphone registry import", () => {
   it("reads again what it has written, and its version stays", async () => {
     const first = await from(await file("items.json", [resource("https://a.example/", toAddress(1))]));
     expect(await from(await file("registry.json", first))).to.deep.equal(first);
+    expect(await from(await file("marked.json", `\ufeff${JSON.stringify(first)}`))).to.deep.equal(first);
   });
 
   it("refuses files that are none, by name", async () => {

@@ -61,6 +61,13 @@ describe("the places in a file", () => {
     }
   });
 
+  it("are found behind a byte order mark, which Windows programs write", () => {
+    const { source, faults } = readJson("x", '\ufeff{ "a": 1 }');
+    expect(faults).to.deep.equal([]);
+    expect(source?.data).to.deep.equal({ a: 1 });
+    expect(source?.locate(["a"])).to.deep.equal({ line: 1, column: 8 });
+  });
+
   it("are found for each way in which JSON can be broken", () => {
     const valid = JSON.stringify({ a: [1, -2.5e3, 'x\\"\n', true, null], b: { c: {} } }, null, 2);
     for (let at = 0; at < valid.length; at++) {

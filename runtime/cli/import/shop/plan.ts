@@ -154,7 +154,9 @@ function listUpstreams(siteText: string): readonly JsonObject[] {
 /** @throws Problem `bad-request` for an unreadable file. */
 function readMapping(file: string, text: string): JsonObject {
   try {
-    const data: unknown = file.endsWith(".json") ? JSON.parse(text) : parse(text, { version: "1.2" });
+    const data: unknown = file.endsWith(".json")
+      ? JSON.parse(text.replace(/^\uFEFF/, ""))
+      : parse(text, { version: "1.2" });
     return isObject(data) ? data : {};
   } catch {
     throw new Problem("bad-request", `${file} cannot be read: see "payphone check"`);
