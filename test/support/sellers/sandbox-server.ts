@@ -24,7 +24,7 @@ export async function startSandboxServer(
 ): Promise<SandboxServer> {
   const data = createDataDir();
   const begin = (): Promise<SandboxServer> => start(data, args, env);
-  return args.includes("--dir") ? begin() : withSoundNote(data.path, begin);
+  return args.includes("--dir") ? begin() : withSoundNote({ dataDir: data.path }, begin);
 }
 
 async function start(

@@ -40,8 +40,7 @@ export interface SellerOptions {
 }
 
 /** Starts it and waits until it can be paid. */
-export const startSeller = (options: SellerOptions): Promise<Seller> =>
-  options.dir === undefined ? withSoundNote(options.dataDir, () => start(options)) : start(options);
+export const startSeller = (options: SellerOptions): Promise<Seller> => withSoundNote(options, () => start(options));
 
 async function start({
   sandbox,
