@@ -13,9 +13,9 @@ import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/sto
 import { HOST } from "./host.ts";
 import { bytesOf, type InstalledShop, installShop, packagesIn, type Started } from "./installed.ts";
 import { licenceOf } from "./licences.ts";
+import { lostLinks } from "./links.ts";
 import { BLOCKS, COMMANDS } from "./tutorial.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const MEGABYTE = 2 ** 20;
 const TEXT = { text: "to be or not to be" };
 const COUNTED = { words: 6, characters: 18, reading_seconds: 2 };
@@ -46,14 +46,7 @@ describe("the package, installed in an empty folder", () => {
     expect(sources.filter((file) => !file.includes("cli/init/shop"))).to.deep.equal([]);
     expect(shop.files).to.include.members(["runtime/docs/operations.md", "manifests/README.md", "plugins/README.md"]);
     expect(shop.files).to.include("runtime/docs/examples/pictures/manifests/draw.yaml");
-    const pages = shop.files.filter((file) => /^(?:runtime\/docs\/[\w-]+|manifests\/README)\.md$/.test(file));
-    const lost = pages.flatMap((page) =>
-      [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([\w./-]+)(?:#[\w-]*)?\)/g)]
-        .map(([, link = ""]) => join(dirname(page), link).replace(/\/$/, ""))
-        .filter((link) => !link.startsWith("test/") && !shop.files.some((file) => `${file}/`.startsWith(`${link}/`)))
-        .map((link) => `${page}: ${link}`),
-    );
-    expect(lost).to.deep.equal([]);
+    expect(lostLinks(shop.files)).to.deep.equal([]);
   });
 
   it("needs at most 220 MB and 260 packages in production, all under licences that ask for a notice at most", () => {
