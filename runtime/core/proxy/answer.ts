@@ -22,23 +22,17 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
 }
 
 /**
- * Reads the body of an answer: JSON, server-sent events, or text.
- * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, and for what is
- *   said to be JSON and is not.
+ * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
+ * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
+ *   to be JSON and is not, and for a stream that ends within an event.
  */
 export function readBody(type: string | null, body: Uint8Array): unknown {
   const [media = ""] = (type ?? "").toLowerCase().split(";");
   const text = toText(type, body);
   const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
   if (isPage || text === undefined) return undefined;
-  if (media.trim() === "text/event-stream") return { events: toEvents(text).map(readText) };
-  if (/ndjson|jsonl|json-seq/.test(media))
-    return {
-      lines: text
-        .split(/\n|\p{Cc}/u)
-        .filter(Boolean)
-        .map(readText),
-    };
+  if (media.trim() === "text/event-stream") return toEvents(text);
+  if (/ndjson|jsonl|json-seq/.test(media)) return toLines(text);
   const value = readText(text);
   return value === text && text !== "" && JSON_TYPE.test(media) ? undefined : value;
 }
@@ -79,14 +73,35 @@ export function readText(text: string): unknown {
   }
 }
 
-/** The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with. */
-const toEvents = (text: string): string[] =>
-  text
-    .split(/\r\n\r\n|\n\n|\r\r/)
-    .map((event) =>
-      event
-        .split(/\r\n|\n|\r/)
-        .flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
-        .join("\n"),
-    )
-    .filter((data) => data !== "" && data !== "[DONE]");
+/**
+ * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
+ * the stream was cut off. Its last line may lack its end where the data is complete all the same.
+ */
+function toEvents(text: string): { readonly events: readonly unknown[] } | undefined {
+  const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
+  const data = blocks.map(toData);
+  const last = data.at(-1) ?? "";
+  const isWhole = /(?:^|\n)$/.test(blocks.at(-1) ?? "") || last === DONE || typeof readText(last) === "object";
+  return isWhole ? { events: data.filter((one) => one !== "" && one !== DONE).map(readText) } : undefined;
+}
+
+const DONE = "[DONE]";
+
+const toData = (block: string): string =>
+  block
+    .split("\n")
+    .filter((line) => /^data(?::|$)/.test(line))
+    .map((line) => line.slice("data:".length).replace(/^ /, ""))
+    .join("\n");
+
+/** The values of lines of JSON, or of a sequence of JSON texts (RFC 7464); undefined when one of them is not JSON. */
+function toLines(text: string): { readonly lines: readonly unknown[] } | undefined {
+  const parts = text.split(text.includes(RECORD) ? RECORD : "\n").filter((part) => part.trim() !== "");
+  try {
+    return { lines: parts.map((part): unknown => JSON.parse(part)) };
+  } catch {
+    return undefined;
+  }
+}
+
+const RECORD = "\u001e";

@@ -31,7 +31,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (fault) throw toMisfit(title, new Error(fault));
     const read = media ? undefined : readBody(type, body);
     if (!media && read === undefined)
-      throw toMisfit(title, new Error("it is an HTML page, not text, or not the JSON that it says"));
+      throw toMisfit(title, new Error("it is an HTML page, not text, not the JSON that it says, or cut off"));
     if (!media) refuse(status, read);
     const isNothing = proxy.answer?.wrap !== undefined && lacksBody(status, type, body);
     const told = isNothing ? {} : toOutput(read, proxy.answer);

@@ -19,7 +19,25 @@ describe("an upstream's answer", () => {
       ': hello\n\nevent: x\ndata: {"a":1}\n\ndata: two\ndata: lines\r\n\r\ndata: [DONE]\n\n',
       { events: [{ a: 1 }, "two\nlines"] },
     ],
+    [
+      "events with whatever their texts contain",
+      "text/event-stream",
+      'data: {"a":"\u2028"}\n\r\ndata: \u2029\n\rdata\ndata:b\r\r',
+      { events: [{ a: "\u2028" }, "\u2029", "\nb"] },
+    ],
+    ["events without the last line's end", "text/event-stream", 'data: 1\n\ndata: {"a":1}', { events: [1, { a: 1 }] }],
+    ["events without their end's end", "text/event-stream", "data: 1\n\ndata: [DONE]", { events: [1] }],
+    ["no stream that was cut off in an event", "text/event-stream", 'data: 1\n\ndata: {"a":', undefined],
+    ["no stream that was cut off in a field's name", "text/event-stream", "data: 1\n\nda", undefined],
     ["lines of JSON", "application/x-ndjson", '{"a":1}\n\n{"a":2}\n', { lines: [{ a: 1 }, { a: 2 }] }],
+    [
+      "lines of JSON with whatever JSON contains",
+      "application/jsonl",
+      '{\t"a": "\u0085\u007f"}\r\n \n2',
+      { lines: [{ a: "\u0085\u007f" }, 2] },
+    ],
+    ["no lines of which one is not JSON", "application/x-ndjson", '{"a":1}\n{"a":', undefined],
+    ["a sequence of JSON", "application/json-seq", '\u001e{\n"a":1}\n\u001e[2]\n', { lines: [{ a: 1 }, [2]] }],
   ];
   for (const [what, type, body, value] of bodies)
     it(`is read as ${what}`, () => {
