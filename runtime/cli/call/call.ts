@@ -224,15 +224,20 @@ function toSellerProblem(answer: SellerResponse, receipt?: SettleResponse): Prob
   });
 }
 
-/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. */
+/** What is shown of a receipt as text. */
+const SHOWN: readonly string[] = ["transaction", "payer"] satisfies (keyof SettleResponse)[];
+
+/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. What should be text and is not is left out. */
 function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
   const header = headers.get("payment-response");
   if (header === null) return undefined;
   try {
     const receipt: unknown = decodePaymentResponseHeader(header);
-    return textField(receipt, "network") !== undefined && typeof field(receipt, "success") === "boolean"
-      ? (receipt as SettleResponse)
-      : undefined;
+    if (textField(receipt, "network") === undefined || typeof field(receipt, "success") !== "boolean") return undefined;
+    const entries = Object.entries(receipt as SettleResponse);
+    return Object.fromEntries(
+      entries.filter(([name, value]) => typeof value === "string" || !SHOWN.includes(name)),
+    ) as unknown as SettleResponse;
   } catch {
     return undefined;
   }

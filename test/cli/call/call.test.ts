@@ -182,6 +182,16 @@ describe("payphone call", () => {
     });
   });
 
+  for (const odd of [{ transaction: 7 }, { payer: [] }, { transaction: null, payer: { a: 1 } }])
+    it(`delivers what was paid for, whatever the receipt says: ${JSON.stringify(odd)}`, async () => {
+      const receipt = { success: true, transaction: TRANSACTION, network: "eip155:8453", payer: "0x1", ...odd };
+      const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+      seller.script.answers = [{ status: 200, body: RESULT, headers }];
+      const { code, err } = await run({ url: seller.url });
+      expect([code, err.includes("  paid         0.001 USDC\n")]).to.deep.equal([0, true]);
+      expect(JSON.parse((await run({ url: seller.url, json: true })).out)).to.deep.include({ result: RESULT });
+    });
+
   it("lets no control character of a seller's through to the terminal", async () => {
     const { out, err } = await run({ url: seller.url });
     expect((out + err).replaceAll("\n", "")).not.to.match(/[\p{Cc}\p{Cf}]/u);
