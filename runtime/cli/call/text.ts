@@ -33,9 +33,10 @@ export function toChallengeText(
     rail.title,
     printable(requirements.payTo),
   ]);
-  const unknown = others.map(({ network, asset, amount, payTo }) =>
-    ["-", `${amount} atomic units`, `${network} ${asset}`, payTo].map(printable),
-  );
+  const unknown = others.map(({ scheme, network, asset, amount, payTo, extra }) => {
+    const how = [scheme, textField(extra, "assetTransferMethod")].filter(Boolean).join(" ");
+    return ["-", `${amount} atomic units`, `${how}, ${network} ${asset}`, payTo].map(printable);
+  });
   const what = printable(resource?.description ?? "");
   const title = `${paint("bold", "402 Payment required")}${what && `: ${what}`}`;
   return [title, "", ...toTable(["rail", "price", "", "pay to"], [...rows, ...unknown]), ""].join("\n");

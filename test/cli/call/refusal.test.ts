@@ -107,9 +107,18 @@ describe("payphone call refuses", () => {
     it(`${what} than a known rail's`, async () => {
       seller.script.offers = [offer];
       expect(await refusal(3, {})).to.equal(
-        "payphone: none of the offers is on a rail that this command pays. Nothing was paid.",
+        "payphone: none of the offers is an exact payment (on EVM by EIP-3009) in a known rail's token. Nothing was paid.",
       );
     });
+
+  it("other schemes than exact, and names them", async () => {
+    const permit2 = { ...USDC_OFFER, extra: { ...USDC_OFFER.extra, assetTransferMethod: "permit2" } };
+    seller.script.offers = [{ ...USDC_OFFER, scheme: "upto" }, permit2];
+    const { code, err } = await run({ url: seller.url });
+    expect(code).to.equal(3);
+    expect(err).to.include(` upto, eip155:8453 ${USDC_OFFER.asset} `);
+    expect(err).to.include(` exact permit2, eip155:8453 ${USDC_OFFER.asset} `);
+  });
 
   it("to sign what could be taken for longer than a day", async () => {
     seller.script.offers = [{ ...USDC_OFFER, maxTimeoutSeconds: 86_401 }];
