@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import type { InputLocation } from "../../core/schema/issues.ts";
@@ -6,43 +7,61 @@ import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { field, type SellerRequest, type SellerResponse } from "./http.ts";
 import { toIssueLines } from "./text.ts";
 
+/** How long a seller's schema may take: its patterns and references are the seller's own, and could go on for ever. */
+const CHECK_MS = 1000;
+
 /**
  * Checks a request against the schema in the challenge (x402 extension `bazaar`) before anything is signed. When the
- * seller gives no schema, or one that cannot be compiled, nothing is checked here.
+ * seller gives no schema, or one that cannot be used, nothing is checked here.
  * @throws Problem `invalid-input` with one line for each fault.
  */
 export function checkInput({ method, url, body }: SellerRequest, { json }: SellerResponse): void {
   const isQuery = method === "GET";
-  const schema = compile(findSchema(json, isQuery ? "queryParams" : "body"));
-  if (!schema) return;
-  const from = isQuery ? "query" : "body";
-  const given = isQuery
-    ? schema.coerce(toTexts(new URL(url).searchParams))
-    : body === undefined
-      ? {}
-      : JSON.parse(body);
-  refuse(issuesOf(schema, given, from));
+  const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
+  check(findSchema(json, isQuery ? "queryParams" : "body"), given, isQuery ? "query" : "body");
 }
 
 /**
  * Checks a tool's arguments against its input schema, as `checkInput` does. @throws Problem `invalid-input`.
  */
-export function checkArguments(inputSchema: unknown, given: object): void {
-  const schema = compile(inputSchema);
-  if (schema) refuse(issuesOf(schema, given, "body"));
+export const checkArguments = (inputSchema: unknown, given: object): void => check(inputSchema, given, "body");
+
+function check(document: unknown, given: object, from: InputLocation): void {
+  if (!isObject(document)) return;
+  let issues: readonly ValidationIssue[];
+  try {
+    const toIssues = (): typeof issues => issuesOf(createCompiler(new Map())(document), given, from);
+    issues = runInNewContext("toIssues()", { toIssues }, { timeout: CHECK_MS });
+  } catch {
+    return;
+  }
+  refuse(issues);
 }
 
-function issuesOf(schema: Schema, given: unknown, from: InputLocation): readonly ValidationIssue[] {
-  const { issues } = schema.check(given, from);
-  return issues.length > 0 ? issues : misspelled(schema, given, from);
+function issuesOf(schema: Schema, given: object, from: InputLocation): readonly ValidationIssue[] {
+  const sent = from === "query" ? schema.coerce(given as Record<string, unknown>) : given;
+  const { value, issues } = schema.check(sent, from);
+  const own = issues.filter(({ type, loc }) => type === "missing" || isIn(sent, loc.slice(1)));
+  return own.length > 0 ? own : misspelled(schema, sent, value, from);
 }
+
+/** Whether there is a value at a place: a default that does not fit its own schema is no fault of the input. */
+const isIn = (value: unknown, path: readonly (string | number)[]): boolean =>
+  path.reduce((part, step) => field(part, String(step)), value) !== undefined;
 
 /** Fields that the schema does not know and that look like one which is missing: sellers ignore unknown fields. */
-function misspelled({ document }: Schema, given: unknown, from: InputLocation): readonly ValidationIssue[] {
-  const { properties, patternProperties, additionalProperties } = document;
-  if (!isObject(given) || !isObject(properties) || patternProperties || additionalProperties) return [];
+function misspelled(
+  { document: { properties } }: Schema,
+  given: object,
+  checked: unknown,
+  from: InputLocation,
+): readonly ValidationIssue[] {
+  if (!isObject(properties) || !isObject(checked)) return [];
   const missing = Object.keys(properties).filter((name) => !Object.hasOwn(given, name));
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
+  // What a schema knows elsewhere, as in `oneOf`, is in the checked copy.
+  const unknown = Object.keys(given).filter(
+    (name) => !Object.hasOwn(properties, name) && !Object.hasOwn(checked, name),
+  );
   return unknown.flatMap((name) => {
     const meant = didYouMean(name, missing);
     return meant === ""
@@ -63,15 +82,6 @@ function refuse(issues: readonly ValidationIssue[]): void {
 function findSchema(challenge: unknown, part: "body" | "queryParams"): unknown {
   const path = ["extensions", "bazaar", "schema", "properties", "input", "properties", part];
   return path.reduce<unknown>(field, challenge);
-}
-
-function compile(schema: unknown): Schema | undefined {
-  if (!isObject(schema)) return undefined;
-  try {
-    return createCompiler(new Map())(schema);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The texts of a query by name: a list where a name is repeated. */

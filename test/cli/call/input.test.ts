@@ -67,10 +67,27 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input: "{}", dryRun: true })).code, "an input is checked").to.equal(5);
   });
 
-  it("nothing for the sake of a schema that cannot be compiled", async () => {
-    const schema = { properties: { input: { properties: { body: { type: "nonsense" } } } } };
-    seller.script.extensions = { bazaar: { info: {}, schema } };
-    expect((await run({ url: seller.url })).code).to.equal(0);
+  for (const [what, body] of Object.entries({
+    "cannot be compiled": { type: "nonsense" },
+    "contains itself without end": { type: "object", allOf: [{ $ref: "#" }] },
+    "a pattern keeps busy for ever": { type: "object", properties: { note: { type: "string", pattern: "^(a+)+$" } } },
+    "is Ajv's asynchronous kind": { $async: true, type: "object", required: ["more"] },
+    "has a default that does not fit it": { type: "object", properties: { more: { type: "string", default: null } } },
+  }))
+    it(`nothing for the sake of a schema that ${what}`, async () => {
+      const schema = { properties: { input: { properties: { body } } } };
+      seller.script.extensions = { bazaar: { info: {}, schema } };
+      const input = JSON.stringify({ low: 1, high: 6, note: `${"a".repeat(40)}!` });
+      expect((await run({ url: seller.url, input })).code).to.equal(0);
+      expect(seller.paid()).to.have.length(1);
+    });
+
+  it("no field that the schema knows in one of its branches only", async () => {
+    const other = { properties: { lows: { type: "array" } }, required: ["lows"] };
+    const body = { type: "object", properties: { low: { type: "integer" } }, oneOf: [{ required: ["low"] }, other] };
+    seller.script.extensions = { bazaar: { info: {}, schema: { properties: { input: { properties: { body } } } } } };
+    expect((await run({ url: seller.url, input: '{"lows":[1]}' })).code).to.equal(0);
+    expect((await run({ url: seller.url, input: '{"lwo":1,"lows":[1]}' })).code, "misspelled all the same").to.equal(5);
   });
 
   it("input that is no JSON object", async () => {
