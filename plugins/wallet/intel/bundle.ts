@@ -42,11 +42,10 @@ export function createIntel(
 
   return async (wallet, signal) => {
     const { chain, key } = readChainAddress(wallet, WALLET_RULES);
-    const { readAtMs, sanctions, ...found } = await families[chain](key, signal);
+    const { readAtMs, ...found } = await families[chain]({ wallet, key }, signal);
     return {
       wallet,
       ...found,
-      sanctions: sanctions && { ...sanctions, wallet },
       fetched_at: Math.floor(readAtMs / 1000),
       cache_age_seconds: Math.max(0, Math.floor((clock.now() - readAtMs) / 1000)),
     };

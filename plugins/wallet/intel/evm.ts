@@ -22,8 +22,8 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
     ens_name: names.primaryName,
   } satisfies WalletSources<EvmSource>;
 
-  return async (key, signal) => {
-    const { values, ...rest } = await gather(sources, key, signal);
+  return async (sent, signal) => {
+    const { values, ...rest } = await gather(sources, sent, signal);
     const { base_eth, eth_eth, base_usdc, base_tx_count, eth_tx_count, ens_name } = values;
     return {
       chain_inferred: "ethereum",

@@ -1,5 +1,5 @@
 import type { ScreenResponse } from "../screen/screening.ts";
-import type { SourceError } from "./gather.ts";
+import type { SentWallet, SourceError } from "./gather.ts";
 
 /** The sources of EVM and of Solana wallets, with the names used in `errors`. */
 export type EvmSource = "base_eth" | "eth_eth" | "base_usdc" | "base_tx_count" | "eth_tx_count" | "ens_name";
@@ -18,8 +18,8 @@ export interface IntelFindings {
   readonly readAtMs: number;
 }
 
-/** @param key the wallet's canonical spelling. @throws Problem `upstream-failed` when no source answered. */
-export type FindOut = (key: string, signal: AbortSignal) => Promise<IntelFindings>;
+/** @throws Problem `upstream-failed` when no source answered. */
+export type FindOut = (sent: SentWallet, signal: AbortSignal) => Promise<IntelFindings>;
 
 /** All balances unknown. */
 export const NO_BALANCES = { base_eth: null, eth_eth: null, base_usdc: null, sol: null, solana_usdc: null } as const;

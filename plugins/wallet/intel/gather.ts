@@ -7,6 +7,14 @@ export type ReadSource<T> = (key: string, signal: AbortSignal) => Promise<T>;
 /** The sources of a wallet, by the names used in `errors`. */
 export type WalletSources<Name extends string> = Readonly<Record<Name, ReadSource<unknown>>>;
 
+/** The wallet that is asked about. */
+export interface SentWallet {
+  /** As the caller wrote it, perhaps with its chain. */
+  readonly wallet: string;
+  /** Its canonical spelling. */
+  readonly key: string;
+}
+
 /** A failed source, with the reason in a sentence. */
 export interface SourceError<Name> {
   readonly source: Name;
@@ -28,7 +36,7 @@ export interface Gathered<Name extends string, Asked extends WalletSources<Name>
  */
 export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
   sources: Asked & WalletSources<Name>,
-  key: string,
+  sent: SentWallet,
   signal: AbortSignal,
 ) => Promise<Gathered<Name, Asked>>;
 
@@ -64,19 +72,19 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
   }
 
   /** Not cached here, because the screening has its own cache. */
-  async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination | null>> {
-    return { value: (await screening?.examine(key, { signal })) ?? null, storedAt: clock.now() };
+  async function examine(wallet: string, signal: AbortSignal): Promise<Cached<Examination | null>> {
+    return { value: (await screening?.examine(wallet, { signal })) ?? null, storedAt: clock.now() };
   }
 
   return async <Name extends string, Asked extends WalletSources<Name>>(
     sources: Asked & WalletSources<Name>,
-    key: string,
+    { wallet, key }: SentWallet,
     signal: AbortSignal,
   ) => {
     const readKept = (name: Name, signal: AbortSignal): Promise<Cached<unknown>> =>
       cache.remember(`intel-1:${name}:${key}`, { ttlMs: KEPT_MS, signal }, (shared) => sources[name](key, shared));
     const [screened, ...results] = await Promise.all([
-      ask("sanctions", (bounded) => examine(key, bounded), signal),
+      ask("sanctions", (bounded) => examine(wallet, bounded), signal),
       ...(Object.keys(sources) as Name[]).map((name) => ask(name, (bounded) => readKept(name, bounded), signal)),
     ]);
     signal.throwIfAborted();

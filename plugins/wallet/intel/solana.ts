@@ -19,8 +19,8 @@ export function createSolanaFindings({ solana, names, gather }: SolanaOptions): 
     sns_name: names.primaryName,
   } satisfies WalletSources<SolanaSource>;
 
-  return async (key, signal) => {
-    const { values, ...rest } = await gather(sources, key, signal);
+  return async (sent, signal) => {
+    const { values, ...rest } = await gather(sources, sent, signal);
     const { sol, solana_usdc, solana_history, sns_name } = values;
     return {
       chain_inferred: "solana",

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import nock from "nock";
 import wallet from "../../../../plugins/wallet/index.ts";
 import { silentLog } from "../../../../runtime/core/silent-log.ts";
 import { createCache } from "../../../../runtime/drivers/store/cache.ts";
@@ -71,6 +72,19 @@ describe("wallet intelligence", () => {
     } = (await gather(VITALIK.toLowerCase(), host)) as Bundle & { wallet: string };
     expect(second).to.deep.equal(first);
     expect([sent, sanctions.wallet]).to.deep.equal([VITALIK.toLowerCase(), VITALIK.toLowerCase()]);
+  });
+
+  it("screens the address on the chain that it was sent with, as /v1/screen does", async () => {
+    nock("https://goplus.test")
+      .persist()
+      .get(`/address_security/${VITALIK.toLowerCase()}`)
+      .query({ chain_id: "8453" })
+      .reply(200, { code: 1, result: { contract_address: "1" } });
+    answer();
+    const sent = `eip155:8453:${VITALIK}`;
+    const { sanctions } = await gather(sent);
+    expect(sanctions).to.include({ wallet: sent, address_type: "contract" });
+    expect(sanctions).to.deep.equal(await (await serve("screen", wallet, openHost()))({ wallet: sent }));
   });
 
   it("is zeros, without errors, for a wallet that nobody uses", async () => {
