@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
-import { userInfo } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
@@ -10,6 +9,7 @@ import { Problem } from "../../api/problem.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 import { writeTypes } from "../set/types.ts";
+import { userName } from "../user.ts";
 import { toSource } from "./source.ts";
 import { fillTemplate } from "./template.ts";
 
@@ -94,7 +94,7 @@ async function ask(questions: readonly Question[]): Promise<readonly string[]> {
 /** The name in git's configuration, or this machine's user. */
 async function findOwner(): Promise<string> {
   const { stdout } = await promisify(execFile)("git", ["config", "user.name"]).catch(() => ({ stdout: "" }));
-  return stdout.trim() || userInfo().username;
+  return stdout.trim() || userName();
 }
 
 async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promise<void> {

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { Problem } from "../../api/problem.ts";
 import type { Config } from "../config/config.ts";
 import { type SetComparison, toChangeLines } from "../history/change.ts";
@@ -9,6 +8,7 @@ import { answers } from "../serve/admin/admin.ts";
 import type { Applied } from "../serve/change/changes.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
+import { userName } from "../user.ts";
 import { askProcess, findProcesses, requireProcesses } from "./ask.ts";
 
 /** Where a command works. */
@@ -82,7 +82,7 @@ async function order(
 /** Undefined when the process has died meanwhile. @throws Problem as the process answered it. */
 async function tell(socket: string, path: string, terms: object): Promise<Applied | undefined> {
   try {
-    return await askProcess<Applied>(socket, "POST", path, { ...terms, by: userInfo().username });
+    return await askProcess<Applied>(socket, "POST", path, { ...terms, by: userName() });
   } catch (error) {
     if (await answers(socket)) throw error;
     return undefined;

@@ -1,5 +1,5 @@
-import { userInfo } from "node:os";
 import type { Config } from "../config/config.ts";
+import { userName } from "../user.ts";
 import { askProcess, requireProcesses } from "./ask.ts";
 
 /**
@@ -8,7 +8,7 @@ import { askProcess, requireProcesses } from "./ask.ts";
  *   `unavailable`.
  */
 export async function trustAgain({ dataDir }: Pick<Config, "dataDir">, facilitator: string): Promise<number> {
-  const order = { by: userInfo().username, facilitator };
+  const order = { by: userName(), facilitator };
   const sockets = await requireProcesses(dataDir);
   const answers = await Promise.all(
     sockets.map((socket) => askProcess<{ readonly pardoned: number }>(socket, "POST", "/trust", order)),
