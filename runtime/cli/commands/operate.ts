@@ -130,7 +130,7 @@ function addApply(program: Command): void {
     .action(async (flags: Flags) => {
       if (flags.dryRun) return void (await showDifference(flags));
       const { apply, toAppliedText } = await import("../operate/changes.ts");
-      console.log(toAppliedText(await apply(loadConfig())));
+      console.log(toAppliedText(await apply(loadConfig(), flags.dir)));
     });
 }
 

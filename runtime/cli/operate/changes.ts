@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import type { Config } from "../config/config.ts";
 import { type SetComparison, toChangeLines } from "../history/change.ts";
@@ -19,11 +20,13 @@ export interface OperateTerms {
 
 /**
  * Compares the folder with the set that is being sold, or was sold last.
- * @throws Problem `bad-request` with the faults of the folder, or because nothing was ever sold.
+ * @throws Problem `bad-request` with the faults of the folder, because nothing was ever sold, or because the process
+ *   sells another folder.
  */
 export async function compareWithSold({ dir, config }: OperateTerms): Promise<SetComparison> {
   const [socket] = await findProcesses(config.dataDir);
-  return socket === undefined ? compareWithLast({ dir, config }) : askProcess<SetComparison>(socket, "GET", "/diff");
+  if (socket === undefined) return compareWithLast({ dir, config });
+  return askProcess<SetComparison>(socket, "GET", `/diff?${new URLSearchParams({ dir: resolve(dir) })}`);
 }
 
 async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms): Promise<SetComparison> {
@@ -44,11 +47,12 @@ async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms):
 }
 
 /**
- * Makes every process on this machine sell the folder. @throws Problem with every fault. Its message names the
- * processes that had changed before the fault; when it names none, none had.
+ * Makes every process on this machine sell its folder. @param dir the folder that is meant, when one is. @throws
+ * Problem with every fault, or because a process sells another folder. Its message names the processes that had changed
+ * before the fault; when it names none, none had.
  */
-export const apply = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly Applied[]> =>
-  order(dataDir, () => ["/apply", {}]);
+export const apply = ({ dataDir }: Pick<Config, "dataDir">, dir?: string): Promise<readonly Applied[]> =>
+  order(dataDir, () => ["/apply", dir === undefined ? {} : { dir: resolve(dir) }]);
 
 /**
  * Makes every process on this machine sell an earlier set again. @param steps how many sets to go back. @throws as

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { realpath, rm, symlink } from "node:fs/promises";
 import { expect } from "chai";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
@@ -46,5 +47,19 @@ describe("a command to a shop that runs", function () {
     expect((await type(LAUNCHER, "history")).said).to.include(` by user ${process.getuid?.()}\n`);
     const trusted = await type("--import", NAMELESS, LAUNCHER, "trust", "remote");
     expect(trusted).to.deep.equal({ code: 0, said: "nothing to do: remote is trusted\n" });
+  });
+
+  it("is refused where it means another folder than the one that is sold", async () => {
+    const other = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "0.01", "0.05"));
+    for (const name of ["diff", "apply"]) {
+      const { code, said } = await type(LAUNCHER, name, "--dir", other);
+      expect(code, said).to.equal(2);
+      expect(said).to.match(/^payphone: The process that runs sells the folder .*, and not /);
+      expect(said).to.include(`sells the folder ${await realpath(dir)}, and not ${other}: `);
+    }
+    const link = `${other}-link`;
+    await symlink(dir, link);
+    expect((await type(LAUNCHER, "apply", "--dir", link)).code).to.equal(0);
+    await rm(link);
   });
 });

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import packageJson from "../../../../package.json" with { type: "json" };
 import { Problem } from "../../../api/problem.ts";
 import { isObject, tryParseJson } from "../../../core/json.ts";
@@ -44,7 +45,7 @@ export interface StatusReport {
 
 /** The routes of the admin listener. A route that changes the shop is `isLocal`. */
 export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
-  const { changes } = parts;
+  const { changes, swap } = parts;
   const modulesAtStart = countModules();
   const local = (method: AdminRoute["method"], path: string, work: (request: AdminRequest) => Promise<unknown>) => ({
     method,
@@ -54,9 +55,16 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
   });
   return [
     { method: "GET", path: "/status", handle: async () => toJsonReply(await toStatus(parts, modulesAtStart)) },
-    local("GET", "/diff", () => changes.diff()),
+    local("GET", "/diff", async ({ query }) => {
+      refuseOther(query.get("dir"), swap.current().set.home);
+      return changes.diff();
+    }),
     local("GET", "/history", () => changes.history()),
-    local("POST", "/apply", async (request) => changes.apply((await readOrder(request)).by)),
+    local("POST", "/apply", async (request) => {
+      const { by, dir } = await readOrder(request);
+      refuseOther(dir, swap.current().set.home);
+      return changes.apply(by);
+    }),
     local("POST", "/rollback", async (request) => {
       const { by, to, steps } = await readOrder(request);
       return changes.rollback(to ?? steps, by);
@@ -64,7 +72,7 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
     local("POST", "/trust", async (request) => {
       const { facilitator } = await readOrder(request);
       if (facilitator === undefined) throw new Problem("bad-request", "facilitator is missing");
-      return { pardoned: await parts.swap.current().composition.trustAgain(facilitator) };
+      return { pardoned: await swap.current().composition.trustAgain(facilitator) };
     }),
   ];
 }
@@ -78,17 +86,41 @@ interface Order {
   readonly to: string | undefined;
   /** The facilitator to trust again. */
   readonly facilitator: string | undefined;
+  /** The folder that the command means. */
+  readonly dir: string | undefined;
 }
 
 async function readOrder(request: AdminRequest): Promise<Order> {
   const order = tryParseJson(await request.body());
   if (!isObject(order) || typeof order.by !== "string") throw new Problem("bad-request", "The order names nobody");
-  const { by, steps = 1, to, facilitator } = order;
+  const { by, steps = 1, to, facilitator, dir } = order;
   if (!Number.isInteger(steps) || (steps as number) < 1) throw new Problem("bad-request", "steps is a whole number");
   if (to !== undefined && typeof to !== "string") throw new Problem("bad-request", "to is the digest of a set");
   if (facilitator !== undefined && typeof facilitator !== "string")
     throw new Problem("bad-request", "facilitator is a name");
-  return { by: by.slice(0, 80), steps: steps as number, to, facilitator };
+  if (dir !== undefined && typeof dir !== "string") throw new Problem("bad-request", "dir is a folder");
+  return { by: by.slice(0, 80), steps: steps as number, to, facilitator, dir };
+}
+
+/**
+ * @throws Problem `bad-request` when a command means another folder than the one that this process sells. A folder that
+ *   only the command can see, as outside of a container, is believed.
+ */
+function refuseOther(dir: string | null | undefined, home: string): void {
+  const [meant, sold] = [dir, home].map(identify);
+  if (meant === undefined || meant === sold) return;
+  const why = `The process that runs sells the folder ${home}, and not ${dir}`;
+  throw new Problem("bad-request", `${why}: give the command in the former, or start the shop again in the latter`);
+}
+
+/** Undefined for a folder that cannot be looked at. */
+function identify(dir: string | null | undefined): string | undefined {
+  try {
+    const { dev, ino } = statSync(dir ?? "");
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 async function toStatus(
