@@ -88,6 +88,9 @@ describe("a command", () => {
     const given = Object.fromEntries(Object.entries({ ...env, PORT: "0" }).filter(([, value]) => value !== undefined));
     const { said } = await type(elsewhere.path, ["refunds", "--dir", shop], given as Record<string, string>);
     expect(said).to.include(join(shop, ".payphone"));
+    for (const args of [["status"], ["rollback"], ["trust", "remote"], ["backup", "copy"], ["peer", "rotate"]])
+      expect((await type(elsewhere.path, [...args, "--dir", shop])).said).to.include(join(shop, ".payphone"));
+    expect((await type(elsewhere.path, ["history", "--dir", shop])).code).to.equal(0);
     expect(existsSync(join(elsewhere.path, ".payphone"))).to.equal(false);
     elsewhere.remove();
   });

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
+import { shopOption } from "./directory.ts";
 
 const BACKUP_HELP = `
 The server may be selling meanwhile: the file holds the state of one moment. It holds paid results and, where payphone made
@@ -24,6 +25,7 @@ export function addBackupCommands(program: Command): void {
     .command("backup")
     .description("copy the shop's state into one file, while it is selling")
     .argument("<file>", "a new file")
+    .addOption(shopOption())
     .addHelpText("after", BACKUP_HELP)
     .action(async (file: string) => {
       const { backUp } = await import("../backup/backup.ts");
@@ -34,6 +36,7 @@ export function addBackupCommands(program: Command): void {
     .command("restore")
     .description("put a backup in the place of a state that is lost")
     .argument("<file>", "what payphone backup has written")
+    .addOption(shopOption())
     .addHelpText("after", RESTORE_HELP)
     .action(async (file: string) => {
       const { restore } = await import("../backup/backup.ts");

@@ -69,6 +69,7 @@ export function addOperateCommands(program: Command): void {
     .command("rollback")
     .description("sell an earlier set again")
     .argument("[n]", "how many sets to go back (default: 1)", toSteps)
+    .addOption(shopOption())
     .addHelpText("after", ROLLBACK_HELP)
     .action(async (steps = 1) => {
       const { rollBack, toAppliedText } = await import("../operate/changes.ts");
@@ -78,6 +79,7 @@ export function addOperateCommands(program: Command): void {
     .command("history")
     .description("list the sets that were sold: when, by whom, and what changed")
     .option("--json", "print a JSON list, the oldest first")
+    .addOption(shopOption())
     .addHelpText("after", HISTORY_HELP)
     .action(async ({ json }: Flags) => {
       const { readHistory, toHistoryText } = await import("../operate/changes.ts");
@@ -88,6 +90,7 @@ export function addOperateCommands(program: Command): void {
     .command("trust")
     .description("trust a facilitator again that has reported a false settlement")
     .argument("<facilitator>", "its id in _site.yaml, or remote, or in-process")
+    .addOption(shopOption())
     .addHelpText("after", TRUST_HELP)
     .action(async (facilitator: string) => {
       const { toTrustText, trustAgain } = await import("../operate/trust.ts");
@@ -98,6 +101,7 @@ export function addOperateCommands(program: Command): void {
     .description("show the processes that sell from this store: their sets, rails, jobs and warnings")
     .option("--json", "print a JSON list, one object for each process of this machine")
     .option("--token", "print only the token for ADMIN_PORT")
+    .addOption(shopOption())
     .addHelpText("after", STATUS_HELP)
     .action(async ({ json, token }: Flags) => {
       const { readStatus, readAdminToken, toStatusText } = await import("../operate/status.ts");

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
 import { toOrigin } from "./arguments.ts";
+import { shopOption } from "./directory.ts";
 
 /** `peer hello` and `peer rotate`. */
 export function addPeerCommands(program: Command): void {
@@ -11,6 +12,7 @@ export function addPeerCommands(program: Command): void {
     .description("send a signed greeting to another agent, and show who answers")
     .argument("<url>", "its public base URL", toOrigin)
     .option("--json", "print its answer as it is")
+    .addOption(shopOption())
     .action(async (url: string, { json = false }: { json?: boolean }) => {
       const { runPeerHello } = await import("../peer/peer.ts");
       process.exitCode = await runPeerHello(loadConfig(), { url, json }, openTerminal());
@@ -18,6 +20,7 @@ export function addPeerCommands(program: Command): void {
   peer
     .command("rotate")
     .description("begin the change to a new identity key, without a gap")
+    .addOption(shopOption())
     .action(async () => {
       const { runPeerRotate } = await import("../peer/peer.ts");
       process.exitCode = await runPeerRotate(loadConfig(), openTerminal());

@@ -42,7 +42,8 @@ export async function openIdentity({ keys, clock, ...place }: IdentityOptions): 
 /**
  * Starts a key rotation: the new key is published from the next start on, and signs two hours from now, when all peers
  * have seen it. Returns that time in Unix seconds.
- * @throws Problem `bad-request` when the keys are the operator's own, or when a rotation is under way.
+ * @throws Problem `bad-request` when the keys are the operator's own, when there is no identity, or when a rotation is
+ *   under way.
  */
 export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions): Promise<number> {
   if (keys) {
@@ -53,7 +54,10 @@ export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions)
     );
   }
   const shelf = toShelf(place);
-  const record = await readOrMake(shelf);
+  const record = await shelf.read();
+  if (record === undefined)
+    throw new Problem("bad-request", `There is no identity yet (${shelf.name}): nothing was changed`);
+  if (!isRecord(record)) throw unreadable(shelf);
   const now = Math.floor(clock.now() / 1000);
   if (record.keys.some(({ signs_from }) => signs_from > now))
     throw new Problem("bad-request", "A new key has been made and does not sign yet: nothing was changed");

@@ -156,7 +156,15 @@ describe("our identity", () => {
         expect(idsOf(await open(options))).to.deep.equal([`${next} active`, `${old} retired`]);
       });
 
+    it("does not begin where there is none, as in a wrong folder", async () => {
+      const error = await rotateIdentity({ dataDir: dataDir(), clock }).catch((thrown: unknown) => thrown);
+      expect(error).to.have.property("code", "bad-request");
+      expect(String(error)).to.include(`There is no identity yet (${file()}): nothing was changed`);
+      expect(readdirSync(folder)).to.deep.equal([]);
+    });
+
     it("does not begin a second change before the first is over", async () => {
+      await open();
       await rotateIdentity({ dataDir: dataDir(), clock });
       const error = await rotateIdentity({ dataDir: dataDir(), clock }).catch((thrown: unknown) => thrown);
       expect(String(error)).to.match(/nothing was changed/);
