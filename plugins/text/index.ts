@@ -19,7 +19,8 @@ export default definePlugin("text", async ({ llm }) => {
     aura: {
       check: checkTarget,
       async run({ target }, { signal }) {
-        const read = await llm.answer<Aura>({ service: "aura", instructions: aura, data: target, signal });
+        const asked = { service: "aura", instructions: aura, data: target, schema: AURA, signal };
+        const read = await llm.answer<Aura>(asked);
         return { ...read, tier: tierOf(read.score) };
       },
     },
@@ -39,12 +40,26 @@ function checkTarget({ target }: { readonly target: string }): void {
   });
 }
 
-/** The part of schemas/AuraResponse.json that the language model writes. */
 interface Aura {
   readonly color: string;
   readonly score: number;
   readonly description: string;
 }
+
+/** The part of schemas/AuraResponse.json that the language model writes. */
+const AURA = {
+  type: "object",
+  properties: {
+    color: { type: "string", pattern: "^\\s*\\S", description: "Its colour, in a few free words." },
+    score: { type: "integer", minimum: 0, maximum: 9999, description: "0 to 9999, higher is stronger." },
+    description: {
+      type: "string",
+      pattern: "^\\s*\\S",
+      description: "What it looks and feels like, in two to four sentences.",
+    },
+  },
+  required: ["color", "score", "description"],
+};
 
 const readPrompt = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, "prompts", `${name}.txt`), "utf8");

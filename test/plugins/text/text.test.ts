@@ -15,6 +15,8 @@ const ROAST = { roast: "Ha.", target_summary: "A test." };
 const ANSWERS = { roast: ROAST, aura: AURA, grade: GRADE };
 const LONGEST = { roast: 8000, aura: 4000, grade: 6000 };
 const recordingOf = (id: string): string => `plugins/text/recordings/llm/${id}.json`;
+const readSchema = (name: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `../../../schemas/${name}.json`), "utf8"));
 const open = (id: string, url = URL): Promise<Serve> => serve(id, text, createHost({ llm: createServicesLlm(url) }));
 
 describe("a text service by the recorded answers of OpenAI's API", () => {
@@ -132,7 +134,7 @@ describe("a text service", () => {
       expect(server.asked).to.have.length(2);
     });
 
-    for (const field of Object.keys(answer))
+    for (const field of Object.keys(answer).filter((name) => name !== "tier"))
       it(`${id} sells no answer without ${field}`, async () => {
         const blank = Array.isArray(answer[field as never]) ? [] : " \n";
         server.behave(say({ ...answer, [field]: undefined }), say({ ...answer, [field]: blank }));
@@ -150,6 +152,16 @@ describe("a text service", () => {
     expect(problem).to.have.property("code", "upstream-failed");
   });
 
+  it("aura asks the model for all but the tier, as the output schema describes it", async () => {
+    const { tier: _, ...asked } = AURA;
+    server.behave(say(asked));
+    expect(await (await open("aura", server.url))({ target: "x" })).to.deep.equal(AURA);
+    const said = server.asked[0]?.body.messages[0]?.content ?? "";
+    const { properties } = readSchema("AuraResponse");
+    for (const field of Object.keys(asked)) expect(said).to.contain(`"${field}":${JSON.stringify(properties[field])}`);
+    expect(said).not.to.contain("tier");
+  });
+
   it("aura gives the tier of its score, whatever the model makes of it", async () => {
     const ask = await open("aura", server.url);
     for (const [score, tier] of [
@@ -157,14 +169,13 @@ describe("a text service", () => {
       [8999, "A"],
       [0, "F"],
     ] as const) {
-      server.behave(say({ ...AURA, score, tier: "C" }));
+      server.behave(say({ ...AURA, score, tier: "S+" }));
       expect(await ask({ target: "x" })).to.include({ score, tier });
     }
   });
 
   it("aura says in its schema where its tiers begin", () => {
-    const schema = JSON.parse(readFileSync(join(import.meta.dirname, "../../../schemas/AuraResponse.json"), "utf8"));
-    const bands = [...schema.properties.tier.description.matchAll(/([SABCD]) from (\d+)/g)];
+    const bands = [...readSchema("AuraResponse").properties.tier.description.matchAll(/([SABCD]) from (\d+)/g)];
     expect(bands.map(([, tier]) => tier).join("")).to.equal("SABCD");
     for (const [, tier, least] of bands) {
       expect(tierOf(Number(least))).to.equal(tier);
