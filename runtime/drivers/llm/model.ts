@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import { type AnswerForm, FIRST_DIALECT, toParameters, toPlainer } from "./dialect.ts";
 import type { Message } from "./messages.ts";
 
@@ -55,5 +56,11 @@ function toCompletion(completion: Partial<OpenAI.ChatCompletion> | string | null
   const { message, finish_reason } = choice;
   if (message.refusal || finish_reason === "content_filter")
     throw new Problem("upstream-failed", "The language model declined to answer");
-  return { text: typeof message.content === "string" ? message.content : "", isCut: finish_reason === "length" };
+  return { text: toText(message.content), isCut: finish_reason === "length" };
+}
+
+/** Some endpoints (Mistral's for reasoning models) answer in parts, of which those with a `text` are the answer. */
+function toText(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.map((part) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("");
 }

@@ -92,12 +92,14 @@ describe("a language model", () => {
     const draft = '{"word": "perhaps"}';
     const good = JSON.stringify(GOOD);
     const other = JSON.stringify({ ...GOOD, score: 1 });
-    const wrapped: Record<string, string> = {
+    const toPart = (text: string): object => ({ type: "text", text });
+    const wrapped: Record<string, string | object> = {
       "reasoning with a draft before it": `<think>\nFirst ${draft}.\n</think>\n${good}`,
       "reasoning without its opening tag": `Let me see: ${draft}\n</think>\n\n${good}`,
       "reasoning that holds the object itself": `<think>${good}</think>`,
       "reasoning in brackets": `[THINK]First ${other}[/THINK]${good}`,
       "reasoning in a channel": `<|channel|>analysis<|message|>${other}<|end|><|start|>assistant<|channel|>final<|message|>${good}`,
+      "parts, and reasoning apart": [{ thinking: [{ text: other }] }, ...[good.slice(0, 9), good.slice(9)].map(toPart)],
       "the same object twice": `${good}\n\nIn short: ${good}`,
       "a fence": `\`\`\`json\n${good}\n\`\`\``,
       "prose around it": `Here you are: ${good}\nHope that helps!`,
@@ -125,11 +127,7 @@ describe("a language model", () => {
       ["is broken JSON", say('{"word": "yes", "score": 7'), /It holds no JSON object/],
       ["is nothing but braces", say("{".repeat(900_000)), /It holds no JSON object/],
       ["has two answers", say('{"word":"no","score":1} No: {"word":"yes","score":7}'), /several answers/],
-      [
-        "has two answers in its reasoning",
-        say('<think>{"word":"no","score":1} {"word":"a","score":2}</think>'),
-        /several/,
-      ],
+      ["reasons to two answers", say('<think>{"word":"no","score":1} {"word":"a","score":2}</think>'), /several/],
       ["was cut off while it reasoned", say('<think>Perhaps {"word":"no","score":1}', { finish: "length" }), /cut off/],
       ["never ended its reasoning", say('<think>Perhaps {"word":"no","score":1}'), /It holds no JSON object/],
       ["was cut off", say('{"word": "ye', { finish: "length" }), /cut off/],

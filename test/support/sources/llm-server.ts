@@ -56,12 +56,12 @@ export async function openLlmServer(): Promise<LlmServer> {
   };
 }
 
-/** Answers with a text in many small chunks; an object is sent as JSON. */
+/** Answers with a text in many small chunks; an object is sent as JSON, a list as the parts of the answer. */
 export const say =
   (content: string | object | null, { finish = "stop", refusal = null as string | null } = {}): Behaviour =>
   async ({ body }, response) => {
-    const text = typeof content === "object" && content !== null ? JSON.stringify(content) : content;
-    const message = { role: "assistant", content: text, refusal };
+    const isSent = typeof content !== "object" || content === null || Array.isArray(content);
+    const message = { role: "assistant", content: isSent ? content : JSON.stringify(content), refusal };
     const completion = {
       id: "chatcmpl-1",
       object: "chat.completion",
