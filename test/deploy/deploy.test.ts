@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Agent, fetch as fetchThrough } from "undici";
 import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
-import { toShop } from "../rails/shop.ts";
+import { balanceOf, toShop } from "../rails/shop.ts";
 import { findProgram } from "../run/programs.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { eventually } from "../support/eventually.ts";
@@ -64,6 +64,35 @@ describe("the unit for systemd", () => {
   });
 });
 
+/** A service that works until its caller has left. */
+const WAIT = {
+  "manifests/wait.yaml": `id: wait
+title: Wait
+description: Waits.
+route: POST /v1/wait
+price: "0.01"
+handler: wait.wait
+deadline_seconds: 120
+input: { type: object }
+output: { type: object }
+tags: [test]
+examples: [{ input: {} }]
+`,
+  "plugins/wait.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("wait", ({ log }) => ({
+  wait: (_input, { signal }) =>
+    new Promise((_resolve, reject) => {
+      log.warn("wait.begun");
+      signal.addEventListener("abort", () => {
+        log.warn("wait.left");
+        reject(signal.reason);
+      });
+    }),
+}));
+`,
+};
+
 describe("the sites for proxies", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
@@ -77,7 +106,7 @@ describe("the sites for proxies", () => {
     seller = await startSeller({
       sandbox,
       dataDir: data.path,
-      dir: await makeDirectory(toShop([])),
+      dir: await makeDirectory({ ...toShop([]), ...WAIT }),
       env: { TRUST_PROXY: "1" },
     });
   });
@@ -99,25 +128,27 @@ describe("the sites for proxies", () => {
     await removeDirectories();
   });
 
-  /** Starts a proxy and buys through it. */
+  const said = (event: string): number => seller.output().split(event).length - 1;
+
+  /** Starts a proxy, buys through it, and leaves a call that then is not charged. */
   async function sellThrough(program: string, args: readonly string[], url: string): Promise<void> {
     const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     proxy = spawn(findProgram(program) ?? program, args, { stdio: ["ignore", "ignore", "pipe"], env });
-    let said = "";
+    let complaint = "";
     proxy.stderr?.on("data", (chunk: Buffer) => {
-      said = `${said}${chunk}`.slice(-1500);
+      complaint = `${complaint}${chunk}`.slice(-1500);
     });
     const through = (async (input: string | URL | Request, init?: RequestInit) => {
       const request = new Request(input, init);
       const body = request.body ? { body: await request.text() } : {};
-      const { method } = request;
-      return fetchThrough(request.url, { method, headers: [...request.headers], ...body, dispatcher: agent });
+      const { method, signal } = request;
+      return fetchThrough(request.url, { method, signal, headers: [...request.headers], ...body, dispatcher: agent });
     }) as unknown as typeof fetch;
     await eventually(() =>
       through(`${url}/health`).then(
         ({ ok }) => ok,
         () => {
-          if (proxy?.exitCode !== null) throw new Error(`${program} has ended: ${said}`);
+          if (proxy?.exitCode !== null) throw new Error(`${program} has ended: ${complaint}`);
           return false;
         },
       ),
@@ -128,9 +159,20 @@ describe("the sites for proxies", () => {
     const response = await pay(`${url}/v1/toss`, json({ coins: 2 }));
     expect(response.status).to.equal(200);
     expect(receiptOf(response)).to.include({ success: true });
+
+    const { buyer, rpc, tokens } = sandbox.description;
+    const held = (): Promise<bigint> => balanceOf(rpc.base!, tokens.base!, buyer.evm.address);
+    const [before, begun, left] = [await held(), said("wait.begun"), said("wait.left")];
+    const leaving = new AbortController();
+    const waiting = pay(`${url}/v1/wait`, { ...json({}), signal: leaving.signal }).catch(() => {});
+    await eventually(() => said("wait.begun") > begun);
+    leaving.abort();
+    await waiting;
+    await eventually(() => said("wait.left") > left);
+    expect(await held()).to.equal(before);
   }
 
-  withProgram("nginx").it("nginx.conf sells over TLS", async () => {
+  withProgram("nginx").it("nginx.conf sells over TLS, and tells of callers who leave", async () => {
     const [port, plain] = [await findFreePort(), await findFreePort()];
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes", "-newkey", "rsa:2048"];
@@ -164,7 +206,7 @@ http { access_log off; ${folders} include ${folder}/site.conf; }`,
     expect(redirected.headers.get("location")).to.match(/^https:\/\/.*\/docs$/);
   });
 
-  withProgram("caddy").it("Caddyfile sells over TLS", async () => {
+  withProgram("caddy").it("Caddyfile sells over TLS, and tells of callers who leave", async () => {
     const port = await findFreePort();
     const site = replaceAll(read("Caddyfile"), {
       "127.0.0.1:4021": new URL(seller.url).host,
