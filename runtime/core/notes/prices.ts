@@ -20,19 +20,23 @@ export async function notePrices(
   services: readonly Priced[],
   now: number,
 ): Promise<void> {
-  const known = (await store.get<Sheet>(KEY)) ?? {};
+  const known = await readSheet(store);
   const asked = new Map(services.map(({ id, price }) => [id, price ?? null]));
-  const changed = [...new Set([...Object.keys(known), ...asked.keys()])].filter(
-    (id) => (known[id]?.at(-1)?.price ?? undefined) !== (asked.get(id) ?? undefined) || !known[id],
+  const changed = [...new Set([...known.keys(), ...asked.keys()])].filter(
+    (id) => (known.get(id)?.at(-1)?.price ?? undefined) !== (asked.get(id) ?? undefined) || !known.has(id),
   );
   if (changed.length === 0) return;
-  const added = changed.map((id) => {
+  for (const id of changed) {
     const change: PriceChange = { at: now, price: asked.get(id) ?? null };
-    return [id, [...(known[id] ?? []), change].slice(-MOST)] as const;
-  });
-  await store.set(KEY, { ...known, ...Object.fromEntries(added) });
+    known.set(id, [...(known.get(id) ?? []), change].slice(-MOST));
+  }
+  await store.set(KEY, Object.fromEntries(known));
 }
 
 /** The prices of a service, oldest first; empty for one that was never offered. @throws Problem `unavailable`. */
 export const readPrices = async (store: Pick<Store, "get">, service: string): Promise<readonly PriceChange[]> =>
-  new Map(Object.entries((await store.get<Sheet>(KEY)) ?? {})).get(service) ?? [];
+  (await readSheet(store)).get(service) ?? [];
+
+/** A map, since a service may be called `constructor`. */
+const readSheet = async (store: Pick<Store, "get">): Promise<Map<string, readonly PriceChange[]>> =>
+  new Map(Object.entries((await store.get<Sheet>(KEY)) ?? {}));

@@ -92,6 +92,12 @@ describe("what is kept beside the book", () => {
     expect(await readPrices(store, "toString")).to.deep.equal([]);
   });
 
+  it("has the prices of a service with one of JavaScript's own names, and of those beside it", async () => {
+    const services = ["constructor", "toString", "roll"].map((id) => ({ id, price: "0.001" }));
+    for (const _ of [1, 2]) await notePrices(store, services, now);
+    for (const { id } of services) expect(await readPrices(store, id), id).to.deep.equal([{ at: now, price: "0.001" }]);
+  });
+
   it("lists a failed job once, however often it is told, the newest first", async () => {
     const failures = createJobFailures(store);
     const job = { service: "report", error: "no data", at: now };
