@@ -75,7 +75,9 @@ export async function resendWebhooks(
   let count = 0;
   try {
     const lost: Delivery[] = [];
-    for await (const delivery of deliveries.givenUp()) lost.push(delivery);
+    // Those of a receiver that the site no longer has stay where they are: nobody would send them.
+    for await (const delivery of deliveries.givenUp())
+      if (webhooks.some((webhook) => webhook.id === delivery.endpoint)) lost.push(delivery);
     for (const delivery of lost) {
       if (!what.givenUp && !what.ids.includes(delivery.event.id)) continue;
       await put(delivery.endpoint, delivery.event);
@@ -96,7 +98,7 @@ export async function resendWebhooks(
     const lines = book.find(id);
     for (const line of lines) await tell(toBookEvent(line));
     if (lines.length === 0 && !(await hurry(id)))
-      throw new Problem("not-found", `Neither the book nor the messages that wait or were given up know ${id}`);
+      throw new Problem("not-found", `Neither the book nor the messages to the site's receivers know ${id}`);
   }
 
   /** Sends a message that waits for its next attempt; returns whether there is one. */

@@ -86,6 +86,23 @@ describe("a shop with webhooks", () => {
     expect(unknown).to.have.property("code", "not-found");
   });
 
+  it("keeps what was given up for a receiver that the site no longer has", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const event = { id: "job.failed_8", type: "job.failed", at: Date.now(), data: { job_id: "8" } } as const;
+    await createDeliveries(store).giveUp("former:job.failed_8", {
+      endpoint: "former",
+      event,
+      since: 0,
+      failures: 14,
+      notBefore: 0,
+    });
+    await store.close();
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const config = { dataDir: shop.dataDir, redisUrl: undefined };
+    expect(await resendWebhooks(config, site, { ids: [], givenUp: true })).to.equal(0);
+    expect(await listWebhooks(config, site)).to.have.deep.nested.property("[0].id", event.id);
+  });
+
   it("is told which lines by the same days and times as the book's other commands, whatever the time zone", async () => {
     const resend = (...span: string[]) =>
       runPayphone(["webhooks", "resend", ...span], { PAYPHONE_DATA_DIR: shop.dataDir, TZ: "Asia/Tokyo" });
