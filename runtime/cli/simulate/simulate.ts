@@ -4,6 +4,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
 import { parseRoute } from "../../core/set/route.ts";
 import { describeSandbox } from "../books/chains.ts";
+import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import { loadSet } from "../set/load.ts";
 import type { Terminal } from "../terminal.ts";
@@ -33,7 +34,7 @@ const DEAREST_USD = "0.05";
  * their own; some have no money, some leave early, some repeat a payment. @returns whether the buyers' counts, the
  * chains and the book agree in the end.
  * @throws Problem `unavailable` when no sandbox runs there, `bad-request` when it sells nothing that can be bought this
- *   way.
+ *   way, or its book is not here.
  */
 export async function simulate(config: Config, command: SimulateCommand, terminal: Terminal): Promise<boolean> {
   const { dir, buyers: count, minutes, url, pause } = command;
@@ -45,6 +46,7 @@ export async function simulate(config: Config, command: SimulateCommand, termina
       "bad-request",
       `Nothing in ${dir} costs at most $${DEAREST_USD} a call and is paid on an EVM rail`,
     );
+  await withBooks(config, { dir, sandbox: true }, async () => {}); // Before the trade, which takes minutes.
   const from = Date.now();
   const purses = await makePurses(count);
   const buyers = purses.map((purse, at): Buyer => {

@@ -79,6 +79,13 @@ describe("payphone simulate", () => {
     expect(code, out + err).to.equal(0);
   });
 
+  it("says before anybody buys that the sandbox's book is elsewhere", async () => {
+    const env = { PAYPHONE_DATA_DIR: join(data.path, "elsewhere"), PAYPHONE_URL: sandbox.url };
+    const { err, code } = await runPayphone(["simulate", "--dir", dir, "--minutes", "0.01"], env);
+    expect(err).to.match(/^payphone: There is no store in .*elsewhere/);
+    expect(code).to.equal(2);
+  });
+
   it("does not take a seller for a sandbox that is none", async () => {
     const { err, code } = await runPayphone(["simulate", "--url", "http://127.0.0.1:9"], {
       PAYPHONE_DATA_DIR: data.path,
