@@ -108,6 +108,21 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await close();
   });
 
+  it("keep the keyboard's place, and how far a table was scrolled, when their figures are renewed", async () => {
+    const { page, close } = await visit(browser, entry, NARROW, (opened) => opened.clock.install());
+    const table = page.locator("#_best .scroll");
+    const count = Number.parseInt(await table.locator("td").nth(3).innerText(), 10);
+    await table.locator("a").first().focus();
+    await page.evaluate('document.querySelector("#_best .scroll").scrollLeft = 100');
+    const pay = await stockFetch(shop.sandbox, "base");
+    expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
+    await page.clock.fastForward(10_000);
+    await table.locator("td:nth-child(4)", { hasText: new RegExp(`^${count + 1}$`) }).waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).to.equal("toss");
+    expect(await page.evaluate('document.querySelector("#_best .scroll").scrollLeft')).to.equal(100);
+    await close();
+  });
+
   it("show what strangers write as it stands, run none of it, and stay small", async () => {
     const evil = [
       '"><img src=x onerror=alert(1)>',

@@ -96,11 +96,19 @@ async function refresh() {
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live]")) {
       const newer = next.getElementById(part.id);
-      if (newer && newer.innerHTML !== part.innerHTML)
-        part.replaceChildren(...document.importNode(newer, true).childNodes);
+      if (newer) renew(part, newer);
     }
     told.textContent = "";
   } catch {
     told.textContent = "The shop does not answer: these figures are old.";
   }
+}
+
+/** Takes over what differs, and nothing else: the focus, a selection and a scrolled table stay as they are. */
+function renew(part, newer) {
+  if (part.isEqualNode(newer)) return;
+  const [children, newChildren] = [[...part.childNodes], [...newer.childNodes]];
+  const isAlike = part.cloneNode().isEqualNode(newer.cloneNode()) && children.length === newChildren.length;
+  if (isAlike && children.length > 0) for (const [at, child] of children.entries()) renew(child, newChildren[at]);
+  else part.replaceWith(document.importNode(newer, true));
 }
