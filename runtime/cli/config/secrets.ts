@@ -1,16 +1,23 @@
 import { readFileSync } from "node:fs";
-import type { SiteManifest } from "../../core/set/manifest.ts";
+import { CREDENTIAL } from "../../core/proxy/credential.ts";
+import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import { isSecretName, keysOf } from "../../core/upstream/keys.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
-import { HEADERS } from "./values.ts";
+import { HEADERS, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
+
+/** The parts of a set that name secrets. */
+export interface SecretSet {
+  readonly site: SiteManifest;
+  readonly manifests: readonly Pick<Manifest, "needs">[];
+}
 
 /** Every secret in the configuration: texts that must not appear in the log. */
 export function secretsOf(
   { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, collector, env }: Config,
-  { rails, upstreams = [], facilitators = [], webhooks = [] }: SiteManifest,
+  { site: { rails, upstreams = [], facilitators = [], webhooks = [] }, manifests }: SecretSet,
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
@@ -21,11 +28,13 @@ export function secretsOf(
       ...keysOf(one).map((key) => key.variable),
       ...(one.env ?? []).filter(isSecretName),
     ]),
+    ...manifests.flatMap(({ needs = [] }) => needs.filter(isSecretName)),
   ];
   const settlers = facilitators.flatMap(({ variable, headers }) => [variable && env[variable], ...toValues(headers)]);
   // Providers' URLs may hold their keys.
-  const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]);
-  return [
+  const places = ["FACILITATOR_URL", "LLM_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+  const sources = [...variables, ...places].map((name) => name && env[name]);
+  const texts = [
     ...keys,
     ...identity,
     ...(identityKeys ?? []).map(toKeyText),
@@ -39,7 +48,8 @@ export function secretsOf(
     llm?.apiKey,
     ...settlers,
     ...Object.values(facilitator.headers),
-  ].filter((secret) => secret !== undefined);
+  ];
+  return texts.flatMap((text) => (text === undefined ? [] : toForms(text.trim())));
 
   /** The values of the headers in a variable. */
   function toValues(variable: string | undefined): string[] {
@@ -47,4 +57,20 @@ export function secretsOf(
     const headers = createReader(env, (path) => readFileSync(path, "utf8")).secret(variable, HEADERS);
     return Object.values(headers ?? {});
   }
+}
+
+/** A secret as it was given. A URL also as it is asked, and the credentials within it. */
+function toForms(text: string): readonly string[] {
+  const asked = WEB_URL.parse(text);
+  return asked === undefined ? [text] : [text, asked, new URL(asked).password, ...hiddenIn(asked)];
+}
+
+/** Keys that providers put into URL paths: long, with letters and digits. */
+const PATH_KEY = /^(?=.*\d)(?=.*[a-z])[\w:.~-]{20,}$/i;
+
+/** The credentials in the path and the query of a URL. */
+export function hiddenIn(url: string): readonly string[] {
+  const { pathname, searchParams } = new URL(url);
+  const inQuery = [...searchParams].filter(([name, value]) => CREDENTIAL.test(name) || PATH_KEY.test(value));
+  return [...pathname.split("/").filter((part) => PATH_KEY.test(part)), ...inQuery.map(([, value]) => value)];
 }

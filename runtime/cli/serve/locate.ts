@@ -1,8 +1,8 @@
 import { Problem } from "../../api/problem.ts";
-import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import { createReader, type Env } from "../config/reader.ts";
+import { hiddenIn } from "../config/secrets.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";
 
 /** The URL of an upstream, and the credentials to send. */
@@ -41,13 +41,4 @@ export function locate(upstream: UpstreamManifest, env: Env): Located {
     ...(Object.keys(query).length > 0 && { query }),
     ...(hidden.length > 0 && { hidden }),
   };
-}
-
-/** Keys that providers put into URL paths: long, with letters and digits. */
-const PATH_KEY = /^(?=.*\d)(?=.*[a-z])[\w:.~-]{20,}$/i;
-
-function hiddenIn(text: string): string[] {
-  const { pathname, searchParams } = new URL(text);
-  const inQuery = [...searchParams].filter(([name, value]) => CREDENTIAL.test(name) || PATH_KEY.test(value));
-  return [...pathname.split("/").filter((part) => PATH_KEY.test(part)), ...inQuery.map(([, value]) => value)];
 }

@@ -84,7 +84,7 @@ const BREATH_MS = 10;
 export async function run(options: RunOptions): Promise<Running> {
   const { set, config, sandbox, isRenamed = false, isFollower, note } = options;
   const log = options.log ?? createLog({ level: config.logLevel });
-  log.conceal(secretsOf(config, set.site));
+  log.conceal(secretsOf(config, set));
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
   const own = options.server ? undefined : await openServer({ host: config.host, port: config.port });
@@ -106,7 +106,7 @@ export async function run(options: RunOptions): Promise<Running> {
   });
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
-    for (const { site } of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, site));
+    for (const each of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, each));
     const notes = next === set && note !== undefined ? [note] : [];
     const sold = { set: next, digest, retired, knownRails, notes, sandbox: sandbox?.(next) };
     return compose({ ...sold, config, baseUrl, store: shared, books, clock, log, monitor, trace: tracing.trace });

@@ -39,7 +39,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
       output += line;
     },
   };
-  const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site), destination });
+  const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set), destination });
   const [server, store] = await Promise.all([openServer({ host: "127.0.0.1", port: 0 }), openStore(config)]);
   const books = createBookAccess(config);
   const parts = { set, config, baseUrl: server.url, store, books, clock, log };

@@ -76,7 +76,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
       state.output += line;
     },
   };
-  const log = createLog({ level: "info", secrets: secretsOf(config, site), destination });
+  const log = createLog({ level: "info", secrets: secretsOf(config, set), destination });
   const store = createMemoryStore(clock.now);
   const none = { evm: new Map(), solana: new Map(), tokens: new Map() };
   const recorded = toSandboxSources({ set, own: { env, llm: undefined }, sandbox: { chains: none }, online: false });

@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import type { Env } from "../../../runtime/cli/config/reader.ts";
+import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
+import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
+import { createLog } from "../../../runtime/drivers/log.ts";
+
+const site = { rails: [{ pay_to: "BASE_PAYMENT_ADDRESS", rpc: "BASE_RPC_URL" }] } as unknown as SiteManifest;
+
+/** What the log writes of a text. */
+function logged(env: Env, text: string, needs: readonly string[] = []): string {
+  let written = "";
+  const log = createLog({ destination: { write: (line) => (written += line) } });
+  log.conceal(secretsOf(readConfig(env), { site, manifests: [{ needs }] }));
+  log.warn("a.failed", { error: new Error(text) });
+  return (JSON.parse(written) as { error: { message: string } }).error.message;
+}
+
+describe("the secrets that the log leaves out", () => {
+  const url = "https://base.example/v2/0123456789abcdefghij";
+
+  for (const given of [url, `${url}/`, ` ${url}\n`, url.replace("base.example", "BASE.example:443")])
+    it(`has the URL of a node, as it is asked and as it is given: ${JSON.stringify(given)}`, () => {
+      expect(logged({ BASE_RPC_URL: given }, `POST ${url} failed`)).to.equal("POST [removed] failed");
+      expect(logged({ BASE_RPC_URL: given }, `${given.trim()}: 500`)).to.match(/^\[removed\]\/?: 500$/);
+    });
+
+  it("has the credentials within a URL, which answers repeat without the rest", () => {
+    for (const name of ["BASE_RPC_URL", "FACILITATOR_URL", "LLM_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {
+      const env = { [name]: `${url}?key=s3cret-s3cret`, LLM_MODEL: name === "LLM_BASE_URL" ? "one" : "" };
+      expect(logged(env, "no such path: /v2/0123456789abcdefghij")).to.equal("no such path: /v2/[removed]");
+      expect(logged(env, "unknown key s3cret-s3cret")).to.equal("unknown key [removed]");
+    }
+    expect(logged({ BASE_RPC_URL: "https://me:hunter22@base.example" }, "hunter22")).to.equal("[removed]");
+  });
+
+  it("has what plugins are given as keys and tokens", () => {
+    const env = { WEATHER_API_KEY: "weather-1234", WEATHER_UNIT: "celsius-degrees" };
+    const said = logged(env, "weather-1234 celsius-degrees", Object.keys(env));
+    expect(said).to.equal("[removed] celsius-degrees");
+  });
+});
