@@ -176,6 +176,17 @@ describe("a call over HTTP", () => {
       );
     });
 
+    it("refuses a query that is not UTF-8, instead of guessing its text", async () => {
+      const asked = (query: string): Promise<Response> => get(`/v1/jobs/a?${query}`);
+      for (const query of ["n=caf%E9", "n=%E0%A4&x", "%FF=1"]) {
+        const response = await asked(query);
+        expect(response.status, query).to.equal(400);
+        expect((await jsonOf(response)).detail).to.equal("The query is not valid percent-encoded UTF-8");
+      }
+      for (const query of ["n=100%", "n=%zz", "n=caf%C3%A9+%EF%BF%BD", "n=%25E9"])
+        expect((await asked(query)).status, query).to.equal(200);
+    });
+
     it("answers HEAD as GET, without a body", async () => {
       const head = await get("/v1/jobs/7", {}, "HEAD");
       expect(head.status).to.equal(200);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Request } from "express";
 import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../../core/call.ts";
@@ -22,12 +23,14 @@ interface RestTerms extends InputTerms {
 /**
  * The unchecked input of a call: the JSON body of a POST, otherwise the query's strings (a list where a name is repeated);
  * the path's parameters are added.
- * @throws Problem `invalid-input`, `unsupported-media-type`, `payload-too-large` for too many fields, and what `receiveBody` throws.
+ * @throws Problem `invalid-input`, `unsupported-media-type`, `bad-request` for a query that is not UTF-8,
+ * `payload-too-large` for too many fields, and what `receiveBody` throws.
  */
 export async function readRequestInput(request: Request, terms: RestTerms): ReturnType<Invocation["input"]> {
   const { params } = request;
   const inPath = Object.keys(params);
   if (request.method !== "POST") {
+    checkQuery(request);
     const { x402Version: _, ...texts } = request.query;
     return { value: { ...texts, ...params }, from: "query", inPath };
   }
@@ -53,6 +56,13 @@ export async function readRequestText(request: Request, terms: InputTerms): Prom
   await countFields(shape.fields, terms);
   const text = isSafeToParse(bytes, shape) ? bytes.toString().replace(/^\ufeff/, "") : "";
   return { text, bytes: bytes.length };
+}
+
+/** Where bytes are encoded that are not UTF-8, the parser of queries puts U+FFFD. A stray `%` stands for itself. */
+function checkQuery({ url }: Request): void {
+  const encoded = url.slice(url.indexOf("?") + 1).match(/(?:%[0-9a-f]{2})+/gi) ?? [];
+  if (encoded.every((bytes) => isUtf8(Buffer.from(bytes.replaceAll("%", ""), "hex")))) return;
+  throw new Problem("bad-request", "The query is not valid percent-encoded UTF-8");
 }
 
 /** An absent body is reported as missing, whatever its headers say. */
