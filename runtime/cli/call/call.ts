@@ -90,9 +90,10 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
 }
 
 /** The notice for an interruption while a job is followed: the payment stays made. */
-function toInterruption({ receipt, result }: Report): string {
-  if (!receipt?.success) return "interrupted: nothing was paid";
-  return `interrupted: it is paid for, and goes on; ${textField(result, "status_url")} tells how it stands`;
+function toInterruption({ payment, result }: Report): string {
+  if (result === undefined) return "interrupted: nothing was paid";
+  const how = payment ? "it is paid for, and goes on" : "it goes on";
+  return `interrupted: ${how}; ${textField(result, "status_url")} tells how it stands`;
 }
 
 async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
@@ -110,7 +111,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   terminal.err(`${target.request.method} ${target.request.url}`);
   const first = await ask(target.request, { signal: terminal.signal });
   if (isResult(first)) return deliver(first, options, terminal, report);
-  if (first.status !== 402) throw toSellerProblem(first);
+  if (first.status !== 402) throw toSellerProblem(first, true);
   const asksForThePrice = options.dryRun && options.input === undefined;
   if ((options.check ?? true) && !asksForThePrice) checkInput(target.request, first);
   const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
@@ -183,10 +184,13 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     delete report.resume;
   }
   if (isResult(answer)) deliver(answer, options, terminal, report);
-  if (isResult(answer) || receipt?.success)
+  if (receipt?.success ?? isResult(answer))
     terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
-  else if (!report.resume) terminal.err("No receipt came: by the seller's account, nothing was paid.");
-  if (!isResult(answer)) throw toSellerProblem(answer, receipt);
+  else if (!report.resume)
+    terminal.err(
+      `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid.`,
+    );
+  if (!isResult(answer)) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
 }
 
 /** Waits for the job when the result is an accepted job and the buyer wants to wait. */
@@ -215,10 +219,10 @@ function deliver({ json, text }: SellerResponse, options: CallOptions, { out, er
     say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
 }
 
-/** The error for an answer without a result. */
-function toSellerProblem(answer: SellerResponse, receipt?: SettleResponse): Problem {
+/** The error for an answer without a result. @param isUnpaid whether nothing can have been paid for it */
+function toSellerProblem(answer: SellerResponse, isUnpaid: boolean, receipt?: SettleResponse): Problem {
   const { status, json, text } = answer;
-  const code = status === 422 ? "invalid-input" : "upstream-failed";
+  const code = status === 422 && isUnpaid ? "invalid-input" : "upstream-failed";
   return new Problem(code, texts.toFailureText(answer, receipt), {
     members: { status, answer: json ?? text },
   });

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { recoverTypedDataAddress } from "viem/utils";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { run } from "./run.ts";
-import { JPYC_OFFER, PAY_TO, RESULT, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
+import { JPYC_OFFER, PAID, PAY_TO, RESULT, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
 interface Authorization {
   readonly from: Hex;
@@ -86,6 +86,15 @@ describe("payphone call", () => {
     expect(err).to.include("  paid         0.001 USDC\n  network      USDC on Base, eip155:8453\n  payer        0x1\n");
     expect(err).to.include(`  transaction  ${TRANSACTION}\n  explorer     https://basescan.org/tx/${TRANSACTION}\n`);
     expect(err).to.match(/\n {2}time {9}\d+ ms$/);
+  });
+
+  it("calls nothing paid whose receipt is of a failure", async () => {
+    const receipt = { success: false, errorReason: "no", transaction: "", network: "eip155:8453" };
+    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    seller.script.answers = [{ ...PAID, headers }];
+    const { code, err } = await run({ url: seller.url });
+    expect(code).to.equal(0);
+    expect(err).to.match(/\nThe receipt is of a failure: by the seller's account, nothing was paid\.$/);
   });
 
   it("says what it pays, and from whose wallet, before it pays", async () => {

@@ -58,7 +58,8 @@ describe("payphone call for a job", () => {
     expect(other.err).to.contain("the job is FAILED: no source answered; the seller pays it back by hand");
   });
 
-  it("says that it is paid for and goes on when the buyer leaves", async () => {
+  it("says that it is paid for and goes on when the buyer leaves, also without a receipt", async () => {
+    seller.script.answers = [{ status: 200, body: { job_id: "1", status: "accepted", status_url: statusUrl } }];
     seller.script.polls = [poll({ status: "IN_PROGRESS", step: "count" })];
     const stop = new AbortController();
     const heard = (line: string): void => void (line === "count" && stop.abort());

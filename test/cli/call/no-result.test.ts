@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { expect } from "chai";
 import { run } from "./run.ts";
 import { PAID, type Seller, startSeller } from "./seller.ts";
@@ -30,6 +31,16 @@ describe("payphone call, when the seller gives no result,", () => {
         "Request id: r-1",
       ].join("\n"),
     );
+  });
+
+  it("does not end like an unpaid call when the input was refused and charged, or perhaps charged", async () => {
+    seller.script.answers = [{ ...PAID, status: 422, body: { detail: [{ loc: ["body"], msg: "No" }] } }];
+    expect(await lastWords(1)).to.match(/^payphone: 422 The input was refused:/);
+    seller.script.answers = [undefined, { status: 422, body: { detail: [] } }];
+    const { code, out } = await run({ url: seller.url, json: true });
+    const { error, resume } = JSON.parse(out);
+    rmSync(resume);
+    expect([code, error.code]).to.deep.equal([1, "upstream-failed"]);
   });
 
   it("says why a payment was refused", async () => {
