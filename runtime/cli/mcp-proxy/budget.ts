@@ -31,8 +31,8 @@ export const defaultSpendingDir = ({ XDG_STATE_HOME }: Env): string =>
   join(XDG_STATE_HOME || join(homedir(), ".local/state"), "payphone/spending");
 
 /**
- * Notes payments in one file a day. Each line is appended before the sum is read, so that two proxies together never
- * overspend.
+ * Notes payments in one file a day. Each line is appended before the file is read, and counts if it fits the limit beside
+ * those before it that count. So all proxies agree: two together never overspend, and what is refused takes nothing.
  */
 export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits, now: () => number): DailyBudget {
   return {
@@ -45,12 +45,10 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();
       const note = (line: object): Promise<void> => appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-      const takeBack = (why: string): Promise<void> => note({ id, at, usd: `-${cost}`, what: why });
-      await note({ id, at, usd: cost, what });
-      const spent = await sumUpTo(file, id);
-      if (spent <= toAtomic(perDay, SCALE)) return () => takeBack("not signed");
-      await takeBack("refused");
-      const before = toDecimal(spent - usd, SCALE);
+      await note({ id, at, usd: cost, most: perDay, what });
+      const { spent, counts } = await sumUpTo(file, id);
+      if (counts) return () => note({ id, at, usd: `-${cost}`, what: "not signed" });
+      const before = toDecimal(spent, SCALE);
       refuse(
         `this call costs ${cost} USD; ${before} of the ${perDay} that --max-usd-per-day allows are spent today (UTC)`,
       );
@@ -58,22 +56,31 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
   };
 }
 
-/** The sum of the lines up to the one with this id. @throws Problem `unavailable` when a line cannot be read. */
-async function sumUpTo(file: string, id: string): Promise<bigint> {
-  let sum = 0n;
+/** The sum up to the line with this id, and whether this line counts. @throws Problem `unavailable` for an unreadable line. */
+async function sumUpTo(file: string, id: string): Promise<{ readonly spent: bigint; readonly counts: boolean }> {
+  let spent = 0n;
   for (const text of (await readFile(file, "utf8")).split("\n").filter(Boolean)) {
     const line = read(text, file);
-    sum += line.usd;
-    if (line.id === id) return sum;
+    const counts = line.most === undefined || spent + line.usd <= line.most;
+    if (counts) spent += line.usd;
+    if (line.id === id) return { spent, counts };
   }
   throw unreadable(file);
 }
 
-/** The amount of a line; negative when it takes back a payment that was refused or not signed. */
-function read(text: string, file: string): { readonly id: string; readonly usd: bigint } {
+interface Line {
+  readonly id: string;
+  /** Negative when it takes back a payment that could not be signed. */
+  readonly usd: bigint;
+  /** The day's limit of the proxy that spends; a line without one counts in any case. */
+  readonly most?: bigint;
+}
+
+function read(text: string, file: string): Line {
   try {
-    const { id, usd } = JSON.parse(text) as { id: string; usd: string }; // Written by this module.
-    return { id, usd: usd.startsWith("-") ? -toAtomic(usd.slice(1), SCALE) : toAtomic(usd, SCALE) };
+    const { id, usd, most } = JSON.parse(text) as Record<"id" | "usd", string> & { most?: string }; // Written by this module.
+    const sum = usd.startsWith("-") ? -toAtomic(usd.slice(1), SCALE) : toAtomic(usd, SCALE);
+    return { id, usd: sum, ...(most !== undefined && { most: toAtomic(most, SCALE) }) };
   } catch {
     throw unreadable(file);
   }

@@ -47,10 +47,16 @@ describe("the budget of a paying proxy", () => {
   it("is shared by proxies, also by those that spend at the same moment", async () => {
     const asked = Array.from({ length: 40 }, () => told(open().spend(CENT, "a")));
     const answers = await Promise.all(asked);
-    expect(answers.filter((answer) => answer === "spent").length).to.be.within(1, 10);
-    const left = 10 - answers.filter((answer) => answer === "spent").length;
-    for (let at = 0; at < left; at += 1) expect(await told(open().spend(CENT, "b"))).to.equal("spent");
-    expect(await told(open().spend(CENT, "c"))).to.match(/per-day/);
+    expect(answers.filter((answer) => answer === "spent")).to.have.length(10);
+    for (const answer of answers.filter((one) => one !== "spent"))
+      expect(answer).to.include("; 0.1 of the 0.10 that --max-usd-per-day allows are spent today");
+  });
+
+  it("refuses nothing that fits for the sake of what does not fit at the same moment", async () => {
+    const asked = Array.from({ length: 20 }, (_, at) =>
+      told(open("1").spend(at === 10 ? 10n * CENT : 11n * CENT, "a")),
+    );
+    expect((await Promise.all(asked)).map((answer) => answer === "spent").indexOf(true)).to.equal(10);
   });
 
   it("begins anew with each day of UTC", async () => {
