@@ -126,8 +126,11 @@ function openSeller(url: string): {
       try {
         return (await client.request(asked, options)) as unknown as ToolResult;
       } catch (error) {
-        // The session may have ended: the next request opens a new one.
-        if (!(error instanceof ProtocolError)) opened = undefined;
+        if (!(error instanceof ProtocolError)) {
+          opened = undefined; // The session may have ended: the next request opens a new one.
+          const why = reasonOf((error as Error).cause ?? error);
+          throw new Problem("upstream-failed", `the call to ${url} failed: ${why}`, { cause: error });
+        }
         const challenge = toErrorResult(error);
         if (challenge) return challenge;
         throw error;

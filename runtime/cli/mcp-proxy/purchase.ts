@@ -10,7 +10,15 @@ import { checkArguments } from "../call/input-check.ts";
 import { chooseOffer, toOffers, worth } from "../call/offers.ts";
 import type { DailyBudget } from "./budget.ts";
 import type { LostPayments, SentPayment, ToolPayment } from "./lost.ts";
-import { challengeIn, refusalIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
+import {
+  challengeIn,
+  refusalIn,
+  secondsToRetry,
+  type ToolResult,
+  toFailure,
+  toRefusedCall,
+  transactionIn,
+} from "./results.ts";
 
 /** The parameters of `tools/call`. */
 export interface ToolRequest {
@@ -70,6 +78,11 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const { offers } = toOffers(challenge, rails);
     // Only dollar prices can be compared with the limits.
     const inDollars = offers.filter(({ rail }) => rail.currency === "usd");
+    if (inDollars.length === 0 && offers[0])
+      throw new Problem(
+        "payment-required",
+        `${tool.name} costs ${offers[0].rail.symbol}, not dollars. Nothing was paid.`,
+      );
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
     const takeBack = await budget.spend(worth(offer), tool.name);
@@ -114,7 +127,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     let isUnsure = false;
     const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
-      const answer = await ask(paid, signal).catch((error: Error) => error);
+      const answer = await ask(paid, signal).catch((error: Error) => toRefusedCall(error) ?? error);
       const seconds = answer instanceof Error ? pause : secondsToRetry(answer);
       if (!(answer instanceof Error) && seconds === undefined) return { answer, isUnsure };
       isUnsure ||= answer instanceof Error;

@@ -45,6 +45,15 @@ export const toErrorResult = (error: unknown): ToolResult | undefined =>
     ? { isError: true, content: [], structuredContent: field(error, "data") }
     : undefined;
 
+/** JSON-RPC's codes for a message, a method or parameters that will never do. */
+const HOPELESS: readonly unknown[] = [-32700, -32600, -32601, -32602];
+
+/** A JSON-RPC error for a paid call as a refusal, if sending the call again would not help. */
+export const toRefusedCall = (error: unknown): ToolResult | undefined =>
+  HOPELESS.includes(field(error, "code"))
+    ? { isError: true, content: [], structuredContent: { accepts: [], error: textField(error, "message") } }
+    : undefined;
+
 /** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;

@@ -208,7 +208,9 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const TOOL = { name: "free", arguments: {} };
     expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
     seller.forget();
-    await call(client, TOOL).catch(() => {}); // This one may fail; it is not sent twice.
+    const { isError, content } = await call(client, TOOL); // It is not sent twice.
+    expect(isError).to.equal(true);
+    expect(content[0]?.text).to.match(new RegExp(`^the call to ${seller.url} failed: Error POSTing to endpoint`));
     expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
     seller.server.close();
   });

@@ -26,6 +26,8 @@ describe("a purchase of payphone mcp-proxy", () => {
   let spent: number;
   let paid: unknown[];
   let maxTimeoutSeconds: number;
+  /** The rail of the offers. */
+  let railId: string;
   /** Whether the offers name the token's domain. */
   let isSignable: boolean;
   /** The seller's answers to calls with a payment, in turn; an error means that no answer comes. */
@@ -36,12 +38,13 @@ describe("a purchase of payphone mcp-proxy", () => {
   beforeEach(() => {
     spending = createDataDir();
     [now, spent, paid, answers, maxTimeoutSeconds, isSignable] = [Date.now(), 0, [], [], 300, true];
+    railId = "base";
   });
 
   afterEach(() => spending.remove());
 
   const challenge = (): ToolResult => {
-    const rail = rails.find(({ id }) => id === "base") as RailManifest;
+    const rail = rails.find(({ id }) => id === railId) as RailManifest;
     const { network, asset, domain } = rail;
     const extra = isSignable ? domain : {};
     const accepted = { scheme: "exact", network, asset, amount: "1000", payTo: `0x${"22".repeat(20)}` };
@@ -121,6 +124,20 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(content).to.deep.equal([{ type: "text", text }]);
       expect(spent).to.equal(1);
     });
+
+  it("that is answered with a JSON-RPC error about the call is called refused, and not sent again", async () => {
+    answers = [Object.assign(new Error("no such tool"), { code: -32602 })];
+    const { content } = await open(60_000)();
+    const text = "The payment for roll was refused: no such tool. It counts against today's budget.";
+    expect(content).to.deep.equal([{ type: "text", text }]);
+    expect(paid).to.have.length(1);
+  });
+
+  it("in yen is not made, and said to be no dollars", async () => {
+    railId = "polygon";
+    const why = await open(60_000)().then(String, ({ message }: Error) => message);
+    expect(why).to.equal("roll costs JPYC, not dollars. Nothing was paid.");
+  });
 
   it("that is refused after an answer was lost is said to have been taken, perhaps", async () => {
     const refused = { x402Version: 2, error: "authorization_used", resource: {}, accepts: [] };
