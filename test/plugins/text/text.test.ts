@@ -134,6 +134,11 @@ describe("a text service", () => {
       expect(server.asked).to.have.length(2);
     });
 
+    it(`${id} has room in the body for ${longest} characters of any kind, also escaped`, () => {
+      const { body_bytes = 65_536 } = readManifest(id) as { body_bytes?: number };
+      expect(body_bytes).to.be.at.least(`{"target": "${"\\ud83e\\udd84".repeat(longest)}"}`.length);
+    });
+
     for (const field of Object.keys(answer).filter((name) => name !== "tier"))
       it(`${id} sells no answer without ${field}`, async () => {
         const blank = Array.isArray(answer[field as never]) ? [] : " \n";
