@@ -14,9 +14,11 @@ interface Element {
   readonly childNodes: Iterable<Element>;
   readonly lastElementChild: Element | null;
   readonly nextSibling: Element | null;
+  readonly parentElement: Element | null;
   textContent: string;
   getAttribute(name: string): string | null;
   querySelector(selectors: string): Element | null;
+  closest(selectors: string): Element | null;
   append(node: Element): void;
   before(text: string): void;
   after(text: string): void;
@@ -49,15 +51,15 @@ const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, for
 
 /**
  * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no
- * text. The main element is taken when the article is less than half of it (for instance a question without its
- * answers). The text for search engines (schema.org `articleBody`) is taken when it is twice as long.
+ * text. The main element, or all articles of a page without one, are taken when the article is less than half of them
+ * (for instance a question without its answers). The text for search engines (schema.org `articleBody`) is taken when it is twice as long.
  */
 export async function readHtml(html: string, url: string): Promise<DocumentText> {
   const page = parse(html);
   const hints = textsOf(page, "noscript").join(" ");
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
   const structured = readArticleBody(page);
-  const main = textsOf(page, "main").length === 1 ? readMain(html) : "";
+  const main = page.documentElement?.querySelector("main, article") ? readMain(html) : "";
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
   const found = toText(parse(content));
   const shown = main.length > 2 * found.length ? main : found;
@@ -73,13 +75,18 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
 const textsOf = (page: Page, selectors: string): string[] =>
   [...page.querySelectorAll(selectors)].map(({ textContent }) => textContent);
 
-/** The text of the main element. Parses the page again: reading changes it. */
+/** The text of the only main element, or of all articles. Parses the page again: reading changes it. */
 function readMain(html: string): string {
   const page = parse(html);
   for (const element of page.querySelectorAll(SURROUNDINGS)) element.textContent = "";
-  const [main] = page.querySelectorAll("main");
-  return main ? toText(page, main) : "";
+  const mains = [...page.querySelectorAll("main")];
+  const whole = mains.length === 1 ? mains : [...page.querySelectorAll("article")].filter(isOutermost);
+  page.body.textContent = "";
+  for (const element of whole) page.body.append(element);
+  return toText(page);
 }
+
+const isOutermost = ({ parentElement }: Element): boolean => !parentElement?.closest("article");
 
 /** The article in the page's JSON-LD; "" without one. */
 function readArticleBody(page: Page): string {
@@ -124,7 +131,7 @@ function writeFormulas(page: Page): void {
   for (const fraction of page.querySelectorAll("mfrac")) fraction.lastElementChild?.before("/");
 }
 
-function toText(page: Page, from: Element = page.body): string {
+function toText(page: Page): string {
   for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
   for (const removed of page.querySelectorAll("del, s, strike")) removed.textContent = "";
   writeFormulas(page);
@@ -134,7 +141,7 @@ function toText(page: Page, from: Element = page.body): string {
     paragraph.before(PARAGRAPH);
     paragraph.after(PARAGRAPH);
   }
-  return from.textContent
+  return page.body.textContent
     .replace(/[^\S\u2028\u2029]+/g, " ")
     .replace(/ ?[\u2028\u2029]\s*/g, (gap) => (gap.includes(PARAGRAPH) ? "\n\n" : "\n"))
     .trim();

@@ -89,6 +89,13 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     ),
     has: ["drop the packets", "many block 25"],
   },
+  "a thread without a main element, whose posts are articles": {
+    html: page(
+      `${NAV}<div id="posts">${WHOLE.map((text, at) => `<article class="message"><h4>Sailor ${at}</h4><article class="body"><p>${text} 10<sup>6</sup></p></article></article>`).join("")}</div>${FOOT}`,
+    ),
+    has: WHOLE.map((text, at) => `Sailor ${at} ${text} 10^6`),
+    lacks: CHROME,
+  },
   "a product page": {
     html: page(
       `${NAV}<main><h1>Lamp Oslo</h1><p class="price">49 euro</p><div class="description"><p>A lamp of oak and linen for reading corners, with a dimmer in its cable and a warm light.</p></div></main>${FOOT}`,
