@@ -24,7 +24,7 @@ const ACCEPTED: readonly Rule[] = [
 
 const EVM: readonly Rule[] = [
   ["payload.signature", "hex", (value) => isText(value) && /^0x(?:[0-9a-fA-F]{2})+$/.test(value as string)],
-  ["payload.authorization", "an object", isObject],
+  ["payload.authorization", "an EIP-3009 authorization, an object", isObject],
   ...["from", "to"].map((name): Rule => [`payload.authorization.${name}`, "20 bytes of hex", isHexOf(20)]),
   ["payload.authorization.nonce", "32 bytes of hex", isHexOf(32)],
   ...["value", "validAfter", "validBefore"].map(
@@ -60,6 +60,8 @@ export function explainPayment(
     const taken = new Set(isCurrent ? networks.values() : networks.keys());
     return `${place}network is ${show(network)}, taken are ${[...taken].join(", ")}`;
   }
+  const scheme = at(value, `${place}scheme`);
+  if (scheme !== "exact") return `${place}scheme is ${show(scheme)}, taken is exact`;
   return firstFault(value, caip.startsWith("solana:") ? SOLANA : EVM);
 }
 

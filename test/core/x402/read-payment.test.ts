@@ -144,6 +144,7 @@ describe("reading a payment", () => {
       payload: { ...EVM, authorization: { ...EVM.authorization, ...changes } },
     });
     const legacy = { x402Version: 1, scheme: "exact", network: "base", payload: EVM };
+    const PERMIT2 = { signature: EVM.signature, permit2Authorization: { from: EVM.authorization.from } };
     const cases: readonly [string | object, string][] = [
       ["!!!", "it is not base64 of a JSON object"],
       [header([]), "it is not base64 of a JSON object"],
@@ -158,6 +159,15 @@ describe("reading a payment", () => {
         `accepted.network is eip155:1, taken are ${[...NETWORKS.values()].join(", ")}`,
       ],
       [{ ...payment, payload: { ...EVM, signature: "0xzz" } }, "payload.signature is not hex"],
+      [
+        { ...payment, accepted: { ...ACCEPTED, scheme: "upto" }, payload: PERMIT2 },
+        "accepted.scheme is upto, taken is exact",
+      ],
+      [{ ...legacy, scheme: "upto", payload: PERMIT2 }, "scheme is upto, taken is exact"],
+      [
+        { ...payment, payload: PERMIT2 },
+        "payload.authorization is missing; it must be an EIP-3009 authorization, an object",
+      ],
       [evm({ nonce: "0x12" }), "payload.authorization.nonce is not 32 bytes of hex"],
       [evm({ from: undefined }), "payload.authorization.from is missing; it must be 20 bytes of hex"],
       [evm({ value: "-1" }), "payload.authorization.value is not an unsigned integer in decimal text"],
