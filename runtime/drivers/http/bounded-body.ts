@@ -26,3 +26,12 @@ export async function readBounded(body: Body, title: string, maxBytes: number): 
   for await (const chunk of toBounded(body, title, maxBytes)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+/** `fetch` whose answers fail as `toBounded` does after `maxBytes`, for clients that read them as a whole. */
+export const createBoundedFetch =
+  (title: string, maxBytes: number) =>
+  async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(url, init);
+    const body = response.body && ReadableStream.from(toBounded(response.body, title, maxBytes));
+    return new Response(body, response);
+  };

@@ -1,6 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
+import { createBoundedFetch } from "../http/bounded-body.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 
@@ -102,7 +103,8 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   // Redirects are refused: they could carry the credential to another origin.
   const requestInit = { headers: { ...headers }, redirect: "error" as const };
-  return { transport: new StreamableHTTPClientTransport(new URL(url), { requestInit }), pidOf: () => undefined };
+  const options = { requestInit, fetch: createBoundedFetch("The MCP server", LARGEST_MESSAGE) };
+  return { transport: new StreamableHTTPClientTransport(new URL(url), options), pidOf: () => undefined };
 }
 
 async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<Opened> {

@@ -39,6 +39,8 @@ const FETCH: SiteTool = {
   ...toTool("fetch", ({ url }) => ({ content: [{ type: "text", text: `read ${url}` }] })),
   inputSchema: { type: "object", properties: { url: { type: "string", format: "uri" } }, required: ["url"] },
 };
+const CHUNK = "x".repeat(1024 * 1024);
+const MOST_WRITTEN = 128 * CHUNK.length;
 const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
@@ -139,6 +141,31 @@ for (const kind of ["stateless", "sessions"] as const)
       shop.clock.advance(20_000);
       expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
     });
+
+    for (const [type, head] of [
+      ["application/json", '{"jsonrpc":"'],
+      ["text/event-stream", "data: "],
+      ["text/event-stream", ": "],
+    ] as const)
+      it(`costs nothing when it answers without end, and is read no further: ${type} ${head}`, async () => {
+        let written = 0;
+        site.intercept((response) => {
+          const write = (): void => {
+            while (!response.destroyed && written < MOST_WRITTEN) {
+              written += CHUNK.length;
+              if (!response.write(CHUNK)) return void response.once("drain", write);
+            }
+            response.end();
+          };
+          response.writeHead(200, { "content-type": type }).write(head);
+          write();
+        });
+        await fail("add", 502);
+        expect(written).to.be.below(MOST_WRITTEN);
+        site.intercept(undefined);
+        shop.clock.advance(20_000);
+        expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+      });
 
     it("costs nothing when it answers with a page, a redirect or a refusal", async () => {
       const page = { "content-type": "text/html" };
