@@ -107,8 +107,8 @@ export class Problem extends Error {
     };
   }
 
-  /** A JSON-RPC 2.0 error object (section 5.1); its `data` is the body that HTTP clients get. */
-  toRpcError(): { readonly code: number; readonly message: string; readonly data: Record<string, unknown> } {
-    return { code: PROBLEMS[this.code].rpc, message: this.message, data: this.toJSON() };
+  /** A JSON-RPC 2.0 error object (section 5.1); its `data` is the body that HTTP clients get, with the request's id. */
+  toRpcError(requestId: string): { readonly code: number; readonly message: string; readonly data: object } {
+    return { code: PROBLEMS[this.code].rpc, message: this.message, data: { ...this.toJSON(), request_id: requestId } };
   }
 }

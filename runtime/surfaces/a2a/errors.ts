@@ -51,22 +51,22 @@ export const refuseForNow = (retryAfter: number): A2aRefusal => ({
 });
 
 /** Anything that a peer method throws, as a refusal. A store that is down has a code of its own. */
-export function toPeerRefusal(thrown: unknown): A2aRefusal {
+export function toPeerRefusal(thrown: unknown, requestId: string): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter = 1 } = problem.options;
   if (problem.code === "rate-limited") return refuseForNow(retryAfter);
-  if (HTTP_FAULTS.includes(problem.code)) return { error: problem.toRpcError(), status: problem.status };
+  if (HTTP_FAULTS.includes(problem.code)) return { error: problem.toRpcError(requestId), status: problem.status };
   const isStore = problem.code === "unavailable";
   const code = isStore ? PEER_CODES.storeUnavailable : PEER_CODES.internalError;
   return { error: { code, message: isStore ? problem.message : INTERNAL }, problem };
 }
 
 /** Anything that a standard method throws, as a refusal with the problem's own code, which is not one of A2A's. */
-export function toTaskRefusal(thrown: unknown): A2aRefusal {
+export function toTaskRefusal(thrown: unknown, requestId: string): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter } = problem.options;
   return {
-    error: problem.toRpcError(),
+    error: problem.toRpcError(requestId),
     problem,
     ...(HTTP_FAULTS.includes(problem.code) && { status: problem.status }),
     ...(retryAfter !== undefined && { retryAfter }),

@@ -48,8 +48,8 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
         received = receive(text);
         return toReply(received, await answer(received, { ...http, bytes }), http);
       } catch (thrown) {
-        const refusal = findPeerMethod(methodOf(received)) ? toPeerRefusal(thrown) : toTaskRefusal(thrown);
-        return toReply(received, refusal, http);
+        const toRefusal = findPeerMethod(methodOf(received)) ? toPeerRefusal : toTaskRefusal;
+        return toReply(received, toRefusal(thrown, http.requestId), http);
       }
     },
   };
@@ -57,7 +57,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   async function answer(received: Received, http: ReadRequest): Promise<MethodAnswer> {
     const points = Math.max(toPoints(methodOf(received)), 1 + Math.floor(http.bytes / BYTES_OF_ONE));
     const retryAfter = await budget.take(http.client, points);
-    if (retryAfter > 0) return refuseOften(methodOf(received), retryAfter);
+    if (retryAfter > 0) return refuseOften(methodOf(received), retryAfter, http.requestId);
     await http.admit(isPaying(received));
     if (received.kind === "refused") return received.refusal;
     const answered = await dispatch(received, http);
@@ -127,9 +127,10 @@ const isPaying = (received: Received): boolean =>
   received.kind === "request" && typeof readPaymentMessage(metadataOf(received.params)) === "object";
 
 /** The refusal for too many requests. Peer methods have a code of their own. */
-function refuseOften(method: string, retryAfter: number): A2aRefusal {
+function refuseOften(method: string, retryAfter: number, requestId: string): A2aRefusal {
   if (findPeerMethod(method)) return refuseForNow(retryAfter);
-  return toTaskRefusal(new Problem("rate-limited", `Too many requests; try again in ${retryAfter} s`, { retryAfter }));
+  const problem = new Problem("rate-limited", `Too many requests; try again in ${retryAfter} s`, { retryAfter });
+  return toTaskRefusal(problem, requestId);
 }
 
 function toReply(received: Received | undefined, answer: MethodAnswer, { headers }: DoorRequest): DoorReply {

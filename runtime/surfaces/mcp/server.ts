@@ -42,14 +42,14 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
 
   return {
     maxBytes,
-    handle: (http) => respond(http).catch((thrown: unknown) => toReply(failWith(Problem.from(thrown)))),
+    handle: (http) => respond(http).catch((thrown: unknown) => toReply(failWith(Problem.from(thrown), http.requestId))),
   };
 
   async function respond(http: DoorRequest): Promise<DoorReply> {
     const { headers } = http;
     const unwelcome = checkAccess(headers);
     if (unwelcome !== undefined) return refuse(http, fail(403, RPC_CODES.invalidRequest, unwelcome));
-    if (!isJsonBody(headers)) return refuse(http, failWith(new Problem("unsupported-media-type")));
+    if (!isJsonBody(headers)) return refuse(http, failWith(new Problem("unsupported-media-type"), http.requestId));
     const { text, bytes } = await http.read();
     const value = tryParseJson(text);
     if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, NOT_JSON));
@@ -98,7 +98,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     try {
       await admit(payment !== undefined);
     } catch (thrown) {
-      return failWith(Problem.from(thrown), "id" in message ? message.id : undefined);
+      return failWith(Problem.from(thrown), requestId, "id" in message ? message.id : undefined);
     }
     if (message.kind === "invalid") return { status: 400, text: toErrorText(message.id, message.error) };
     if (message.kind !== "request") return accept(message, headers);
@@ -153,9 +153,9 @@ const fail = (status: number, code: number, message: string, id?: RpcId): Messag
   text: toErrorText(id, { code, message } satisfies RpcError),
 });
 
-const failWith = (problem: Problem, id?: RpcId): MessageAnswer => ({
+const failWith = (problem: Problem, requestId: string, id?: RpcId): MessageAnswer => ({
   status: problem.status,
-  text: toErrorText(id, problem.toRpcError()),
+  text: toErrorText(id, problem.toRpcError(requestId)),
   ...(problem.options.retryAfter !== undefined && { retryAfter: problem.options.retryAfter }),
 });
 

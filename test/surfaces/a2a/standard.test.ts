@@ -162,6 +162,7 @@ describe("the standard methods of A2A", () => {
       it(`refuse the content type ${JSON.stringify(type)}`, async () => {
         const { status, body } = await post({ jsonrpc: "2.0", id: 1, method: "tasks/get" }, { "content-type": type });
         expect([status, body.error.code]).to.deep.equal([415, -41501]);
+        expect(body.error.data.request_id, "by which the seller is asked").to.be.a("string");
       });
 
     it("take JSON under its other names", async () => {

@@ -70,8 +70,11 @@ describe("the MCP endpoint", () => {
 
   describe("over HTTP", () => {
     it("takes JSON only", async () => {
-      for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
-        failsWith(await stage.stall.post(request("ping"), { "content-type": type }), -41501, 415, null);
+      for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]) {
+        const answer = await stage.stall.post(request("ping"), { "content-type": type });
+        failsWith(answer, -41501, 415, null);
+        expect(answer.body.error.data.request_id, "by which the seller is asked").to.be.a("string");
+      }
       for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/rpc+json"])
         expect((await stage.stall.post(request("ping"), { "content-type": type })).status, type).to.equal(200);
     });

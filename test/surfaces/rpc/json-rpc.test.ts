@@ -26,9 +26,9 @@ describe("the JSON-RPC codes of our problems", () => {
 
   it("come with the sentence, and with the problem document as data", () => {
     for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
-      const error = new Problem(code, "Why it failed").toRpcError();
+      const error = new Problem(code, "Why it failed").toRpcError("r-1");
       expect(error).to.deep.include({ code: PROBLEMS[code].rpc, message: "Why it failed" });
-      expect(error.data).to.include({ code, status: PROBLEMS[code].status });
+      expect(error.data).to.include({ code, status: PROBLEMS[code].status, request_id: "r-1" });
     }
   });
 });
