@@ -2,6 +2,7 @@ import { isObject } from "../json.ts";
 import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { type FormPart, toBytes, toFormParts } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
+import { isSpread, toSpread } from "./spread.ts";
 import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
@@ -22,7 +23,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
     case "json":
       return { type: "application/json", content: JSON.stringify(value) };
     case "form":
-      return { type: "application/x-www-form-urlencoded", content: toForm(value) };
+      return { type: "application/x-www-form-urlencoded", content: toForm(value, plan, scope) };
     case "multipart":
       return { parts: toFormParts(isObject(value) ? value : {}, files) };
     case "bytes":
@@ -35,14 +36,23 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
 
 const toPlace = (name: string): Placeholder => ({ text: name, name, source: "input", isExploded: false });
 
-function toForm(value: unknown): string {
+/** A list repeats its field, and a mapping is its JSON, unless the field is `name[*]`. */
+function toForm(value: unknown, { body }: RequestPlan, scope: Scope): string {
   const fields = isObject(value) ? Object.entries(value) : [];
-  return fields.flatMap(([name, one]) => [one ?? []].flat().map((item) => toField(name, item))).join("&");
+  const reserved = isObject(body) ? Object.keys(body) : [];
+  return fields
+    .flatMap(([name, one]) => {
+      const template = isObject(body) && isSpread(name) ? body[name] : undefined;
+      if (typeof template === "string")
+        return toSpread(encodeURIComponent(name), parseTemplate(template), { scope, plan: { reserved } });
+      return [one ?? []].flat().map((item) => toField(name, item));
+    })
+    .join("&");
 }
 
 function toField(name: string, item: unknown): string {
-  if (isObject(item)) throw toBadValue(toPlace(name), item, "a form has plain fields, and no mappings");
-  return `${encodeURIComponent(name)}=${toEncoded(item, toPlace(name), inQuery)}`;
+  const plain = isObject(item) ? JSON.stringify(item) : item;
+  return `${encodeURIComponent(name)}=${toEncoded(plain, toPlace(name), inQuery)}`;
 }
 
 /** The fields of the input that the rest of the request does not use. */

@@ -5,12 +5,14 @@ import type { RequestPlan } from "./plan.ts";
 import { type Placeholder, readPlace, type Scope, soleOf, type Template } from "./template.ts";
 import { toBadValue, toEncoded } from "./values.ts";
 
-/** Whether a query parameter is repeated for each field of a mapping: `*` is the field's name, as in `filter[*]`. */
-export const isSpread = (name: string): boolean => name === "*" || /(?:\[|%5B)\*(?:\]|%5D)$/.test(name);
+/** Whether a parameter is repeated for each field of a mapping: `*` is the field's name, as in `filter[*]`. */
+export const isSpread = (name: string): boolean => name === "*" || ANY_FIELD.test(name);
+
+const ANY_FIELD = /(?:\[|%5B)\*(?:\]|%5D)$/;
 
 /** Names that have no special meaning for any reader. */
 const NAME = /^(?!__proto__$|constructor$|prototype$)[\p{L}\p{N}_.$:@-]{1,64}$/u;
-const DEEPEST = 4;
+const DEEPEST = 8;
 
 /** The request in which a mapping is spread. */
 export interface SpreadTerms {
@@ -19,25 +21,31 @@ export interface SpreadTerms {
 }
 
 /**
- * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A list repeats its parameter; a nested mapping
- * gives `filter[a][b]=1`.
+ * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A nested mapping gives `filter[a][b]=1`, a list of
+ * mappings `filter[a][0][b]=1`; any other list in it repeats its parameter. `filter[*]` also takes a list, which gives
+ * `filter[0]=1`, and a single value, which gives `filter=1`.
  * @throws Problem `invalid-input` for a value that is not a mapping, and for names that are special to the upstream.
  */
 export function toSpread(name: string, template: Template, { scope, plan }: SpreadTerms): string[] {
   const place = soleOf(template);
   const value = place && readPlace(place, scope);
   if (!place || value === undefined) return [];
-  if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
-  if (name === "*") {
-    const reserved = plan.reserved.map(toPlain);
-    const taken = Object.keys(value).find((key) => reserved.includes(toPlain(key)) || CREDENTIAL.test(toPlain(key)));
-    if (taken !== undefined) throw toBadValue(place, value, `its field ${JSON.stringify(taken)} is not for callers`);
+  if (name !== "*") {
+    if (!isNested(value)) return [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
+    return toFields(value, place, { depth: 1, wrap: (key) => name.replace("*", () => key) });
   }
-  return toFields(value, place, { depth: name === "*" ? DEEPEST : 1, wrap: (key) => name.replace("*", () => key) });
+  if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
+  const reserved = plan.reserved.map(toPlain);
+  const taken = Object.keys(value).find((key) => reserved.includes(toPlain(key)) || CREDENTIAL.test(toPlain(key)));
+  if (taken !== undefined) throw toBadValue(place, value, `its field ${JSON.stringify(taken)} is not for callers`);
+  return toFields(value, place, { depth: DEEPEST, wrap: (key) => key });
 }
 
 /** Normalizes a name: some servers read `api.key` as `api_key`, and ignore case. */
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "_");
+
+/** Whether a value is a mapping or a list. */
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 interface Level {
   readonly depth: number;
@@ -48,7 +56,7 @@ function toFields(fields: object, place: Placeholder, { depth, wrap }: Level): s
   return Object.entries(fields).flatMap(([key, value]: [string, unknown]) => {
     if (!NAME.test(key)) throw toBadValue(place, fields, "names of its fields are letters, digits and _ . $ : @ -");
     const name = wrap(encodeURIComponent(key));
-    if (isObject(value) && depth < DEEPEST)
+    if ((isObject(value) || (Array.isArray(value) && value.some(isNested))) && depth < DEEPEST)
       return toFields(value, place, { depth: depth + 1, wrap: (inner) => `${name}%5B${inner}%5D` });
     const items = [value ?? []].flat();
     if (items.some((item) => typeof item === "object")) throw toBadValue(place, fields, "it is nested too deeply");

@@ -9,12 +9,15 @@ const SCHEMES = {
   app: { type: "apiKey", in: "header", name: "X-App" },
 };
 
-/** A document of GET operations, as a file of the shop. */
-async function write(dir: string, operations: Readonly<Record<string, object>>): Promise<string> {
+/** A document of operations, GET unless they say another method, as a file of the shop. */
+async function write(
+  dir: string,
+  operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>,
+): Promise<string> {
   const paths = Object.fromEntries(
-    Object.entries(operations).map(([operationId, own]) => [
+    Object.entries(operations).map(([operationId, { method = "get", ...own }]) => [
       `/${operationId}`,
-      { get: { operationId, responses: { 200: { content: { "application/json": {} } } }, ...own } },
+      { [method]: { operationId, responses: { 200: { content: { "application/json": {} } } }, ...own } },
     ]),
   );
   const servers = [{ url: "https://shelf.example.com" }];
@@ -89,6 +92,41 @@ describe("an imported operation", () => {
     });
     expect(input).to.have.nested.property("properties.piped.type", "string");
     expect(input).to.have.nested.property("properties.keys.minItems", 1);
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("sends mappings and lists field by field where the document says deepObject, in the query and in forms", async () => {
+    const dir = await openShop();
+    const range = { anyOf: [{ type: "object", properties: { gte: { type: "integer" } } }, { type: "integer" }] };
+    const items = { type: "object", required: ["price"], properties: { price: { type: "string" } } };
+    const deep = { style: "deepObject", explode: true };
+    const parameters = [
+      { in: "query", name: "created", ...deep, schema: range },
+      { in: "query", name: "expand", ...deep, schema: { type: "array", items: { type: "string" } } },
+    ];
+    const properties = {
+      customer: { type: "string" },
+      items: { type: "array", items },
+      "meta-data": { anyOf: [{ type: "object", additionalProperties: { type: "string" } }, { enum: [""] }] },
+      tags: { type: "array", items: { type: "string" } },
+    };
+    const media = {
+      schema: { type: "object", required: ["items"], properties },
+      encoding: { items: deep, "meta-data": deep, customer: deep },
+      example: { customer: "c_1", items: [{ price: "p_1" }], tags: ["a"] },
+    };
+    const form = { required: true, content: { "application/x-www-form-urlencoded": media } };
+    await importAll(dir, await write(dir, { find: { parameters }, order: { method: "post", requestBody: form } }));
+    expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
+      query: { "created[*]": "{created}", "expand[*]": "{expand}" },
+    });
+    const { proxy, examples, input } = await manifestOf(dir, "shelf_order");
+    expect(proxy).to.deep.include({
+      body: { customer: "{customer}", "items[*]": "{items}", "meta-data[*]": "{meta_data}", tags: "{tags}" },
+      encoding: "form",
+    });
+    expect(input).to.have.property("required").deep.equal(["items"]);
+    expect(examples).to.deep.equal([{ input: { customer: "c_1", items: [{ price: "p_1" }], tags: ["a"] } }]);
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 

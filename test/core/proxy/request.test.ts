@@ -1,7 +1,68 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { toRequestPlan } from "../../../runtime/core/proxy/plan.ts";
+import { type RequestManifest, toRequestPlan } from "../../../runtime/core/proxy/plan.ts";
 import { toRequest } from "../../../runtime/core/proxy/request.ts";
+
+describe("a form to an upstream", () => {
+  const order = {
+    customer: "a&b",
+    tags: ["x", "y"],
+    items: [{ price: "p_1", product: { name: "Tea" } }, { price: "p_2" }],
+    expand: ["payer", "items"],
+    about: { city: "Linz", open: null },
+    metadata: "",
+  };
+
+  /** The fields of the form. */
+  function sent(body: NonNullable<RequestManifest["body"]>, input: object = order): [string, string][] {
+    const plan = toRequestPlan("POST /orders", { body, encoding: "form" });
+    const { content } = toRequest(plan, { input: { ...input } }).body as { content: string };
+    return [...new URLSearchParams(content)];
+  }
+
+  it("has each field of a mapping by itself where its name says so, and each item of a list of them", () => {
+    const body = {
+      customer: "{customer}",
+      tags: "{tags}",
+      "items[*]": "{items}",
+      "expand[*]": "{expand}",
+      "metadata[*]": "{metadata}",
+      "about[*]": "{about}",
+      "missing[*]": "{missing}",
+    };
+    expect(sent(body)).to.deep.equal([
+      ["customer", "a&b"],
+      ["tags", "x"],
+      ["tags", "y"],
+      ["items[0][price]", "p_1"],
+      ["items[0][product][name]", "Tea"],
+      ["items[1][price]", "p_2"],
+      ["expand[0]", "payer"],
+      ["expand[1]", "items"],
+      ["metadata", ""],
+      ["about[city]", "Linz"],
+    ]);
+  });
+
+  it("has the JSON of a mapping anywhere else", () => {
+    expect(sent("input", { about: { city: "Linz" }, n: 1 })).to.deep.equal([
+      ["about", '{"city":"Linz"}'],
+      ["n", "1"],
+    ]);
+  });
+
+  it("lets no mapping set what the manifest sets", () => {
+    const body = { mode: "payment", "*": "{more}" };
+    expect(sent(body, { more: { note: "x" } })).to.deep.equal([
+      ["mode", "payment"],
+      ["note", "x"],
+    ]);
+    for (const more of [{ mode: "refund" }, { MODE: "refund" }, { "a]b": 1 }, { a: { b: 1 } }])
+      expect(() => sent(body, { more }))
+        .to.throw(Problem)
+        .with.property("code", "invalid-input");
+  });
+});
 
 describe("the numbers of a request to an upstream", () => {
   const plan = toRequestPlan("DELETE /pets/{id}", { query: { version: "{version}" }, headers: { "x-of": "{owner}" } });

@@ -91,6 +91,15 @@ describe("what a proxied service sends", () => {
     expect([bare.headers["content-type"], bare.body]).to.deep.equal([undefined, ""]);
   });
 
+  it("is a form with the fields of a mapping", async () => {
+    const { headers, body } = await send("form", {
+      filter: { a: 1, "b&c": undefined, list: [{ d: "e&f" }], none: null },
+    });
+    expect(headers["content-type"]).to.equal("application/x-www-form-urlencoded");
+    expect(body).to.equal("mode=payment&filter%5Ba%5D=1&filter%5Blist%5D%5B0%5D%5Bd%5D=e%26f");
+    await refuse("form", { filter: { "a]=1&mode": "free" } });
+  });
+
   it("keeps or encodes the slashes of a value where the manifest says so", async () => {
     expect((await send("encoded", { text: "group/sub/project" })).path).to.match(
       /^\/projects\/group%2Fsub%2Fproject\/issues\?/,

@@ -31,6 +31,12 @@ export const LINES: Readonly<Record<string, string>> = {
     "{ type: object, properties: { data: { type: string }, media: { type: string } }, required: [data] }",
     "{ data: aGk= }",
   ).replace("proxy:", "charge: first\nproxy:"),
+  form: toManifest(
+    "form",
+    'request: POST /form\nencoding: form\nbody: { mode: payment, "filter[*]": "{filter}" }',
+    FILTER,
+    "{ filter: { a: 1 } }",
+  ),
   text: toManifest(
     "text",
     'request: POST /raw\nencoding: text\nbody: "<a>{text}</a>"\nheaders: { content-type: application/xml }',

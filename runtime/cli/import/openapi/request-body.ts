@@ -6,6 +6,7 @@ import { isJsonType } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import { examplesOf, type Field } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
+import { isDeepObject, kindOf } from "./styles.ts";
 
 /** The body of a request. */
 export interface RequestBody {
@@ -15,16 +16,16 @@ export interface RequestBody {
   readonly encoding: BodyEncoding;
   /** The value for `content-type`, when it is not the encoding's default. */
   readonly type?: string;
-  /** A form with files, whose parts are fields of the input. */
+  /** A form whose parts are fields of the input: one with files, or with mappings. */
   readonly form?: BodyForm;
   readonly description?: string;
   readonly examples: readonly unknown[];
 }
 
-/** A form with files. */
+/** A form with files or with mappings. */
 export interface BodyForm {
   readonly fields: readonly Field[];
-  /** The input's field names by the form's, where they differ. */
+  /** The input's field names by the form's, where they differ: `name[*]` for a mapping whose fields are sent one by one. */
   readonly body: "input" | Readonly<Record<string, string>>;
   /** The fields of the form that are files. */
   readonly files: readonly string[];
@@ -67,7 +68,9 @@ export function readRequestBody(
     encoding,
     ...(typeof body.description === "string" && { description: body.description }),
   };
-  if (encoding === "multipart") return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, taken) };
+  const isDeepForm = encoding === "form" && Object.values(pointers.tryObject(media.encoding)).some(isDeepObject);
+  if (encoding === "multipart" || isDeepForm)
+    return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles: !isDeepForm }) };
   if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
   const examples = examplesOf(media, schema, pointers);
   if (encoding === "text") {
@@ -103,13 +106,20 @@ const BYTES = {
   examples: [HELLO],
 };
 
+interface FormTerms {
+  /** Names of the input's other fields. */
+  readonly taken: readonly string[];
+  readonly hasFiles: boolean;
+}
+
 /** The parts of a form, those of its `allOf` included (OpenAPI 3.1, section 4.8.14.3). */
-function readForm(media: JsonObject, pointers: Pointers, taken: readonly string[]): BodyForm {
+function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: FormTerms): BodyForm {
   const { properties, required } = toFlat(media.schema, pointers, 0);
   const encodings = isObject(media.encoding) ? media.encoding : {};
   const claim = createNames(taken);
   const parts = Object.entries(properties).filter(([, part]) => pointers.tryObject(part).readOnly !== true);
-  const files = parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers }));
+  const files = hasFiles ? parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers })) : [];
+  const wholes = examplesOf(media, pointers.tryObject(media.schema), pointers).filter(isObject);
   const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
   const named = parts.map(([wireName, part]) => {
     const isOwnFile = files.some(([name]) => name === wireName);
@@ -119,14 +129,19 @@ function readForm(media: JsonObject, pointers: Pointers, taken: readonly string[
       isRequired: required.includes(wireName),
       examples: isOwnFile
         ? [pointers.tryObject(part).type === "array" ? [HELLO_FILE] : HELLO_FILE]
-        : examplesOf({}, pointers.tryObject(part), pointers),
+        : [
+            ...wholes.flatMap((whole) => (wireName in whole ? [whole[wireName]] : [])),
+            ...examplesOf({}, pointers.tryObject(part), pointers),
+          ],
     };
-    return { wireName, field };
+    const isSpread =
+      !hasFiles && isDeepObject(encodings[wireName]) && /^(?:|object|array)$/.test(kindOf(part, pointers));
+    return { key: isSpread ? `${wireName}[*]` : wireName, field };
   });
-  const isPlain = named.every(({ wireName, field }) => wireName === field.name);
+  const isPlain = named.every(({ key, field }) => key === field.name);
   return {
     fields: named.map(({ field }) => field),
-    body: isPlain ? "input" : Object.fromEntries(named.map(({ wireName, field }) => [wireName, `{${field.name}}`])),
+    body: isPlain ? "input" : Object.fromEntries(named.map(({ key, field }) => [key, `{${field.name}}`])),
     files: files.map(([name]) => name),
   };
 }

@@ -90,16 +90,20 @@ function inPath({ wireName, own, schema, text }: Parameter, pointers: Pointers):
   return { text: style === "matrix" ? `;${encodeURIComponent(wireName)}=${value}` : value };
 }
 
+/** Whether a mapping is written as `name[field]`. Documents say so of lists, too, and of what may be either. */
+export const isDeepObject = (own: unknown): boolean => isObject(own) && own.style === "deepObject";
+
 function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Written | string {
   const seen = toBare(schema, pointers);
   const { style = "form", explode = style === "form" } = own;
   const kind = kindOf(seen, pointers);
+  const isDeep = isDeepObject(own);
+  if (isDeep && (kind === "array" || kind === "")) return { query: { [`${wireName}[*]`]: "{}" } };
   if (kind === "array") {
     const isPlain = !/^(?:object|array)$/.test(kindOf(seen.items, pointers));
     return isPlain ? { query: { [wireName]: explode === false ? "{}" : "{*}" } } : "a list of objects in the query";
   }
   if (kind !== "object") return { query: { [wireName]: "{}" } };
-  const isDeep = style === "deepObject";
   if (explode === false && !isDeep) return { query: { [wireName]: "{}" } };
   const fields = Object.entries(isObject(seen.properties) ? seen.properties : {});
   const isNamed = fields.every(

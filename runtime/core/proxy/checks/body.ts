@@ -25,7 +25,7 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
   const isTemplate = typeof body === "string" && body !== "input";
   if (encoding === "form")
     return Array.isArray(body) || hasNested(body)
-      ? ["a form has plain fields: no lists of mappings, and no mappings in its fields"]
+      ? ['a form has plain fields: "item[price]" or "item[*]" names what is in a mapping']
       : [];
   if (encoding === "json") return [];
   if (upstream === undefined && mcp === undefined) return ["an address from the input is sent JSON or a form"];

@@ -36,7 +36,7 @@ export function checkPlaceholders(draft: Draft, proxy: ProxyManifest, schemas: S
   ];
 }
 
-function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyManifest): Use[] {
+function usesOf({ request = "", query = {}, headers = {}, body, encoding, poll }: ProxyManifest): Use[] {
   const ofLine = (line: string, path: Path): Use[] => {
     const plan = toRequestPlan(line);
     return headPlaceholders(plan).map((placeholder) => {
@@ -52,7 +52,10 @@ function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyMan
     });
   };
   const inBody = (part: unknown, path: Path): Use[] => {
-    if (typeof part === "string") return part === "input" && path.length === 2 ? [] : ofText(part, path, "body");
+    if (typeof part === "string") {
+      const isField = encoding === "form" && path.length === 3 && isSpread(String(path[2]));
+      return part === "input" && path.length === 2 ? [] : ofText(part, path, isField ? "spread" : "body");
+    }
     if (Array.isArray(part)) return part.flatMap((item, at) => inBody(item, [...path, at]));
     return isObject(part) ? Object.entries(part).flatMap(([key, value]) => inBody(value, [...path, key])) : [];
   };
@@ -93,14 +96,16 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
 const lacks = ({ names }: Fields, name: string): string => `the input has no field "${name}"${didYouMean(name, names)}`;
 
 /** What is wrong with the form of a placeholder in its place, or nothing. */
-function explainForm({ placeholder, room, isSole }: Use, types: readonly string[]): string | undefined {
+function explainForm({ placeholder, room, isSole, path }: Use, types: readonly string[]): string | undefined {
   const { isExploded } = placeholder;
   const isOnly = (...kinds: string[]): boolean =>
     types.length > 0 && types.every((type) => kinds.includes(type) || type === "null");
-  if (room === "spread")
-    return !isSole || isExploded || (types.length > 0 && !types.includes("object"))
+  if (room === "spread") {
+    const fits = types.includes("object") || (types.includes("array") && path.at(-1) !== "*");
+    return !isSole || isExploded || (types.length > 0 && !fits)
       ? "is sent field by field: it stands alone, without *, and is a mapping"
       : undefined;
+  }
   if (room === "body") return isExploded ? "repeats a parameter: it stands alone, in query" : undefined;
   if (isOnly("object"))
     return isExploded && room === "query"
