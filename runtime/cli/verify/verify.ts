@@ -131,11 +131,16 @@ async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
 
 function toLine({ kind, valid, signed_by, payload, error }: Verdict): string {
   if (!valid || payload === null) return `NOT VALID: ${error}`;
-  const { resourceUrl, network, amount, asset, payTo, payer, transaction } = payload;
-  const date = new Date(Number(payload.validUntil ?? payload.issuedAt) * 1000).toISOString();
+  const { resourceUrl, network, amount, asset, payTo, payer, transaction, validUntil, issuedAt } = payload;
   const says =
     kind === "offer"
-      ? `${amount} of ${asset} on ${network} to ${payTo} buys ${resourceUrl}, until ${date}`
-      : `${payer} has paid for ${resourceUrl} on ${network}${transaction ? ` in ${transaction}` : ""}, at ${date}`;
+      ? `${amount} of ${asset} on ${network} to ${payTo} buys ${resourceUrl}${toTime(", until", validUntil)}`
+      : `${payer} has paid for ${resourceUrl} on ${network}${transaction ? ` in ${transaction}` : ""}${toTime(", at", issuedAt)}`;
   return `valid ${kind}: ${says}; signed by ${signed_by}`;
+}
+
+/** A signed time (Unix seconds) after a word; empty when there is none, which the extension allows for offers. */
+function toTime(word: string, seconds: unknown): string {
+  const date = new Date(Number(seconds) * 1000);
+  return Number.isNaN(date.getTime()) ? "" : `${word} ${date.toISOString()}`;
 }

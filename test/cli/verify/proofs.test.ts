@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PaymentRequired } from "@x402/core/types";
@@ -13,6 +16,7 @@ import {
   verifyReceiptSignatureJWS,
 } from "@x402/extensions/offer-receipt";
 import { expect } from "chai";
+import { CompactSign, exportJWK, generateKeyPair } from "jose";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
@@ -155,6 +159,20 @@ describe("what a sandbox signs", () => {
         `NOT VALID: ${name} is ${value} in the file, and ${report.receipt[name]} was signed`,
       ]);
     }
+  });
+
+  it("is read also from a seller whose offers have no end", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("EdDSA");
+    const seller = createServer((_, answer) => void answer.end(JSON.stringify(did)));
+    await once(seller.listen(0, "127.0.0.1"), "listening");
+    const { port } = seller.address() as AddressInfo;
+    const kid = `did:web:127.0.0.1%3A${port}#key`;
+    const did = { verificationMethod: [{ id: kid, publicKeyJwk: await exportJWK(publicKey) }] };
+    const terms = { network: "n", asset: "a", payTo: "p", amount: "1", resourceUrl: `http://127.0.0.1:${port}/x` };
+    const signing = new CompactSign(Buffer.from(JSON.stringify(terms))).setProtectedHeader({ alg: "EdDSA", kid });
+    const { code, out } = await verify({ format: "jws", signature: await signing.sign(privateKey) });
+    expect([code, out]).to.deep.equal([0, `valid offer: 1 of a on n to p buys ${terms.resourceUrl}; signed by ${kid}`]);
+    seller.close();
   });
 
   it("names what a wallet has bought, for payphone purchases", async () => {
