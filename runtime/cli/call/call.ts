@@ -83,8 +83,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
     report.error = { code: problem.code, message: problem.message, ...problem.options.members };
     err(`payphone: ${problem.message}`);
     if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
-    const { identifier } = report.payment ?? {};
-    if (report.resume && identifier) err(`Or, without that file, repeat the command with --resume ${identifier}`);
+    if (report.resume && report.payment?.identifier) err(texts.toResumeText(report.payment));
     return exitCodeOf(problem.code);
   }
 }
@@ -186,10 +185,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (isResult(answer)) deliver(answer, options, terminal, report);
   if (receipt?.success ?? isResult(answer))
     terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
-  else if (!report.resume)
-    terminal.err(
-      `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid.`,
-    );
+  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt));
   if (!isResult(answer)) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
 }
 
@@ -197,6 +193,8 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
 async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const boughtAt = report.request?.url ?? "";
   const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
+  const elsewhere = statusUrl ? undefined : textField(report.result, "status_url");
+  if (isFollowed && elsewhere) terminal.err(texts.toUnfollowedText(elsewhere));
   if (!statusUrl) return;
   if (!isFollowed)
     return terminal.err(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);

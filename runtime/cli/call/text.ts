@@ -76,6 +76,18 @@ export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse
   return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
 }
 
+/** Printed instead of a receipt when none came, or one of a failure. */
+export const toUnpaidText = (receipt: unknown): string =>
+  `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid.`;
+
+/** How to ask again without the payment's file: on another rail, the seller would not find the purchase. */
+export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
+  `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier}`;
+
+/** Printed for a job whose status is at another server. */
+export const toUnfollowedText = (url: string): string =>
+  printable(`Not followed: ${url} is at another address than the call`);
+
 /** The URL of the transaction in the rail's block explorer. */
 export const toLink = (explorer: string, transaction: string): string =>
   explorer.replace("{tx}", encodeURIComponent(transaction));

@@ -75,5 +75,6 @@ describe("payphone call for a job", () => {
     const { code, err } = await run({ url: seller.url, follow: true });
     expect(code).to.equal(0);
     expect(err).not.to.contain("Following");
+    expect(err).to.match(/\nNot followed: http:\/\/169\.254\.169\.254\/latest is at another address than the call$/);
   });
 });

@@ -41,7 +41,7 @@ describe("the identifier of a call", () => {
     seller.script.answers = [NOT_YET];
     const { code, err } = await run({ url: seller.url, waitSeconds: 0 });
     expect(code).to.equal(4);
-    expect(err).to.include(`repeat the command with --resume ${ids()[0]}`);
+    expect(err).to.include(`repeat the command with --rail base --resume ${ids()[0]}`);
   });
 
   it("is not sent to a seller who does not look at it, and nothing is paid then", async () => {
