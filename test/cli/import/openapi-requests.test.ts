@@ -7,6 +7,7 @@ import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop } from "./s
 const SCHEMES = {
   login: { type: "oauth2", flows: {} },
   app: { type: "apiKey", in: "header", name: "X-App" },
+  proven: { type: "http", scheme: "digest" },
 };
 
 /** A document of operations, GET unless they say another method, as a file of the shop. */
@@ -162,6 +163,13 @@ describe("an imported operation", () => {
     const selection = { names: ["ours"], tags: [], all: false };
     expect((await importAll(dir, document, { selection })).report).to.include("sent in the header x-app");
     expect((await importAll(await openShop(), document)).report).to.include("a bearer token");
+  });
+
+  it("says of a credential that is made anew for each request that it cannot be sent", async () => {
+    const dir = await openShop();
+    const document = await write(dir, { mine: { security: [{ proven: [] }] } });
+    const { report } = await importAll(dir, document);
+    expect(report).to.include("the API asks for credentials that cannot be sent: proven");
   });
 
   it("is a picture of any type where the document says no more", async () => {
