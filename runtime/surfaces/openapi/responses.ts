@@ -107,7 +107,9 @@ export const OWN_SCHEMAS: Json = {
 
 const ANY = [400, 404, 408, 414, 429, 431, 500, 502, 503, 504];
 const POSTED = [413, 415];
-const PAID = [403, 409];
+/** Of calls whose wallet is known: the shop may refuse it. */
+const OF_WALLETS = [403];
+const PAID = [409];
 const RETRIED = new Set([409, 429, 502, 503]);
 
 /** The codes and titles of one status, from the table of problems. */
@@ -138,7 +140,9 @@ export const ERROR_RESPONSES: Json = {
     description: "The input does not match the schema. Not charged.",
     content: json("HTTPValidationError"),
   },
-  ...Object.fromEntries([...ANY, ...POSTED, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)])),
+  ...Object.fromEntries(
+    [...ANY, ...POSTED, ...OF_WALLETS, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)]),
+  ),
 };
 
 const SIGN_IN_REQUIRED: Json = {
@@ -156,7 +160,8 @@ export interface ResponseTerms {
 /** The responses of an operation besides 200. */
 export function toErrorResponses({ isPaid, needsSignIn, isPosted }: ResponseTerms): Json {
   const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
-  const statuses = [...ANY, ...(isPosted ? POSTED : []), ...(isPaid ? PAID : [])].sort();
+  const ofWallets = isPaid || needsSignIn ? OF_WALLETS : [];
+  const statuses = [...ANY, ...(isPosted ? POSTED : []), ...ofWallets, ...(isPaid ? PAID : [])].sort();
   return {
     ...(isPaid && { "402": ref("PaymentRequired") }),
     ...(needsSignIn && { "402": SIGN_IN_REQUIRED }),

@@ -223,6 +223,15 @@ describe("/openapi.json", () => {
     const common = ["200", "400", "404", "408", "414", "422", "429", "431", "500", "502", "503", "504"];
     expect(statuses("/v1/tables/{name}", "get")).to.have.members(common);
     expect(statuses("/v1/toss", "post")).to.have.members([...common, "402", "403", "409", "413", "415"]);
+    const service = shown.service("toss");
+    const { price: _, ...manifest } = { ...service.manifest, sign_in: true };
+    const { site, schemas } = shown.set;
+    const made: Loose = toOpenApi({ services: [{ ...service, manifest }], site, baseUrl: BASE_URL, schemas });
+    const ofWallets = Object.keys(made.paths["/v1/toss"].post.responses);
+    expect(ofWallets, "a wallet that signs in can be refused").to.have.members([
+      ...common,
+      ...["402", "403", "413", "415"],
+    ]);
   });
 
   it("can hold prices of more digits than six", () => {
