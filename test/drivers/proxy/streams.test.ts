@@ -20,6 +20,12 @@ examples:
   - input: { prompt: hello }
 `;
 
+/** What `manifests/README.md` advises against events that report failures, and ends without an end. */
+const STRICT = CHAT.replaceAll("chat", "strict").replace(
+  "events: { type: array, items: {} }",
+  "events: { type: array, items: { type: object, not: { required: [error] } }, contains: { type: object, required: [usage] } }",
+);
+
 const EVENTS = "text/event-stream; charset=utf-8";
 const LINES = "application/x-ndjson";
 
@@ -51,7 +57,11 @@ describe("a proxied service whose upstream streams", () => {
     const model = (url: string): string =>
       `{ id: model, title: The model, url: "${url}", retries: 0, timeout_seconds: 5 }`;
     shop = await openProxyShop({
-      files: (url) => ({ "manifests/_site.yaml": siteOf(model(url)), "manifests/chat.yaml": CHAT }),
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(model(url)),
+        "manifests/chat.yaml": CHAT,
+        "manifests/strict.yaml": STRICT,
+      }),
     });
   });
   afterEach(async () => {
@@ -98,5 +108,17 @@ describe("a proxied service whose upstream streams", () => {
         "upstream-failed",
       ]);
       expect(shop.rail.moved.size).to.equal(0);
+    });
+
+  const ends: readonly [what: string, event: object, status: number][] = [
+    ["ends as it should", { usage: 3 }, 200],
+    ["reports a failure", { error: { message: "overloaded" }, usage: 3 }, 502],
+    ["ends without its end", { n: 2 }, 502],
+  ];
+  for (const [what, event, status] of ends)
+    it(`${status === 200 ? "sells" : "charges nothing for"} a stream that ${what}, by its schema`, async () => {
+      shop.source.script(unmeasured(EVENTS, `data: {"n":1}\n\ndata: ${JSON.stringify(event)}\n\n`));
+      const response = await shop.buy("/v1/strict", { prompt: "hello" });
+      expect([response.status, shop.rail.moved.size]).to.deep.equal([status, status === 200 ? 1 : 0]);
     });
 });
