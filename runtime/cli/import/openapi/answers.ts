@@ -16,6 +16,8 @@ export type ResponseBody =
 export interface OperationAnswer {
   readonly body: ResponseBody;
   readonly description?: string;
+  /** Whether it may also come as a stream, which does not fit the schema. */
+  readonly mayStream?: boolean;
   /** The value for `accept`, when the upstream might choose another type. */
   readonly accept?: string;
   /** The statuses to charge, when the 2xx answers differ. */
@@ -46,7 +48,11 @@ const hasContent = ({ content }: JsonObject): boolean => isObject(content) && Ob
 
 const contentOf = ({ content }: JsonObject): string => JSON.stringify(isObject(content) ? content : {});
 
-function readContent({ content }: JsonObject, pointers: Pointers): Pick<OperationAnswer, "body" | "accept"> {
+const STREAM = /^text\/event-stream|ndjson|jsonl|json-seq/i;
+
+type Content = Pick<OperationAnswer, "body" | "accept" | "mayStream">;
+
+function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const types = isObject(content) ? Object.keys(content) : [];
   if (!isObject(content) || types.length === 0) return { body: { kind: "nothing" } };
   const type = types.find((one) => /^application\/json\b/i.test(one)) ?? types.find(isJsonType) ?? types[0] ?? "";
@@ -54,12 +60,15 @@ function readContent({ content }: JsonObject, pointers: Pointers): Pick<Operatio
   const schema = pointers.tryObject(media.schema);
   const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
+  const mayStream = types.some((one) => STREAM.test(one)) && { mayStream: true };
   if (isBinary(type, schema)) {
     const usual = /^\*|json/i.test(type) ? "application/octet-stream" : (type.split(";")[0] ?? "").trim();
     return { body: { kind: "file", media: usual.toLowerCase() }, ...accept };
   }
-  if (isJsonType(type))
-    return { body: { kind: "json", schema: media.schema, examples: examplesOf(media, schema, pointers) }, ...accept };
+  if (isJsonType(type)) {
+    const examples = examplesOf(media, schema, pointers);
+    return { body: { kind: "json", schema: media.schema, examples }, ...accept, ...mayStream };
+  }
   if (/html/i.test(type)) throw new Refused("it answers with a page in HTML, which is not passed on");
   if (/^text\/|xml|csv|yaml/i.test(type)) return { body: { kind: "text" }, accept: type };
   return { body: { kind: "file", media: (type.split(";")[0] ?? type).trim().toLowerCase() }, accept: type };

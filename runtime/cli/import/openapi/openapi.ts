@@ -66,6 +66,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toClashNotes(upstream, ids, chosen),
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
       ...toPostNote(kept),
+      ...toStreamNote(kept),
     ],
   };
 }
@@ -132,6 +133,14 @@ function toPostNote(drafts: readonly Draft[]): string[] {
   if (posts.length === 0) return [];
   return [
     `POST may leave traces, so it is paid first: ${toIdList(posts.map(({ parts }) => parts.id))}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
+  ];
+}
+
+function toStreamNote(drafts: readonly Draft[]): string[] {
+  const streams = drafts.filter(({ parts }) => parts.answer.mayStream);
+  if (streams.length === 0) return [];
+  return [
+    `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${toIdList(streams.map(({ parts }) => parts.id))}`,
   ];
 }
 
