@@ -1,12 +1,18 @@
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
 
 /** Whether SQLite itself reports an error: locked, full, corrupt, closed. */
 export const isSqliteError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^ERR_(SQLITE_ERROR|INVALID_STATE)$/.test(String(error.code));
 
-/** Whether another connection holds the lock. The low byte of an extended result code is the primary code. */
-export function isBusy(error: unknown): boolean {
-  const kind = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
-  return kind === SQLITE_BUSY || kind === SQLITE_LOCKED;
-}
+/** Whether another connection holds the lock. */
+export const isBusy = (error: unknown): boolean => [SQLITE_BUSY, SQLITE_LOCKED].includes(kindOf(error));
+
+/** Whether the disk took no write: full, over a quota, or broken. */
+export const isDiskError = (error: unknown): boolean => [SQLITE_IOERR, SQLITE_FULL].includes(kindOf(error));
+
+/** The primary result code: the low byte of an extended one; 0 for other errors. */
+const kindOf = (error: unknown): number =>
+  error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Durability } from "../../core/store.ts";
-import { isBusy, isSqliteError } from "../sqlite-errors.ts";
+import { isBusy, isDiskError, isSqliteError } from "../sqlite-errors.ts";
 import type { Syncs } from "./sqlite-sync.ts";
 
 /** Groups writes into transactions and syncs of the disk. */
@@ -33,10 +33,12 @@ type Ran = { readonly task: Task } & ({ readonly value: unknown } | { readonly e
 const PATIENCE_MS = 2000;
 /** A transaction blocks the event loop and other processes: about a millisecond with this many tasks. */
 const MOST_TASKS = 256;
+/** The pause after an attempt to make room on a full disk that failed. */
+const ROOM_EVERY_MS = 1000;
 
 /** @param sweep runs last in each transaction */
-export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, sweep: () => void): Commits {
-  const runAll = createTransactions(db, sweep);
+export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync" | "renew">, sweep: () => void): Commits {
+  const runAll = createTransactions(db, sweep, createRoom(syncs.renew));
   let waiting: Task[] = [];
   let keys = new Set<string>();
   let isScheduled = false;
@@ -119,10 +121,41 @@ export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, swee
 const awaitsSync = (one: Ran): "true" | "false" =>
   "value" in one && one.task.durability === "durable" ? "true" : "false";
 
+/**
+ * The log grows with each write, also when the database does not, and would take whatever room a full disk gets. So after
+ * a refused write nothing is written before the log has been copied into the database and begun anew.
+ */
+function createRoom(renew: () => void): { make(): void; refused(error: unknown): void } {
+  let refusal: unknown;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  return {
+    make() {
+      if (refusal === undefined) return;
+      if (performance.now() - triedAt < ROOM_EVERY_MS) throw refusal;
+      try {
+        renew();
+        refusal = undefined;
+      } catch (error) {
+        refusal = isDiskError(error) ? error : undefined; // Another process reads the log.
+        triedAt = performance.now();
+        if (refusal) throw refusal;
+      }
+    },
+    refused(error) {
+      refusal = error;
+    },
+  };
+}
+
 /** Runs all tasks in one transaction. */
-function createTransactions(db: DatabaseSync, sweep: () => void): (tasks: readonly Task[]) => Ran[] {
+function createTransactions(
+  db: DatabaseSync,
+  sweep: () => void,
+  room: ReturnType<typeof createRoom>,
+): (tasks: readonly Task[]) => Ran[] {
   const [begin, commit] = [db.prepare("BEGIN IMMEDIATE"), db.prepare("COMMIT")];
   return (tasks) => {
+    room.make();
     begin.run();
     try {
       const ran = tasks.map(attempt);
@@ -130,6 +163,7 @@ function createTransactions(db: DatabaseSync, sweep: () => void): (tasks: readon
       commit.run();
       return ran;
     } catch (error) {
+      if (isDiskError(error)) room.refused(error);
       // SQLite itself rolls back when the disk is full.
       if (db.isTransaction) db.exec("ROLLBACK");
       throw error;

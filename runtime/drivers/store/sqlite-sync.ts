@@ -6,6 +6,8 @@ import type { DatabaseSync } from "node:sqlite";
 export interface Syncs {
   /** Resolves when everything committed before is on disk. Calls during a running sync share the next one. */
   sync(): Promise<void>;
+  /** Begins the log anew. @throws as `LogFile.renew`. */
+  renew(): void;
   /** Call it after the last sync. */
   close(): void;
 }
@@ -53,6 +55,7 @@ export function createSyncs(log: LogFile): Syncs {
       next ??= running.then(begin, begin);
       return next;
     },
+    renew: log.renew,
     close: log.close,
   };
 }

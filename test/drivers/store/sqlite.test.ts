@@ -141,6 +141,11 @@ describe("a store in a file", () => {
     await store.close();
   });
 
+  it("leaves room for itself on a full disk: its log does not grow for ever while the database fits", async () => {
+    const child = startChild({ dataDir: folder }, ["rewrite"], LITTLE_ROOM);
+    expect(Number(await text(child.stdout!))).to.be.at.least(9);
+  });
+
   it("forgets by its own clock, and sweeps away what has expired a little at a time", async () => {
     let time = 1_000_000;
     const store = await openSqliteStore({ file, now: () => time, upkeepMs: 60_000 });

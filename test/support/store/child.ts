@@ -5,12 +5,13 @@ import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
  * Works on a store in a child process. `race` claims keys that other processes also claim, and prints how many it got.
  * `write` writes until it is killed, and prints each acknowledged key. `fill` writes until the disk is full, then
  * something small, and prints the number of writes and the store's error. `brim` leaves no room even for something small, and
- * prints what a ping says then.
+ * prints what a ping says then. `rewrite` writes one key again and again, and prints how many of the last ten writes were
+ * taken.
  */
 const [options = "", work, argument = ""] = process.argv.slice(2);
 const opened = JSON.parse(options) as StoreOptions;
 const NEVER_MS = 2 ** 30;
-const store = await (work === "brim"
+const store = await (["brim", "rewrite"].includes(work ?? "")
   ? openSqliteStore({ file: storeFileOf(opened.dataDir), upkeepMs: NEVER_MS })
   : openStore(opened));
 
@@ -57,4 +58,16 @@ if (work === "race") {
   );
   await store.close();
   process.stdout.write(said);
+} else if (work === "rewrite") {
+  const text = "x".repeat(10_000);
+  let taken: boolean[] = [];
+  for (let at = 0; at < 400; at++) {
+    const isTaken = await store.set("one", { at, text }).then(
+      () => true,
+      () => false,
+    );
+    taken = [...taken.slice(-9), isTaken];
+  }
+  await store.close();
+  process.stdout.write(String(taken.filter(Boolean).length));
 }
