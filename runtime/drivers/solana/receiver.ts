@@ -1,3 +1,4 @@
+import { base58 } from "@scure/base";
 import type { PublicKey } from "@solana/web3.js";
 import type { SolanaClient } from "./client.ts";
 import { checkMint, type MintFacts } from "./mint.ts";
@@ -13,14 +14,18 @@ export interface SolanaReceiver extends MintFacts {
 
 /**
  * Why nothing can be paid to a receiver: a sentence, or undefined. A transfer to an address without a token account fails,
- * and with other decimals every price would be another one. @throws Problem `unavailable` when the node is of another
+ * as does one to a frozen account; with another owner somebody else is paid, and with other decimals every price would
+ * be another one. @throws Problem `unavailable` when the node is of another
  * chain, `upstream-failed` when it cannot be asked.
  */
 export async function findReceiverObstacle(receiver: SolanaReceiver, signal: AbortSignal): Promise<string | undefined> {
   const { client, payTo, symbol } = receiver;
-  const [difference, isThere] = await Promise.all([checkMint(client, receiver, signal), hasAccount(receiver, signal)]);
-  if (difference !== undefined || isThere) return difference;
-  return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
+  const [difference, account] = await Promise.all([checkMint(client, receiver, signal), readAccount(receiver, signal)]);
+  if (difference !== undefined) return difference;
+  if (!account) return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
+  if (account.owner !== payTo)
+    return `The account of ${payTo} for ${symbol} on Solana was given to ${account.owner}, who would get what is paid`;
+  return account.isFrozen ? `The account of ${payTo} for ${symbol} on Solana is frozen` : undefined;
 }
 
 /** The associated token account of an owner. @param owner base58 @param mint base58 */
@@ -32,8 +37,20 @@ export async function tokenAccountOf(owner: string, mint: string): Promise<Publi
   return account;
 }
 
-/** Whether the associated token account exists. */
-async function hasAccount({ client, payTo, mint }: SolanaReceiver, signal: AbortSignal): Promise<boolean> {
-  const account = await tokenAccountOf(payTo, mint);
-  return (await client.ask((connection) => connection.getAccountInfo(account), signal)) !== null;
+/** Offsets in an account of SPL Token (`Account`). */
+const OWNER_AT = 32;
+const AMOUNT_AT = 64;
+const STATE_AT = 108;
+const FROZEN = 2;
+
+/** The associated token account; undefined when it does not exist. Its address stays the same when its owner changes. */
+async function readAccount(
+  { client, payTo, mint }: SolanaReceiver,
+  signal: AbortSignal,
+): Promise<{ readonly owner: string; readonly isFrozen: boolean } | undefined> {
+  const address = await tokenAccountOf(payTo, mint);
+  const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
+  if (!account) return undefined;
+  const { data } = account;
+  return { owner: base58.encode(data.subarray(OWNER_AT, AMOUNT_AT)), isFrozen: data[STATE_AT] === FROZEN };
 }

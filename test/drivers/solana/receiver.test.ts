@@ -1,15 +1,28 @@
-import { type Connection, Keypair, PublicKey } from "@solana/web3.js";
+import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from "@solana/web3.js";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { withCheck } from "../../../runtime/drivers/facilitator/checked.ts";
 import { createSolanaClient, type SolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { TOKEN_PROGRAM } from "../../../runtime/drivers/solana/programs.ts";
 import { findReceiverObstacle } from "../../../runtime/drivers/solana/receiver.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 
 const { network, asset, symbol } = rail("solana");
+const TOKEN = new PublicKey(TOKEN_PROGRAM);
+
+/** SPL Token's `SetAuthority` of an account's owner. */
+const toSetOwner = (account: PublicKey, owner: PublicKey, next: PublicKey): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: TOKEN,
+    keys: [
+      { pubkey: account, isSigner: false, isWritable: true },
+      { pubkey: owner, isSigner: true, isWritable: false },
+    ],
+    data: Buffer.from([6, 2, 1, ...next.toBytes()]),
+  });
 
 describe("a Solana receiving address", () => {
   let chain: SvmChain;
@@ -23,6 +36,13 @@ describe("a Solana receiving address", () => {
     const receiver = { client, payTo, mint: asset, symbol, decimals };
     return withCheck(createScriptedRail({ network }).facilitator, (signal) => findReceiverObstacle(receiver, signal));
   };
+  const send = async (instruction: TransactionInstruction, payer: Keypair): Promise<void> => {
+    const node = new Connection(chain.url, "confirmed");
+    const { blockhash } = await node.getLatestBlockhash();
+    const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash }).add(instruction);
+    transaction.sign(payer);
+    await node.sendRawTransaction(transaction.serialize());
+  };
   const ask = (facilitator: Facilitator) => facilitator.supported(new AbortController().signal);
 
   it("without an account for the token keeps its rail down, and says what to do, until there is one", async () => {
@@ -33,6 +53,32 @@ describe("a Solana receiving address", () => {
     expect(refusal).to.have.property("message").that.contains(`${payTo} has no account for USDC`);
     chain.putTokenAccount(payTo, 0n);
     expect(await ask(facilitator)).to.have.length(1);
+  });
+
+  it("is not paid in an account that now belongs to somebody else, whom buyers would pay", async () => {
+    const [seller, thief] = [Keypair.generate(), Keypair.generate()];
+    const payTo = seller.publicKey.toBase58();
+    const account = new PublicKey(chain.putTokenAccount(payTo, 0n));
+    chain.airdrop(payTo, 10n ** 9n);
+    await send(toSetOwner(account, seller.publicKey, thief.publicKey), seller);
+    const refusal = await ask(receive(payTo)).catch((error: unknown) => error);
+    const message = `The account of ${payTo} for USDC on Solana was given to ${thief.publicKey}, who would get what is paid`;
+    expect(refusal).to.include({ code: "unavailable", message });
+  });
+
+  it("is not paid in an account that is frozen", async () => {
+    const payTo = Keypair.generate().publicKey;
+    const data = Buffer.alloc(165);
+    data.set(payTo.toBytes(), 32);
+    data[108] = 2;
+    const mint = { owner: TOKEN, data: Buffer.alloc(82, 6) };
+    const node = {
+      getAccountInfo: async (key: PublicKey) => (key.toBase58() === asset ? mint : { owner: TOKEN, data }),
+    };
+    const client = { ask: (work: (node: unknown) => unknown) => work(node) } as SolanaClient;
+    const receiver = { client, payTo: payTo.toBase58(), mint: asset, symbol, decimals: 6 };
+    const obstacle = await findReceiverObstacle(receiver, new AbortController().signal);
+    expect(obstacle).to.equal(`The account of ${payTo} for USDC on Solana is frozen`);
   });
 
   it("is not paid in a token with other decimals than the configuration says: every price would be another one", async () => {
