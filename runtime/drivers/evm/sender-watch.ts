@@ -21,6 +21,8 @@ export interface PendingTransaction {
   signedAt: number;
   /** Unix milliseconds of the first time it was seen with enough confirmations. */
   includedAt: number | undefined;
+  /** The version that was included: callers have been told its hash. */
+  included: SignedAttempt | undefined;
   /** Unix milliseconds since when the nonce is used although none of its hashes is on the chain. */
   missingSince: number | undefined;
 }
@@ -96,7 +98,8 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const outcome = Promise.withResolvers<EvmInclusion>();
     outcome.promise.catch(() => {}); // There may be no caller that still waits.
     const times = { sentAt: now, broadcastAt: now, signedAt: now };
-    const pending = { nonce, payload, attempts, outcome, ...times, includedAt: undefined, missingSince: undefined };
+    const unseen = { includedAt: undefined, included: undefined, missingSince: undefined };
+    const pending: PendingTransaction = { nonce, payload, attempts, outcome, ...times, ...unseen };
     if (isIdle()) paceMs = pollMs / FAST_FACTOR;
     byNonce.set(nonce, pending);
     schedule(paceMs);
@@ -160,6 +163,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     if (depth < confirmations) return;
     pending.includedAt = clock.now();
     const { transactionHash: hash, blockNumber, status, logs } = receipt;
+    pending.included = pending.attempts.find((attempt) => attempt.hash === hash);
     // Before the outcome resolves, so that whoever learns of the block finds the fee in the book.
     await deps.spending.enter(pending.nonce, receipt, pending.payload.spentFor);
     pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei: feeOf(receipt) ?? 0n, sentAt: pending.sentAt });
@@ -176,11 +180,15 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     pending.outcome.reject(new Problem("upstream-failed", detail));
   }
 
-  /** Broadcasts dropped transactions again with the same bytes, and replaces stuck ones. */
+  /**
+   * Broadcasts dropped transactions again with the same bytes, and replaces stuck ones. What was included before is not
+   * stuck: callers know its hash.
+   */
   async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
     for (const pending of waiting.slice(0, BATCH)) {
-      pending.includedAt = undefined; // A reorganisation may have dropped it.
-      const { fees } = newest(pending.attempts);
+      if (pending.includedAt !== undefined) pending.signedAt = clock.now(); // A reorganisation has dropped it.
+      pending.includedAt = undefined;
+      const { fees } = pending.included ?? newest(pending.attempts);
       const isHeldBack = pending.nonce === view.mined || fees.maxFeePerGas < view.baseFee;
       if (isHeldBack && sinceThen(pending.signedAt) >= stuckMs) await replace(pending, view);
       else if (pending.nonce >= view.pooled && sinceThen(pending.broadcastAt) >= rebroadcastMs) await send(pending);
@@ -195,6 +203,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
       const attempt = await signer.sign(pending.payload, pending.nonce, fees);
       if (await journal.claim(pending.nonce, pending.attempts.length, attempt)) pending.attempts.push(attempt);
       else await reload(pending);
+      pending.included = undefined;
       log.info("evm.replaced", { chain: client.name, nonce: pending.nonce, hash: newest(pending.attempts).hash });
     } else log.warn("evm.fee-cap", { chain: client.name, nonce: pending.nonce, baseFee: String(view.baseFee) });
     await send(pending);
@@ -202,7 +211,8 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
 
   async function send(pending: PendingTransaction): Promise<void> {
     pending.broadcastAt = clock.now();
-    await broadcast(client, newest(pending.attempts).raw).catch((error: unknown) =>
+    const { raw } = pending.included ?? newest(pending.attempts);
+    await broadcast(client, raw).catch((error: unknown) =>
       log.warn("evm.refused", { chain: client.name, nonce: pending.nonce, error }),
     );
   }

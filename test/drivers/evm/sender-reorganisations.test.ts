@@ -40,6 +40,42 @@ describe("the EVM sender", () => {
     expect((await history()).map(({ input }) => input)).to.deep.equal([text(1)]);
   });
 
+  it("brings back the very transaction that it has named, however long ago that was signed", async () => {
+    let shift = 0;
+    const sender = open({ clock: { now: () => Date.now() + shift }, stuckMs: 15_000 });
+    const { hash } = await sender.send({ to: NOBODY, data: text(1) }, never);
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    await stage.chain.rpc("anvil_reorg", [1, []]);
+    shift = 30_000;
+    await eventually(async () => {
+      await mine();
+      return (await history()).length === 1;
+    });
+    expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
+  });
+
+  it("brings back the version that it has named, when it had replaced that before it was mined", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    let shift = 0;
+    const sender = open({ clock: { now: () => Date.now() + shift }, stuckMs: 15_000, rebroadcastMs: 30_000 });
+    const { hash, included } = await sender.submit({ to: NOBODY, data: text(1) }, never);
+    const key = [...stage.store.entries.keys()].find((name) => name.startsWith("evm-tx:"));
+    const signed = await stage.store.get<{ raw: string }>(key ?? "");
+    shift = 20_000;
+    await eventually(() => stage.events.includes("evm.replaced"));
+    await stage.chain.rpc("anvil_dropAllTransactions", []);
+    await stage.chain.rpc("eth_sendRawTransaction", [signed?.raw]);
+    await mine();
+    expect(await included(never)).to.have.property("hash", hash);
+    await stage.chain.rpc("anvil_reorg", [1, []]);
+    shift = 60_000;
+    await eventually(async () => {
+      await mine();
+      return (await history()).length === 1;
+    });
+    expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
+  });
+
   async function mineUntil(settled: Promise<unknown>): Promise<void> {
     let done = false;
     void settled.finally(() => {
