@@ -1470,7 +1470,7 @@ export interface TokenPriceRequest {
 }
 
 /**
- * A token's price in US dollars, never older than 60 seconds. Numbers have all the digits that the provider gives.
+ * A token's price in US dollars, fetched at most 60 seconds ago. Numbers have all the digits that the provider gives.
  */
 export interface TokenPriceResponse {
   /**
