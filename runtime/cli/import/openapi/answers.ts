@@ -48,7 +48,11 @@ const hasContent = ({ content }: JsonObject): boolean => isObject(content) && Ob
 
 const contentOf = ({ content }: JsonObject): string => JSON.stringify(isObject(content) ? content : {});
 
-const STREAM = /^text\/event-stream|ndjson|jsonl|json-seq/i;
+/** The media types of streams, and the field that takes the parts of one. */
+const STREAMS: readonly (readonly [type: RegExp, field: string])[] = [
+  [/^text\/event-stream/i, "events"],
+  [/ndjson|jsonl|json-seq/i, "lines"],
+];
 
 type Content = Pick<OperationAnswer, "body" | "accept" | "mayStream">;
 
@@ -60,7 +64,10 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const schema = pointers.tryObject(media.schema);
   const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
-  const mayStream = types.some((one) => STREAM.test(one)) && { mayStream: true };
+  const fieldOf = (one: string): string | undefined => STREAMS.find(([stream]) => stream.test(one))?.[1];
+  const field = fieldOf(type);
+  if (field !== undefined) return { body: { kind: "json", schema: toPartsSchema(field), examples: [] }, accept: type };
+  const mayStream = types.some((one) => fieldOf(one) !== undefined) && { mayStream: true };
   if (isBinary(type, schema)) {
     const usual = /^\*|json/i.test(type) ? "application/octet-stream" : (type.split(";")[0] ?? "").trim();
     return { body: { kind: "file", media: usual.toLowerCase() }, ...accept };
@@ -73,6 +80,13 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
   if (/^text\/|xml|csv|yaml/i.test(type)) return { body: { kind: "text" }, accept: type };
   return { body: { kind: "file", media: (type.split(";")[0] ?? type).trim().toLowerCase() }, accept: type };
 }
+
+/** Documents say of a stream what its parts are, or what its bytes are: nothing that its answers could be held to. */
+const toPartsSchema = (field: string): JsonObject => ({
+  type: "object",
+  properties: { [field]: { type: "array", items: {} } },
+  required: [field],
+});
 
 function isBinary(type: string, schema: JsonObject): boolean {
   if (/^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|octet-stream|gzip)/i.test(type)) return true;
