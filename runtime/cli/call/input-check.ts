@@ -42,16 +42,19 @@ function issuesOf(schema: Schema, given: object, from: InputLocation): readonly 
   const sent = from === "query" ? schema.coerce(given as Record<string, unknown>) : given;
   const { value, issues } = schema.check(sent, from);
   const own = issues.filter(({ type, loc }) => type === "missing" || isIn(sent, loc.slice(1)));
-  return own.length > 0 ? own : misspelled(schema, sent, value, from);
+  return own.length > 0 ? own : unknownFields(schema, sent, value, from);
 }
 
 /** Whether there is a value at a place: a default that does not fit its own schema is no fault of the input. */
 const isIn = (value: unknown, path: readonly (string | number)[]): boolean =>
   path.reduce((part, step) => field(part, String(step)), value) !== undefined;
 
-/** Fields that the schema does not know and that look like one which is missing: sellers ignore unknown fields. */
-function misspelled(
-  { document: { properties } }: Schema,
+/**
+ * Fields that the schema does not know, if it forbids others or they look like one which is missing: sellers ignore unknown
+ * fields, or refuse them once they are paid.
+ */
+function unknownFields(
+  { document: { properties = {}, additionalProperties } }: Schema,
   given: object,
   checked: unknown,
   from: InputLocation,
@@ -64,7 +67,7 @@ function misspelled(
   );
   return unknown.flatMap((name) => {
     const meant = didYouMean(name, missing);
-    return meant === ""
+    return meant === "" && additionalProperties !== false
       ? []
       : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra_forbidden" }];
   });

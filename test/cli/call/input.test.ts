@@ -58,6 +58,19 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input })).code).to.equal(0);
   });
 
+  it("a field beside those of a schema that forbids others", async () => {
+    for (const properties of [{ low: { type: "integer" }, high: { type: "integer" } }, undefined]) {
+      const body = { type: "object", ...(properties && { properties }), additionalProperties: false };
+      seller.script.extensions = { bazaar: { info: {}, schema: { properties: { input: { properties: { body } } } } } };
+      const input = '{"low":1,"high":6,"zebra":1}';
+      expect(await runRefused(seller, 5, { input })).to.include(
+        "\n  body.zebra: The service does not know this field\n",
+      );
+      expect((await run({ url: seller.url, input: properties ? '{"low":1}' : "{}" })).code).to.equal(0);
+      seller.met.splice(0);
+    }
+  });
+
   it("nothing on a dry run without an input, which asks for the price alone", async () => {
     const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
     seller.script.extensions = { bazaar: { info: {}, schema } };
