@@ -1,3 +1,4 @@
+import { toAccount } from "../../../core/account.ts";
 import type { BookLine } from "../../../core/books/books.ts";
 import { currencyOf } from "../../../core/rails/tokens.ts";
 import { toDecimal } from "../../../core/set/price.ts";
@@ -76,7 +77,7 @@ export function toPayer(payer: string | null, own: readonly string[]): HtmlPart 
   if (payer === null) return "unknown";
   const name = toName(payer);
   if (payer.length > LONGEST_NAME || !payer.isWellFormed()) return name;
-  return html`<a href="/buyers/${encodeURIComponent(payer)}">${name}</a>${own.includes(payer) && " (yours)"}`;
+  return html`<a href="/buyers/${encodeURIComponent(payer)}">${name}</a>${own.includes(toAccount(payer)) && " (yours)"}`;
 }
 
 /** The beginning and the end of a long name; the whole name is shown on hover. */
