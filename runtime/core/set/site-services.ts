@@ -17,11 +17,7 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
   const rail = rails.find(({ id }) => id === refunds.rail);
   const service = manifests.find(({ data }) => data.id === refunds.screen)?.data;
   const names = { rails: rails.map(({ id }) => id), services: manifests.flatMap(({ data }) => data.id ?? []) };
-  const [input, output] = [service?.input, service?.output].map((schema) => schema && toRootSchema(schema, schemas));
-  const hasField = (schema: typeof input, field: string): boolean =>
-    isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, field);
-  const canScreen =
-    !service?.job && hasField(input || undefined, "wallet") && hasField(output || undefined, "sanctions_match");
+  const canScreen = takesWallets(service, schemas) && fieldsOf(service?.output, schemas)?.sanctions_match !== undefined;
   return [
     ...(rail ? [] : fail("rail", `there is no such rail${didYouMean(refunds.rail, names.rails)}`)),
     ...(rail && !isEvm(rail)
@@ -29,7 +25,7 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
       : []),
     ...(service ? [] : fail("screen", `there is no such service${didYouMean(refunds.screen, names.services)}`)),
     ...(service && !canScreen
-      ? fail("screen", "the service must take `wallet` and answer `sanctions_match` at once")
+      ? fail("screen", "the service must take `wallet` alone and answer `sanctions_match` at once")
       : []),
   ];
 }
@@ -49,12 +45,12 @@ export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas
     const names = manifests.flatMap(({ data }) => data.id ?? []);
     return [...torn, fail(["service"], `there is no such service${didYouMean(screen.service, names)}`)];
   }
-  const input = fieldsOf(service.input, schemas);
   const output = fieldsOf(service.output, schemas);
-  const takesWallets = !service.job && input?.wallet !== undefined;
   return [
     ...torn,
-    ...(takesWallets ? [] : [fail(["service"], "the service must take `wallet` and answer at once")]),
+    ...(takesWallets(service, schemas)
+      ? []
+      : [fail(["service"], "the service must take `wallet` alone and answer at once")]),
     ...screen.refuse.flatMap((field, at) =>
       isFlag(output?.[field])
         ? []
@@ -66,6 +62,15 @@ export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas
           ],
     ),
   ];
+}
+
+/** Whether a service answers at once when it is told a wallet, and nothing else. */
+function takesWallets(service: Draft["data"] | undefined, schemas: Schemas): boolean {
+  const { input, job } = service ?? {};
+  const root = input === undefined ? undefined : toRootSchema(input, schemas);
+  const { required = [] } = root ?? {};
+  const needsMore = Array.isArray(required) && required.some((field) => field !== "wallet");
+  return !job && !needsMore && fieldsOf(input, schemas)?.wallet !== undefined;
 }
 
 function fieldsOf(schema: string | object | undefined, schemas: Schemas): Record<string, unknown> | undefined {
