@@ -65,11 +65,12 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
     failures !== undefined && failures.count >= mostOf(service);
 
   /**
-   * The failures, with the rest extended by `TRIAL_MS` for the next buyer. @throws Problem `unavailable` during a rest.
+   * The failures, with the rest extended by `TRIAL_MS` for the next buyer. A clock that was set back ends a rest.
+   * @throws Problem `unavailable` during a rest.
    */
   function take(failures: Failures, whose: string): Failures {
     const leftMs = failures.restsUntil - clock.now();
-    if (leftMs <= 0) return { ...failures, restsUntil: clock.now() + TRIAL_MS };
+    if (leftMs <= 0 || leftMs > LONGEST_REST_MS) return { ...failures, restsUntil: clock.now() + TRIAL_MS };
     const retryAfter = Math.ceil(leftMs / 1000);
     throw new Problem("unavailable", `${explain(failures, whose)}; nothing was charged`, { retryAfter });
   }

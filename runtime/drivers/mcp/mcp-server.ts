@@ -83,7 +83,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
     outage() {
       if (!connect) return unset;
-      return clock.now() < pausedUntil ? `${title} has failed and is not asked for a while` : undefined;
+      return leftOfPause() > 0 ? `${title} has failed and is not asked for a while` : undefined;
     },
     async close() {
       isClosed = true;
@@ -134,7 +134,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
 
   function open(): Promise<McpConnection> {
     if (isClosed || !connect) throw new Problem("unavailable", isClosed ? "The server is closing" : unset);
-    const waitMs = pausedUntil - clock.now();
+    const waitMs = leftOfPause();
     if (!opened && waitMs > 0) {
       const retryAfter = Math.ceil(waitMs / 1000);
       throw new Problem("unavailable", `${title} has failed and is not asked for a while`, { retryAfter });
@@ -167,6 +167,12 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const { toStartProblem } = await import("./failures.ts");
       throw toStartProblem(error, title);
     }
+  }
+
+  /** 0 also after the clock was set back, so that no pause gets longer. */
+  function leftOfPause(): number {
+    const leftMs = pausedUntil - clock.now();
+    return leftMs > LONGEST_PAUSE_MS ? 0 : leftMs;
   }
 
   function pause(reason: string): void {

@@ -22,6 +22,8 @@ export interface StoreQueueOptions {
 interface Entry extends QueuedJob {
   /** When the next turn may begin: Unix milliseconds. */
   readonly notBefore: number;
+  /** When that was decided; missing for a job that has not waited. */
+  readonly since?: number;
 }
 
 /**
@@ -99,7 +101,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
   /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take. */
   async function readDue(key: string): Promise<Entry | undefined> {
     const entry = taken.has(serviceOf(key)) ? await store.get<Entry>(key) : undefined;
-    return entry && entry.notBefore <= clock.now() ? entry : undefined;
+    return entry && isDue(entry, clock.now()) ? entry : undefined;
   }
 
   async function giveTurn({ id, service, at }: Entry, signal: AbortSignal): Promise<TurnResult> {
@@ -113,9 +115,15 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 
   async function settle(key: string, entry: Entry, result: TurnResult): Promise<void> {
     if (result === "done") await store.delete(key);
-    else if (result.retryInMs > 0) await store.set(key, { ...entry, notBefore: clock.now() + result.retryInMs });
+    else if (result.retryInMs > 0) {
+      const since = clock.now();
+      await store.set(key, { ...entry, notBefore: since + result.retryInMs, since });
+    }
   }
 }
+
+/** Also after the clock was set back, so that nothing that was paid for waits for it. */
+const isDue = ({ notBefore, since = 0 }: Entry, now: number): boolean => notBefore <= now || now < since;
 
 /** Keys sort by time, which has 13 digits until the year 2286. */
 const keyOf = ({ id, service, at }: QueuedJob): string => `queue:${service}:${String(at).padStart(13, "0")}:${id}`;

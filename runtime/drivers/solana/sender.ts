@@ -61,13 +61,14 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
   ): Promise<Delivery> {
     const raw = transaction.serialize();
     const sentAt = clock.now();
-    let next = sentAt;
+    let lastAt = Number.NEGATIVE_INFINITY;
     let isExpired = false;
     let seenAt = 0;
     for (;;) {
-      if (clock.now() >= next) {
+      if (Math.abs(clock.now() - lastAt) >= resendMs) {
+        // Absolute: a clock that was set back delays nothing.
         await client.ask((chain) => chain.sendRawTransaction(raw, RAW), signal).catch(ignore(signal));
-        next = clock.now() + resendMs;
+        lastAt = clock.now();
         // Before the status: a transaction that has not landed at this height never will.
         const epoch = await client.ask((chain) => chain.getEpochInfo(), signal).catch(ignore(signal));
         isExpired = epoch?.blockHeight !== undefined && epoch.blockHeight > lastHeight;

@@ -46,6 +46,14 @@ describe("work that is paid first and always fails", () => {
     expect(shop.rail.moved.size).to.equal(7);
   });
 
+  it("is tried again at once when the clock was set back", async () => {
+    for (let buyer = 1; buyer <= 5; buyer += 1) expect(await statusFor(buyer)).to.equal(502);
+    expect(await statusFor(6)).to.equal(503);
+    shop.clock.advance(-3_600_000);
+    shop.handler = undefined;
+    expect(await statusFor(6)).to.equal(200);
+  });
+
   it("is not sold to one for whom it has failed five times, and to everybody else", async () => {
     for (let at = 0; at < 5; at += 1) expect(await statusFor(1)).to.equal(502);
     const refused = await buyAs(1);

@@ -46,6 +46,22 @@ describe("a line of jobs in a store", () => {
     await eventually(() => taken.length === 1).finally(queue.close);
     expect(taken).to.deep.equal([job]);
   });
+
+  it("lets no job wait longer when the clock was set back", async () => {
+    let shift = 0;
+    const clock = { now: () => Date.now() + shift };
+    const store = createMemoryStore();
+    const queue = createStoreQueue({ store, clock, log: silentLog, concurrencyOf: () => 1, sweepMs: 10 });
+    let turns = 0;
+    queue.start(async () => {
+      turns += 1;
+      return turns === 1 ? { retryInMs: 60_000 } : "done";
+    }, ["one"]);
+    await queue.add({ id: "job-1", service: "one", at: 1e12 });
+    await eventually(async () => (await store.get<{ notBefore: number }>(`queue:one:${1e12}:job-1`))?.notBefore !== 0);
+    shift = -3_600_000;
+    await eventually(() => turns === 2).finally(queue.close);
+  });
 });
 
 describe("a line of jobs in a store, and a process that was stalled for longer than its lease", () => {

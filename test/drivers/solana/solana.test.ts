@@ -128,6 +128,16 @@ describe("a Solana chain", () => {
       expect(new Set(broadcasts()).size).to.equal(1);
     });
 
+    it("sends again after the clock was set back", async () => {
+      chain.drop(1);
+      let shift = 0;
+      const sending = send("dropped", never, { clock: { now: () => Date.now() + shift }, resendMs: 1000 });
+      await eventually(() => broadcasts().length === 1);
+      shift = -3_600_000;
+      const { signature } = await sending;
+      expect(await history()).to.deep.equal([signature]);
+    });
+
     it("waits for what lands late, and does not double it", async () => {
       chain.hold();
       const sending = send("late");
