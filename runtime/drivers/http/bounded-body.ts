@@ -15,7 +15,7 @@ export async function* toBounded(
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new Problem("upstream-failed", `${title} answered with more than ${maxBytes} bytes`);
+    if (size > maxBytes) throw toTooLarge(title, maxBytes);
     yield chunk;
   }
 }
@@ -32,6 +32,17 @@ export const createBoundedFetch =
   (title: string, maxBytes: number) =>
   async (url: string | URL, init?: RequestInit): Promise<Response> => {
     const response = await fetch(url, init);
-    const body = response.body && ReadableStream.from(toBounded(response.body, title, maxBytes));
-    return new Response(body, response);
+    let size = 0;
+    // Not a generator: when nobody has read from it, cancelling one would leave the connection open.
+    const bound = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        size += chunk.byteLength;
+        if (size > maxBytes) throw toTooLarge(title, maxBytes);
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body?.pipeThrough(bound), response);
   };
+
+const toTooLarge = (title: string, maxBytes: number): Problem =>
+  new Problem("upstream-failed", `${title} answered with more than ${maxBytes} bytes`);
