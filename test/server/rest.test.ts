@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect } from "chai";
 import type { Outcome } from "../../runtime/core/call.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Door, decodeHeader, jsonOf, openDoor, RECEIPT, toChallenge, toService } from "../support/http.ts";
 
 const SERVICES = [
@@ -37,6 +40,23 @@ describe("a call over HTTP", () => {
         expect(await response.text()).to.equal(body.toString());
       }
       expect(door.calls).to.deep.equal([]);
+    });
+
+    it("is challenged on a connection that closes, which stays open until the body has been sent", async () => {
+      const body = "x".repeat(200_000);
+      const socket = connect({ port: door.port, host: "127.0.0.1", allowHalfOpen: true });
+      let answer = "";
+      socket.on("data", (chunk: Buffer) => {
+        answer += chunk;
+      });
+      socket.write(`POST /v1/roll HTTP/1.0\r\nHost: x\r\nContent-Length: ${body.length + 1}\r\n\r\nx`);
+      await eventually(() => answer.endsWith(toChallenge(`${door.url}/v1/roll`).body.toString()));
+      for (let at = 0; at < 3; at++) await get("/health"); // A close would have come before these answers.
+      expect(socket.readableEnded).to.equal(false);
+      socket.write(body);
+      await once(socket, "end");
+      socket.end();
+      await once(socket, "close");
     });
 
     it("is challenged on every route of a service, for the same resource", async () => {

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { MediaOutput } from "../../core/proxy/media.ts";
+import { hasBody } from "../request/body.ts";
 import { contextOf, type RequestContext } from "../request/context.ts";
 import { toDataHeaders } from "./headers.ts";
 
@@ -47,25 +48,30 @@ export function createSend(fixed: readonly string[], record: Recorder, onUnread:
     const context = contextOf(response);
     const headers = [...fixed, ...reply.headers, "X-Request-Id", context.id];
     if (reply.body !== undefined) headers.push("Content-Length", String(Buffer.byteLength(reply.body)));
-    if (!response.req.complete) boundUnreadBody(response.req, (bytes) => onUnread(context.client, bytes));
-    response.writeHead(reply.status, headers).end(reply.body);
+    response.writeHead(reply.status, headers);
+    if (response.req.complete || !hasBody(response.req)) response.end(reply.body);
+    else answerEarly(response, reply, (bytes) => onUnread(context.client, bytes));
     record(context, response.req, reply);
   };
 }
 
 /**
- * For answers to requests whose body was not read to the end. Closing at once could reset the connection before the
- * caller has read the answer; reading on without a limit would help floods.
+ * Answers a request whose body has not been sent to the end. Closing at once could reset the connection before the
+ * caller, or a proxy that speaks HTTP/1.0, has read the answer; reading on without a limit would help floods.
  */
-function boundUnreadBody(request: Request, tell: (bytes: number) => void): void {
+function answerEarly(response: Response, { body }: Reply, tell: (bytes: number) => void): void {
+  const { req: request } = response;
   let bytes = 0;
   const timer = setTimeout(() => request.complete || request.socket.destroy(), UNREAD_BODY_MS).unref();
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
   request.resume().on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > UNREAD_BODY_BYTES) request.socket.destroy();
   });
   request.once("close", () => {
     clearTimeout(timer);
+    response.end();
     if (bytes > 0) tell(bytes);
   });
 }

@@ -3,6 +3,10 @@ import { Problem } from "../../api/problem.ts";
 import type { RequestContext } from "./context.ts";
 import type { Limits } from "./limits.ts";
 
+/** Whether the headers say that a body follows. */
+export const hasBody = ({ headers }: Pick<Request, "headers">): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
 /** How large a body may be, and the limits and the context in which its bytes are counted. */
 export interface BodyTerms {
   readonly maxBytes: number;

@@ -5,7 +5,7 @@ import type { Invocation } from "../../core/call.ts";
 import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
 import type { DoorBody } from "../../surfaces/rpc/door.ts";
-import { type BodyTerms, countFields, receiveBody } from "./body.ts";
+import { type BodyTerms, countFields, hasBody, receiveBody } from "./body.ts";
 import { isSafeToParse, jsonShapeOf, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
@@ -66,10 +66,10 @@ function checkQuery({ url }: Request): void {
 }
 
 /** An absent body is reported as missing, whatever its headers say. */
-function checkMediaType({ headers }: Request): void {
-  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) throw missingBody();
-  checkEncoding({ headers });
-  const type = headers["content-type"];
+function checkMediaType(request: Request): void {
+  if (!hasBody(request)) throw missingBody();
+  checkEncoding(request);
+  const type = request.headers["content-type"];
   if (type === undefined || !JSON_TYPE.test(type)) {
     const found = type === undefined ? "has no content-type" : `is ${JSON.stringify(type.slice(0, 100))}`;
     throw new Problem("unsupported-media-type", `The body ${found}; it must be application/json in UTF-8`);
