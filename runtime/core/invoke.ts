@@ -5,11 +5,14 @@ import { createDeadline } from "./deadline.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
 import { explainOffer } from "./payments/explain-offer.ts";
 import {
+  askedOf,
   type Bought,
   describePayment,
+  isSameCall,
   noteStep,
   type Purchase,
   payerOf,
+  readInput,
   requestOf,
   toRecord,
   type VerifiedPurchase,
@@ -56,10 +59,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000) };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));
     }
-    const input = await readValidInput(service, invocation);
     // An expired offer buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
-    return underLease({ service, invocation, payment, offer: terms, input, key }, record === undefined);
+    const { isFormer, ...read } = await readInput({ service, invocation, payment, key }, reservations);
+    return underLease({ service, invocation, payment, offer: terms, key, ...read }, record === undefined && !isFormer);
   };
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
@@ -104,8 +107,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { isValid, invalidReason: why, invalidMessage: said, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(why, said), join(why, said));
     noteStep(purchase, "verified", clock.now());
-    const request = requestOf(purchase);
-    const verified = { ...purchase, payer: payment.authorization.payer ?? payer, reported: payer, listed, request };
+    const whose = { payer: payment.authorization.payer ?? payer, reported: payer };
+    const verified = { ...purchase, ...whose, listed, request: requestOf(purchase), asked: askedOf(purchase) };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
     return deps.identifiers.once(verified, { buy: underRules, finish });
   }
@@ -179,8 +182,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
-    const isSame = record.fingerprint === purchase.payment.authorization.fingerprint;
-    if (!isSame || record.request !== requestOf(purchase)) throw new Problem("payment-conflict");
+    if (!isSameCall(record, purchase)) throw new Problem("payment-conflict");
     return finish(purchase, record);
   }
 

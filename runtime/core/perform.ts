@@ -1,6 +1,6 @@
 import type { Call, Run } from "../api/plugin.ts";
 import { Problem, type ValidationIssue } from "../api/problem.ts";
-import type { Invocation } from "./call.ts";
+import type { GivenInput, Invocation } from "./call.ts";
 import { isShown, toIssueText } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
@@ -16,11 +16,15 @@ export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadli
 export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
 /**
- * Reads the input and checks it by the schema and by the handler's own rules.
- * @throws Problem `invalid-input` with all faults.
+ * Reads the input and checks it. @throws Problem `invalid-input` with all faults.
  */
-export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
-  const { value: raw, from, inPath = [] } = await invocation.input();
+export const readValidInput = async (service: Service, { input }: Pick<Invocation, "input">): Promise<unknown> =>
+  toValidInput(service, await input());
+
+/**
+ * Checks an input by the schema and by the handler's own rules. @throws Problem `invalid-input` with all faults.
+ */
+export function toValidInput(service: Service, { value: raw, from, inPath = [] }: GivenInput): unknown {
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from, "input");
   const all = [...issues, ...checkByHandler(service, value, issues)];

@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
 import type { Rail } from "../x402/rails.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
-import { type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
+import { askedOf, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 import { KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 
@@ -60,6 +60,8 @@ interface Named {
   readonly payment: PaymentPayload;
   /** Digest of service and input. */
   readonly call: string;
+  /** Digest of service and input as it came. */
+  readonly asked?: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
@@ -91,7 +93,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const steps = { buy: async () => undefined, finish };
       return exclusively(leases.claim(name), () => walk(name, purchase, steps));
     },
-    async bind({ named, payment, offer, listed, input, service, key }) {
+    async bind({ named, payment, offer, listed, input, asked, service, key }) {
       if (named === undefined) return true;
       const { x402Version, resource } = listed;
       const kept: PaymentPayload = {
@@ -102,7 +104,8 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       };
       const { validBefore = 0 } = payment.authorization;
       const lifeMs = Math.max(0, validBefore * 1000 - clock.now());
-      const value: Named = { payment: kept, call: toCall(service.manifest.id, input), at: clock.now() };
+      const call = toCall(service.manifest.id, input);
+      const value: Named = { payment: kept, call, ...(asked !== undefined && { asked }), at: clock.now() };
       if (await store.putIfAbsent(`named:${named}`, value, lifeMs + UNATTENDED_MS)) return true;
       const standing = await store.get<Named>(`named:${named}`);
       return standing !== undefined && toKey(toPayment(standing)) === key;
@@ -116,8 +119,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const named = `${name}#${turn}`;
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
-      if (known.call !== toCall(purchase.service.manifest.id, purchase.input))
-        throw new Problem("payment-conflict", OTHER);
+      if (!isCall(known, purchase)) throw new Problem("payment-conflict", OTHER);
       const outcome = await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
     }
@@ -171,6 +173,10 @@ async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, w
 }
 
 const toCall = (service: string, input: unknown): string => digestOf([service, input]);
+
+/** Whether an identifier stands for this call; its words are enough when the service's schema has changed since. */
+const isCall = ({ call, asked }: Named, purchase: Purchase): boolean =>
+  call === toCall(purchase.service.manifest.id, purchase.input) || (asked !== undefined && asked === askedOf(purchase));
 
 /** Cannot fail: `payment` was read before it was stored. */
 const toPayment = ({ payment }: Named): Payment =>

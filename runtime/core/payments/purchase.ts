@@ -3,12 +3,14 @@ import { saleId, toBookPayer } from "../books/events.ts";
 import type { CallCourse, CallSteps, Invocation } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import { oncePer } from "../once.ts";
+import { toValidInput } from "../perform.ts";
 import type { Service } from "../service.ts";
 import { priceOf, type Tariff } from "../set/price.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import { type Payment, toPayload } from "../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
 import type { PaymentRecord, SoldAs } from "./record.ts";
+import type { Reservations } from "./reservations.ts";
 
 /** A payment that fits an offer, for an input that fits the service. */
 export interface Purchase {
@@ -17,6 +19,8 @@ export interface Purchase {
   readonly payment: Payment;
   readonly offer: PaymentRequirements;
   readonly input: unknown;
+  /** The input as it came, unchecked. */
+  readonly given: unknown;
   /** Network and authorization id: identifies what can be settled only once. */
   readonly key: string;
 }
@@ -29,8 +33,9 @@ export interface VerifiedPurchase extends Purchase {
   readonly reported: string | undefined;
   /** The payload as it is sent to the facilitator. */
   readonly listed: PaymentPayload;
-  /** See `requestOf`. */
+  /** See `requestOf` and `askedOf`. */
   readonly request: string;
+  readonly asked: string | undefined;
   /** The name under which the payer's identifier is stored; undefined when the payment has none. */
   readonly named?: string;
 }
@@ -72,12 +77,13 @@ export function createUsdOf(rails: readonly Rail[], tariff: Tariff): UsdOf {
 
 /** The record of a purchase before its settlement. */
 export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {
-  const { service, invocation, payment, offer, payer, request } = purchase;
+  const { service, invocation, payment, offer, payer, request, asked } = purchase;
   const { validBefore, fingerprint } = payment.authorization;
   const { exchange } = invocation;
   return {
     state: "settling",
     request,
+    ...(asked !== undefined && { asked }),
     fingerprint,
     service: service.manifest.id,
     payment: toPayload(payment, offer, invocation.resource),
@@ -143,6 +149,52 @@ export function requestOf({ service, payment, input }: Purchase): string {
   } catch (cause) {
     const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
     throw new Problem("invalid-input", undefined, { issues: [fault], cause });
+  }
+}
+
+/** Digest of service and input as it came. Undefined when the input has no canonical form. */
+export function askedOf({ service, given }: Pick<Purchase, "service" | "given">): string | undefined {
+  try {
+    return digestOf([service.manifest.id, given]);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a call is repeated word for word. It may not fit the schema any more, or mean another input by its defaults,
+ * when the schema has changed since.
+ */
+const isAskedAgain = (
+  { asked, fingerprint }: PaymentRecord,
+  purchase: Pick<Purchase, "service" | "given" | "payment">,
+): boolean =>
+  asked !== undefined && fingerprint === purchase.payment.authorization.fingerprint && asked === askedOf(purchase);
+
+/** Whether a call is the one that its payment was spent on. */
+export const isSameCall = (record: PaymentRecord, purchase: Purchase): boolean =>
+  record.fingerprint === purchase.payment.authorization.fingerprint &&
+  (record.request === requestOf(purchase) || isAskedAgain(record, purchase));
+
+/** A purchase whose input was not read yet. */
+type Asking = Pick<Purchase, "service" | "invocation" | "payment" | "key">;
+
+/**
+ * Reads and checks the input of a purchase. @returns `isFormer` instead of an input for a call on record which the
+ * service's schema would not take any more. @throws Problem `invalid-input` with all faults.
+ */
+export async function readInput(
+  purchase: Asking,
+  { recall }: Pick<Reservations, "recall">,
+): Promise<Pick<Purchase, "input" | "given"> & { readonly isFormer: boolean }> {
+  const read = await purchase.invocation.input();
+  const given = read.value;
+  try {
+    return { input: toValidInput(purchase.service, read), given, isFormer: false };
+  } catch (error) {
+    const record = await recall(purchase.key);
+    if (record && isAskedAgain(record, { ...purchase, given })) return { input: undefined, given, isFormer: true };
+    throw error;
   }
 }
 

@@ -11,6 +11,8 @@ export interface PaymentRecord {
   readonly state: "settling" | "rejected" | "settled";
   /** Digest of the payment's fingerprint, service and input: only the identical call gets the stored answer. */
   readonly request: string;
+  /** Digest of service and input as it came: the identical call stays so when the service's schema changes. */
+  readonly asked?: string;
   /** Digest of all signed data and the signature: compared before any input is hashed. */
   readonly fingerprint: string;
   /** The service's id. */

@@ -1,0 +1,98 @@
+import { x402HTTPClient } from "@x402/core/client";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
+
+const FIELDS = '"label": {';
+const COINS = '"minimum": 1, "maximum": 100, "default": 1';
+const STRICTER = '"minimum": 2, "maximum": 100, "default": 2';
+
+describe("a service whose input schema changes", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let running: Running;
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    running = await run({ set: await loadSet(dir), config: readConfig(env) });
+    await untilRailsUp(running.url);
+  });
+  after(async () => {
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+
+  const post = (input: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${running.url}/v1/toss`, { ...json(input), headers: { "content-type": "application/json", ...headers } });
+
+  /** A payment, by its headers; with an identifier when the payer gives one. */
+  async function sign(identifier?: string): Promise<Readonly<Record<string, string>>> {
+    const client = await createBuyer(sandbox);
+    const http = new x402HTTPClient(client);
+    const response = await post({});
+    const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json());
+    const { extensions, ...payment } = await client.createPaymentPayload(required);
+    const info = { required: false, id: identifier };
+    const named = identifier === undefined ? extensions : { "payment-identifier": { info } };
+    return http.encodePaymentSignatureHeader({ ...payment, ...(named && { extensions: named }) });
+  }
+
+  /** Sells the service with another schema. */
+  async function change(before: string, after: string): Promise<void> {
+    await writeFiles(dir, edit(TOSS, "schemas/TossRequest.json", before, after));
+    const { times } = await running.changes.apply("test");
+    expect(times).not.to.equal(undefined);
+  }
+
+  const changes: readonly (readonly [what: string, before: string, after: string])[] = [
+    ["a field with a default is new", FIELDS, `"edge": { "type": "boolean", "default": false }, ${FIELDS}`],
+    ["a default is another one", COINS, '"minimum": 1, "maximum": 100, "default": 2'],
+    ["its input is not taken any more", COINS, STRICTER],
+  ];
+  for (const [what, before, after] of changes)
+    it(`still answers what was bought before: ${what}`, async () => {
+      await writeFiles(dir, TOSS);
+      await running.changes.apply("test");
+      const given = { coins: 1, ...(what.includes("another") && { coins: undefined }) };
+      const payment = await sign();
+      const bought = await post(given, payment);
+      const paid = { status: bought.status, answer: await bought.text() };
+      expect(paid.status, paid.answer).to.equal(200);
+      await change(before, after);
+      const again = await post(given, payment);
+      expect({ status: again.status, answer: await again.text() }).to.deep.equal(paid);
+      expect(again.headers.get("payment-response")).not.to.equal(null);
+      const other = await post({ coins: 7 }, payment);
+      expect([other.status, ((await other.json()) as { code: string }).code]).to.deep.equal([409, "payment-conflict"]);
+    });
+
+  it("charges nothing for an input that it does not take any more", async () => {
+    await writeFiles(dir, TOSS);
+    await running.changes.apply("test");
+    const payment = await sign();
+    await change(COINS, STRICTER);
+    expect((await post({ coins: 1 }, payment)).status).to.equal(422);
+    expect((await post({ coins: 2 }, payment)).status).to.equal(200);
+  });
+
+  it("knows a purchase by its identifier, where the payment is signed anew", async () => {
+    await writeFiles(dir, TOSS);
+    await running.changes.apply("test");
+    const identifier = "the-same-purchase-1234";
+    const bought = await post({}, await sign(identifier));
+    expect(bought.status).to.equal(200);
+    await change(COINS, STRICTER);
+    const again = await post({}, await sign(identifier));
+    expect([again.status, await again.text()]).to.deep.equal([200, await bought.text()]);
+  });
+});
