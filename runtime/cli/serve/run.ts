@@ -122,7 +122,7 @@ export async function run(options: RunOptions): Promise<Running> {
   await sleep(BREATH_MS);
   await composition.start();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
-  const changes = createChanges({ first, isFollower, swap, past, examine, log });
+  const changes = createChanges({ first, isFollower, swap, past, examine, announce: () => presence.tell(), log });
   const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());

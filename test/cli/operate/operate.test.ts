@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { realpath, rm, symlink } from "node:fs/promises";
 import { expect } from "chai";
+import { askProcess, findProcesses } from "../../../runtime/cli/operate/ask.ts";
+import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { LAUNCHER } from "../../support/commands/commands.ts";
@@ -61,5 +63,18 @@ describe("a command to a shop that runs", function () {
     await symlink(dir, link);
     expect((await type(LAUNCHER, "apply", "--dir", link)).code).to.equal(0);
     await rm(link);
+  });
+
+  it("is on record for all machines at once: no process is said to sell another set than it does", async () => {
+    const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir, baseUrl: seller.url });
+    try {
+      await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
+      expect((await type(LAUNCHER, "apply")).said).to.include(" is sold now by 2 processes: ");
+      const [asked] = await findProcesses(data.path); // Only one: a process that is asked writes itself down anew.
+      const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");
+      expect(processes.map((process) => process.set)).to.deep.equal([set, set]);
+    } finally {
+      await second.stop();
+    }
   });
 });

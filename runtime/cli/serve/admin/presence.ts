@@ -19,6 +19,8 @@ export interface Presence {
 /** Announces this process and its set to the other processes on the same store. */
 export interface PresenceBoard {
   start(): void;
+  /** Announces this process anew, because it sells another set. Does not fail. */
+  tell(): Promise<void>;
   /** All processes on the store, this one included. @throws Problem `unavailable`. */
   list(): Promise<readonly Presence[]>;
   close(): Promise<void>;
@@ -42,14 +44,15 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
   const fixed = { host: hostname(), pid: process.pid, since: new Date(clock.now()).toISOString() };
   const own = (): Presence => ({ ...fixed, ...describe() });
   const write = (): Promise<void> => store.set(key, own(), TTL_MS, "lazy");
-  const tell = (): void => void write().catch((error: unknown) => log.info("process.not-listed", { error }));
+  const tell = (): Promise<void> => write().catch((error: unknown) => log.info("process.not-listed", { error }));
   let timer: NodeJS.Timeout | undefined;
 
   return {
     start() {
-      tell();
+      void tell();
       timer = setInterval(tell, RENEW_MS).unref();
     },
+    tell,
     async list() {
       // The set may have changed. The list can still be read when the disk is full.
       await write().catch(() => undefined);

@@ -42,11 +42,14 @@ export interface ChangesDeps {
   readonly past: Past;
   /** @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs. */
   readonly examine: (set: ManifestSet) => Promise<void>;
+  /** Called when another set is sold. */
+  readonly announce: () => Promise<void>;
   readonly log: Log;
 }
 
 /** Makes one change at a time, and records each when it is made. */
-export function createChanges({ first, isFollower = false, swap, past, examine, log }: ChangesDeps): Changes {
+export function createChanges(deps: ChangesDeps): Changes {
+  const { first, isFollower = false, swap, past, examine, announce, log } = deps;
   const { history } = past;
   const { home } = first.set;
   let current = first;
@@ -101,6 +104,7 @@ export function createChanges({ first, isFollower = false, swap, past, examine, 
     const at = new Date().toISOString();
     log.info("set.changed", { what, by, from: comparison.from, to: digest, changes: changes.length, ...times });
     await past.note({ digest, at, by, what, changes, ...(refused !== undefined && { refused }) });
+    await announce();
     return { ...comparison, times };
   }
 
