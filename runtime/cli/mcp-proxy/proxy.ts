@@ -46,7 +46,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
       if (isFresh || !schemas.has(tool)) await list({}, cancelled).catch(() => undefined);
       return schemas.get(tool);
     },
-    openWallet: rememberWallet((cancelled) => openWallet(config, new URL(options.url).origin, cancelled)),
+    openWallet: rememberWallet((cancelled) => openWallet(config, toBase(options.url), cancelled)),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
     lost: createLostPayments(options.spendingDir, options.url, Date.now),
@@ -141,6 +141,9 @@ function openSeller(url: string): {
     },
   };
 }
+
+/** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
+const toBase = (url: string): string => new URL(".", url.replace(/\/+$/, "")).href.replace(/\/$/, "");
 
 /** Opens the wallet at the first payment. */
 function rememberWallet(

@@ -23,7 +23,9 @@ interface Answer {
   readonly _meta?: Readonly<Record<string, { readonly success: boolean; readonly transaction: string }>>;
 }
 
-/** Hands requests on to a server, and loses as many answers to paid ones as it is told to. */
+/**
+ * Hands requests below /paid on to a server, beside another site, and loses as many answers to paid ones as it is told to.
+ */
 async function startForgetful(
   target: string,
 ): Promise<{ url: string; lose: (count: number) => void; lost: () => number; server: Server }> {
@@ -31,7 +33,9 @@ async function startForgetful(
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
     const { host: _, ...headers } = incoming.headers;
-    const onward = request(new URL(incoming.url ?? "", target), { method: incoming.method, headers });
+    const [, path] = /^\/paid(\/.*)$/.exec(incoming.url ?? "") ?? [];
+    if (path === undefined) return void outgoing.writeHead(404).end("another site");
+    const onward = request(new URL(path, target), { method: incoming.method, headers });
     onward.end(body);
     const [answer] = await once(onward, "response");
     const bytes = await buffer(answer);
@@ -45,7 +49,12 @@ async function startForgetful(
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, lose: (count) => ([left, lost] = [count, 0]), lost: () => lost, server };
+  return {
+    url: `http://127.0.0.1:${port}/paid`,
+    lose: (count) => ([left, lost] = [count, 0]),
+    lost: () => lost,
+    server,
+  };
 }
 
 /**
@@ -167,6 +176,11 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
       'coutn: The service does not know this field; did you mean "count"?',
     );
     expect((await call(client)).isError).to.not.equal(true);
+  });
+
+  it("knows a sandbox below a path for one, and pays with its buyer", async () => {
+    for (const url of [`${forgetful.url}/mcp`, `${forgetful.url}/mcp/`])
+      expect((await call(await open(url))).isError, url).to.not.equal(true);
   });
 
   it("sends the same payment again when answers are lost, so that one call is charged once", async () => {
