@@ -3,6 +3,7 @@ import { type CallToolResult, type ListToolsResult, Server } from "@modelcontext
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
+import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -27,6 +28,8 @@ export interface McpProxyOptions {
 
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
 const ANSWER_MS = 120_000;
+/** Room for the largest files that are sold, in base64, twice. */
+const LARGEST_MESSAGE = 32 * 1024 * 1024;
 const PATIENCE_MS = 60_000;
 
 /** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
@@ -108,7 +111,9 @@ function openSeller(url: string): {
       opened = undefined;
     };
     // Redirects are not followed, because a payment is meant for the server that asked for it.
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { redirect: "error" } });
+    const requestInit = { redirect: "error" } as const;
+    const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch });
     await client.connect(transport);
     return client;
   };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -83,12 +84,18 @@ async function startForgettingSessions(): Promise<{ url: string; forget: () => v
       const data = { x402Version: 1, error: "pay", accepts: [{ scheme: "exact", network: "base" }] };
       return reply(200, { jsonrpc: "2.0", id, error: { code: 402, message: "Payment required", data } });
     }
+    outgoing.setHeader("content-type", "application/json");
+    if (params?.name === "endless") return void Readable.from(toMegabytes(256)).pipe(outgoing);
     return answer({ content: [{ type: "text", text: "here" }] });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/mcp/`, forget: () => sessions.clear(), server };
+}
+
+function* toMegabytes(count: number): Generator<string> {
+  for (let at = 0; at < count; at++) yield "x".repeat(1024 * 1024);
 }
 
 describe("payphone mcp-proxy, used by a stock MCP client", () => {
@@ -213,6 +220,13 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     expect(answer.content[0]?.text).to.match(
       /asks for payment, but it speaks only x402 version 1\. Nothing was paid\.$/,
     );
+    seller.server.close();
+  });
+
+  it("reads no answer without end", async () => {
+    const seller = await startForgettingSessions();
+    const { content } = await call(await open(seller.url), { name: "endless", arguments: {} });
+    expect(content[0]?.text).to.match(/ failed: it answered with more than \d+ bytes$/);
     seller.server.close();
   });
 
