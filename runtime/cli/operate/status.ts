@@ -20,8 +20,8 @@ export async function readAdminToken(config: Pick<Config, "dataDir" | "admin">):
 /** This many modules of former sets take about 100 MB. */
 const MANY_MODULES = 1000;
 
-/** What `payphone status` prints. */
-export function toStatusText(reports: readonly StatusReport[]): string {
+/** The lines of `payphone status`. Reasons have what facilitators and nodes say: not yet for a terminal. */
+export function toStatusLines(reports: readonly StatusReport[]): readonly string[] {
   const [{ ready, jobs, processes }] = reports as readonly [StatusReport, ...StatusReport[]];
   const rows = processes.map(({ host, pid, version, set, url, since }) => {
     const own = reports.find((report) => report.pid === pid && report.url === url);
@@ -39,7 +39,7 @@ export function toStatusText(reports: readonly StatusReport[]): string {
     ...toDownLines("source", ready.upstreams),
     ...toDownLines("service", ready.services),
     ...[...(ready.warnings ?? []), ...toAdvice(reports)].map((line) => `warning  ${line}`),
-  ].join("\n");
+  ];
 }
 
 /** Advice about problems that are present now. */

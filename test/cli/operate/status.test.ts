@@ -1,0 +1,47 @@
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { expect } from "chai";
+import { runPayphone } from "../../support/commands/commands.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+/** What a facilitator has reported as a transaction: it clears the line, and turns the text round. */
+const EVIL = "0x\u001b[2K\r\u202eall is well\nstate    ok";
+const REPORT = {
+  pid: 1,
+  url: "http://127.0.0.1:4021",
+  set: "0123456789abcdef",
+  modules: 0,
+  modules_at_start: 0,
+  memory_bytes: 1,
+  jobs: {},
+  processes: [],
+  ready: {
+    status: "ready",
+    rails: [{ id: "base", network: "eip155:8453", state: "down", reason: `It is down: ${EVIL}` }],
+    distrusted: [{ facilitator: "first", reason: `The facilitator first reported the settlement ${EVIL}` }],
+    upstreams: [{ id: "prices", state: "down", reason: EVIL }],
+    services: [],
+    warnings: [EVIL],
+  },
+};
+
+describe("payphone status", () => {
+  const data = createDataDir();
+  let server: Server;
+  before((done) => {
+    server = createServer((_request, response) => response.end(JSON.stringify(REPORT)));
+    server.listen(join(data.path, "admin.sock"), done);
+  });
+  after(() => {
+    server.close();
+    data.remove();
+  });
+
+  it("shows what facilitators and nodes have said as text, which no terminal obeys", async () => {
+    const { out, code } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    expect(code).to.equal(0);
+    expect(out).to.match(/^warning {2}The facilitator first reported the settlement 0x .*: payphone trust first$/m);
+    expect(out.replaceAll("\n", "")).not.to.match(/[\p{Cf}\p{Cc}]/u);
+    expect(out.match(/^state/gm)).to.have.length(1);
+  });
+});
