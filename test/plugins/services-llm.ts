@@ -14,5 +14,6 @@ export const createServicesLlm = (baseUrl: string): Llm =>
     endpoint: { baseUrl, apiKey: "sk-of-a-test", model: "gpt-4.1-mini", fallbackModel: undefined },
     limitsOf: (service) => (readManifest(service) as Partial<Manifest>).llm,
     schemaOf: (service) => JSON.parse(readFileSync(join(SCHEMAS, `${readManifest(service).output}.json`), "utf8")),
+    clock: { now: Date.now },
     log: silentLog,
   });

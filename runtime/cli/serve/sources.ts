@@ -1,8 +1,8 @@
-import type { Cache, Clock, Llm, Log, Web } from "../../api/capabilities.ts";
+import type { Cache, Clock, Log, Web } from "../../api/capabilities.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
-import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
+import { createLlm, type LiveLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
 import type { McpConnection } from "../../drivers/mcp/connection.ts";
 import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
@@ -40,13 +40,13 @@ export interface Sources {
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
   /** By upstream id. */
   readonly mcpServers: ReadonlyMap<string, LiveMcpServer>;
-  readonly llm: Llm;
+  readonly llm: LiveLlm;
   readonly web: Web;
   readonly schedule: OpenSchedule;
   cacheOf(plugin: string): Cache;
   /** Why a service cannot work at present; undefined when it can. */
   explain(manifest: Manifest): string | undefined;
-  /** Why one of a service's upstreams is paused at present; undefined when none is. */
+  /** Why one of a service's upstreams, or its language model, is paused at present; undefined when none is. */
   outage(manifest: Manifest): string | undefined;
   /** Starts the background work of plugins. */
   start(): void;
@@ -90,18 +90,19 @@ export function openSources({
   });
   const endpoint = override?.llm?.endpoint ?? config.llm;
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
+  const fetch = override?.llm && { fetch: override.llm.fetch };
+  const llm = createLlm({ endpoint, ...toLlmTerms(set), ...fetch, clock, log });
+  const needsLlm = ({ needs }: Manifest): boolean => needs?.includes("LLM_BASE_URL") === true;
   return {
     upstreams: byId,
     mcpServers,
-    llm: createLlm({ endpoint, ...toLlmTerms(set), ...(override?.llm && { fetch: override.llm.fetch }), log }),
-    explain: ({ needs }) =>
-      needs?.includes("LLM_BASE_URL") && !endpoint
-        ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL"
-        : undefined,
+    llm,
+    explain: (manifest) =>
+      needsLlm(manifest) && !endpoint ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL" : undefined,
     outage: (manifest) =>
       upstreamsOf(manifest)
         .map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage())
-        .find((reason) => reason),
+        .find((reason) => reason) ?? (needsLlm(manifest) ? llm.outage() : undefined),
     web,
     schedule,
     cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),

@@ -1,9 +1,27 @@
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
+import type { Gate } from "../upstream/gate.ts";
 import { retryAfterOf } from "./client.ts";
 
 /** Whether the endpoint refuses our credentials, so that the operator must act. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
+
+const REFUSED_MS = 60_000;
+const LONGEST_REST_MS = 10 * 60_000;
+
+/**
+ * Records a failure that concerns the next question, too: a refused credential, a pause that was asked for, an outage. A
+ * 403 and other refusals may concern one text alone. @param begun when the question was asked
+ */
+export function noteSilence(gate: Gate, error: unknown, begun: number): void {
+  const status = statusOf(error);
+  const { options } = toProblem(error);
+  if (options.cause !== error) return; // A Problem from the beginning: not the endpoint's failure, or the answer's.
+  if (status === undefined) gate.fail();
+  else if (status >= 500) gate.fail(begun);
+  else if (status === 401) gate.rest(REFUSED_MS);
+  else if (status === 429) gate.rest(Math.min(1000 * (options.retryAfter ?? 0), LONGEST_REST_MS));
+}
 
 /** The Problem that callers get for a failure; the endpoint's own words appear only in the log. */
 export function toProblem(error: unknown): Problem {

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Llm, LlmRequest, Log } from "../../api/capabilities.ts";
+import type { Clock, Llm, LlmRequest, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import { createCompiler, type Schema } from "../../core/schema/validator.ts";
 import type { LlmLimits } from "../../core/set/manifest.ts";
+import { createGate } from "../upstream/gate.ts";
 import { type Fetch, openLlmClient } from "./client.ts";
 import type { AnswerForm } from "./dialect.ts";
-import { isForbidden, toProblem } from "./failures.ts";
+import { isForbidden, noteSilence, toProblem } from "./failures.ts";
 import { type Message, toCorrection, toMessages } from "./messages.ts";
 import { type Completion, createModel, type Model } from "./model.ts";
 import { findObjects } from "./object.ts";
@@ -31,7 +32,14 @@ export interface LlmOptions {
   readonly schemaOf: (service: string) => object | undefined;
   /** Replaces the network, for example by recorded answers. */
   readonly fetch?: Fetch | undefined;
+  readonly clock: Clock;
   readonly log: Log;
+}
+
+/** The language model with its state. */
+export interface LiveLlm extends Llm {
+  /** Why it is known not to answer at present, a sentence without its full stop; undefined when it may answer. */
+  outage(): string | undefined;
 }
 
 /** One request, in the form that every model gets. */
@@ -45,8 +53,10 @@ interface Question {
 const ATTEMPTS = 2;
 
 /** A language model behind an endpoint for OpenAI's chat completions. An answer is data: nothing in it is executed. */
-export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptions): Llm {
+export function createLlm({ endpoint, limitsOf, schemaOf, fetch, clock, log }: LlmOptions): LiveLlm {
   const models = endpoint ? createModels(endpoint, fetch) : [];
+  const gate = createGate(clock);
+  let last: Problem | undefined;
   const compile = createCompiler(new Map());
 
   function toQuestion(request: LlmRequest): Question {
@@ -76,19 +86,24 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptio
       const { service, signal } = request;
       if (models.length === 0) throw new Problem("unavailable", "No language model is configured");
       const question = toQuestion(request);
+      const begun = clock.now();
       let failure: unknown;
       for (const model of models) {
         try {
-          // The value fits the schema; the plugin declares that T matches that schema.
-          return (await ask(model, question, signal)) as T;
+          const answer = await ask(model, question, signal);
+          gate.succeed();
+          return answer as T; // It fits the schema; the plugin declares that T matches that schema.
         } catch (error) {
           signal.throwIfAborted();
           log[isForbidden(error) ? "error" : "warn"]("llm.failed", { service, model: model.name, error });
           failure = error;
         }
       }
-      throw toProblem(failure);
+      noteSilence(gate, failure, begun);
+      last = toProblem(failure);
+      throw last;
     },
+    outage: () => (gate.refusal() ? last?.message : undefined),
   };
 }
 

@@ -29,6 +29,18 @@ describe("the sources of services", () => {
     expect(await explained(ENDPOINT)).to.deep.equal([]);
   });
 
+  it("are down for what needs a language model while that is known not to answer", async () => {
+    const sources = open(ENDPOINT);
+    const { signal } = new AbortController();
+    for (let times = 0; times < 5; times += 1)
+      await sources.llm.answer({ service: "roast", instructions: "Roast.", data: "x", signal }).catch(() => {});
+    const reasonOf = (id: string): string | undefined =>
+      sources.outage(set.manifests.find((manifest) => manifest.id === id) ?? expect.fail(id));
+    const reasons = ["oracle", "anchor"].map(reasonOf);
+    await sources.close();
+    expect(reasons).to.deep.equal(["The language model did not answer", undefined]);
+  });
+
   it("say which variable is not set where nothing says where they are", async () => {
     const sources = open({});
     const status = sources.upstreams.get("ethereum")?.status();

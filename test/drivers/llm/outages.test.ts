@@ -90,6 +90,44 @@ describe("a language model that fails", () => {
       expect(await llm.fail()).to.have.property("code", "upstream-failed");
     });
 
+  describe("is known not to answer", () => {
+    let now = 1_800_000_000_000;
+    beforeEach(() => {
+      llm = openQuestions(server, { options: { clock: { now: () => now } } });
+    });
+    const fail = async (times = 1): Promise<string | undefined> => {
+      for (; times > 0; times -= 1) await llm.fail();
+      return llm.outage();
+    };
+
+    it("for a minute after it has refused our key, and as long as it has asked for", async () => {
+      server.behave(refuse(401), refuse(429, {}, { "retry-after": "30" }));
+      expect(await fail()).to.equal("The language model does not accept our credentials");
+      now += 60_000;
+      expect(llm.outage()).to.equal(undefined);
+      expect(await fail()).to.equal("The language model is busy");
+      now += 30_000;
+      expect(llm.outage()).to.equal(undefined);
+    });
+
+    for (const [why, behaviour] of Object.entries({ "answers 503": refuse(503, {}, AT_ONCE), "hangs up": hangUp }))
+      it(`after five questions in a row to which it ${why}`, async () => {
+        server.behave(behaviour);
+        expect(await fail(4)).to.equal(undefined);
+        expect(await fail()).to.match(/^The language model (answered with status 503|did not answer)$/);
+        server.behave(say(GOOD));
+        await llm.ask();
+        expect(llm.outage()).to.equal(undefined);
+      });
+
+    it("by nothing that may concern one text alone", async () => {
+      for (const behaviour of [refuse(400), refuse(403), say("No."), say(null, { refusal: "No." })]) {
+        server.behave(behaviour);
+        expect(await fail(6)).to.equal(undefined);
+      }
+    });
+  });
+
   it("says for how long it is busy, instead of waiting that long", async () => {
     llm = openAlone();
     server.behave(refuse(429, {}, { "retry-after": "30" }));

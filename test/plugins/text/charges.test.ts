@@ -71,7 +71,7 @@ describe("a paid question to a language model", () => {
   });
 
   it("is not charged when no endpoint is configured: 503", async () => {
-    const terms = { limitsOf: () => undefined, schemaOf: () => undefined, log: silentLog };
+    const terms = { limitsOf: () => undefined, schemaOf: () => undefined, clock: shop.clock, log: silentLog };
     const response = await buy("roast", text, { llm: createLlm({ endpoint: undefined, ...terms }) });
     expect(response.status).to.equal(503);
     expect(await response.json()).to.include({ code: "unavailable", detail: "No language model is configured" });

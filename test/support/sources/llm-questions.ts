@@ -33,6 +33,7 @@ export interface Questions {
   ask(data?: string, change?: Partial<LlmRequest>): Promise<typeof GOOD>;
   /** The Problem with which a question fails. */
   fail(question?: Promise<unknown>): Promise<Problem>;
+  outage(): string | undefined;
   /** The request bodies that the endpoint received. */
   bodies(): Asked["body"][];
   models(): string[];
@@ -49,6 +50,7 @@ export function openQuestions(server: LlmServer, terms: TermsOfTest = {}): Quest
     endpoint: { baseUrl: server.url, apiKey, model: FIRST, fallbackModel },
     limitsOf: () => ({ max_tokens: 300, timeout_seconds: seconds }),
     schemaOf: () => SCHEMA,
+    clock: { now: Date.now },
     log: book,
     ...options,
   });
@@ -71,6 +73,7 @@ export function openQuestions(server: LlmServer, terms: TermsOfTest = {}): Quest
       );
       return reason instanceof Problem ? reason : expect.fail(`not a Problem: ${String(reason)}`);
     },
+    outage: llm.outage,
     bodies,
     models: () => bodies().map(({ model }) => model),
     formats: () => bodies().map(({ response_format: format }) => format?.type),

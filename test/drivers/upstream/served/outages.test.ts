@@ -31,6 +31,7 @@ const ROAST: Victim = {
       "A startup that puts umbrellas on the blockchain, so that you always know who owns the one you forgot on the train.",
   },
 };
+const ORACLE: Victim = { service: "oracle", input: { question: "Is 2027 a prime number?" }, isPaidFirst: true };
 const decodeTx = (chain: keyof typeof HASHES): Victim => ({
   service: "decode_tx",
   input: { chain, tx_hash: HASHES[chain] },
@@ -131,7 +132,7 @@ const READERS: Readonly<Record<string, { readonly title: string; readonly victim
   },
   llm: {
     title: "The language model",
-    victims: [ROAST, { service: "oracle", input: { question: "Is 2027 a prime number?" }, isPaidFirst: true }],
+    victims: [ORACLE, ROAST],
   },
 };
 
@@ -158,6 +159,16 @@ describe("a source that fails", () => {
         const sold = [other.service, ...paid.map(({ service }) => service)];
         expect(before - (await balance())).to.equal(sold.reduce((sum, service) => sum + priceOf(service), 0n));
       });
+
+  it("is known to fail afterwards: the oracle is not sold while the language model wants a pause", async () => {
+    await scene.source("llm").fail("is asked too often");
+    const shop = await scene.open({ impatientWith: "llm", services: [ROAST.service, ORACLE.service] });
+    const before = await balance();
+    expect((await shop.buy(ROAST.service, ROAST.input)).status).to.equal(502);
+    const { status, body } = await shop.buy(ORACLE.service, ORACLE.input);
+    expect([status, body.detail]).to.deep.equal([503, "The language model is busy; nothing was charged"]);
+    expect(await balance()).to.equal(before);
+  });
 
   const balance = (): Promise<bigint> => scene.sandbox.usdc.balanceOf(scene.sandbox.description.buyer.evm.address);
 });
