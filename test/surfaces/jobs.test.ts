@@ -29,6 +29,10 @@ job:
   queue_limit: 100
   refund: true
 `;
+const FILM = JOB.replace("id: search", "id: film")
+  .replaceAll("/v1/search", "/v1/film")
+  .replace("output: Table", "output: { media: video/mp4, max_bytes: 1024 }")
+  .replace(/ +output: \{ name.*\n/, "");
 const ACCEPTED = {
   job_id: "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55",
   status: "accepted",
@@ -53,6 +57,7 @@ describe("what is said of a job", () => {
     dir = await mkdtemp(join(tmpdir(), "payphone-jobs-"));
     await cp(FIXTURES, dir, { recursive: true });
     await writeFile(join(dir, "manifests/search.yaml"), JOB);
+    await writeFile(join(dir, "manifests/film.yaml"), FILM);
     shown = await showSet(dir);
     const document = shown.json("/openapi.json");
     api = describeApi(document);
@@ -141,11 +146,13 @@ describe("what is said of a job", () => {
     expect(page).to.include('data-method="GET" data-path="/v1/search/status/{job_id}" data-parameters="job_id"');
   });
 
-  it("is listed in directories by its accepted body", () => {
-    const { required } = shown.offers.challenge(shown.service("search"), `${BASE_URL}/v1/search`);
-    const { info, schema } = (required.extensions as Loose).bazaar;
-    expect(info.input.body).to.deep.equal({ coins: 2 });
-    expect(schema.properties.output.properties.example.properties).to.have.all.keys(Object.keys(ACCEPTED));
+  it("is listed in directories by its accepted body, also when it delivers a file", () => {
+    for (const id of ["search", "film"]) {
+      const { required } = shown.offers.challenge(shown.service(id), `${BASE_URL}/v1/${id}`);
+      const { info, schema } = (required.extensions as Loose).bazaar;
+      expect(info.input.body).to.deep.equal({ coins: 2 });
+      expect(schema.properties.output.properties.example.properties).to.have.all.keys(Object.keys(ACCEPTED));
+    }
   });
 
   it("is a skill that says how long its task works, beside a free one", () => {

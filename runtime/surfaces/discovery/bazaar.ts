@@ -56,7 +56,7 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
       toBazaar(toInfo(service, { input: ANY_OBJECT, example: splitInput(example, parametersOf(service.path)).inPath })),
     ].map(toForm);
     const forms = [
-      ...(manifest.media
+      ...(manifest.media && !service.job
         ? []
         : [
             toForm(toBazaar(toInfo(service, { input, example }), { output, answer })),

@@ -4,6 +4,7 @@ import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn, tiersOf, toAtomic, toDecimal } from "../../core/set/price.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
+import { toFileSchema } from "../schema/file.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 
 export interface DiscoveryOptions {
@@ -36,7 +37,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
         in: route.method === "POST" ? "body" : "query",
         schema: inline(service.input.document),
       },
-      output: { schema: inline(service.output.document) },
+      output: { schema: toFileSchema(service) ?? inline(service.output.document) },
       ...toExample(service),
     }));
   return {
@@ -76,8 +77,9 @@ const OWN_ENDPOINTS = [
 ] as const;
 
 function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): Json {
-  const { id, title, description, category, tags } = manifest;
-  return { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
+  const { id, title, description, category, tags, sign_in } = manifest;
+  const head = { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
+  return { ...head, ...(sign_in && { sign_in }) };
 }
 
 function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifest): Json {

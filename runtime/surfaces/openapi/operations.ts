@@ -2,6 +2,7 @@ import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { EXAMPLE_JOB_ID, toStatusId, toStatusPath } from "../../core/set/job-manifests.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
+import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toErrorResponses } from "./responses.ts";
@@ -31,7 +32,7 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   const paths: Record<string, Json> = {};
   for (const service of services) {
     const input = inline(service.input.document);
-    const output = toOutputSchema(service, components);
+    const output = toFileSchema(service) ?? components.refer(service.manifest, "output");
     for (const route of service.routes) {
       const head = toHead(service, route, ids);
       const operation = {
@@ -44,12 +45,6 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   }
   return { paths, schemas: components.list() };
 }
-
-/** The schema of the answers; for a file, the schema of its bytes (OpenAPI 3.1, section 4.8.14.3). */
-const toOutputSchema = ({ manifest, job }: Service, components: Components): object =>
-  manifest.media && !job
-    ? { type: "string", contentMediaType: manifest.media.type, description: "The file." }
-    : components.refer(manifest, "output");
 
 /** The category of services without a category. */
 export const OTHER = "other";

@@ -53,6 +53,18 @@ describe("/.well-known/x402", () => {
     expect(routes("table")).to.be.empty;
   });
 
+  it("says which services answer a file, and which want a wallet to sign in", () => {
+    const { site, schemas } = shown.set;
+    const toss = shown.service("toss");
+    const { price: _, ...free } = { ...toss.manifest, id: "mine", sign_in: true as const };
+    const picture = { ...toss.manifest, id: "picture", media: { type: "image/png", max_bytes: 1024 } };
+    const services = [free, picture].map((manifest) => ({ ...toss, manifest }));
+    const { routes, free_endpoints } = toDiscovery({ services, site, schemas, baseUrl: BASE_URL, links: {} }) as Loose;
+    expect(routes[0].output.schema).to.include({ type: "string", contentMediaType: "image/png" });
+    expect(free_endpoints.find(({ id }: Loose) => id === "mine")).to.include({ sign_in: true });
+    expect(document.free_endpoints.find(({ id }: Loose) => id === "table")).not.to.have.property("sign_in");
+  });
+
   it("says that yen are fixed tiers, and what rate they imply", async () => {
     const { yen_pricing } = document;
     expect(yen_pricing).to.deep.include({
