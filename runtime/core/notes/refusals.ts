@@ -40,39 +40,47 @@ const MOST_SHEETS = 64;
 
 const keyOf = (day: number, sheet: number): string => `refusals:${day}:${sheet}`;
 
+/** What this process counts in one day. */
+interface Today {
+  readonly day: number;
+  readonly payers: Map<string, Counted>;
+  /** The number of its sheet; undefined until it is written. */
+  sheet?: number;
+}
+
 /** Each process writes one sheet per day. */
 export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
-  let payers = new Map<string, Counted>();
-  let day = 0;
-  /** The number of this process's sheet of today. */
-  let sheet: number | undefined;
+  let today: Today = { day: 0, payers: new Map() };
   let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
 
-  async function flush(): Promise<void> {
+  function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (payers.size === 0) return;
-    await write(day, Object.fromEntries(payers)).catch((error: unknown) => log.warn("books.refusals-lost", { error }));
+    const counted = today;
+    // One write at a time: two of them would take a sheet each.
+    writing = writing.then(() => write(counted)).catch((error: unknown) => log.warn("books.refusals-lost", { error }));
+    return writing;
   }
 
-  async function write(of: number, counted: Sheet): Promise<void> {
-    const ttlMs = KEEP_DAYS * DAY_MS;
-    if (sheet !== undefined) return store.set(keyOf(of, sheet), counted, ttlMs, "lazy");
-    for (let free = 0; free < MOST_SHEETS; free += 1) {
-      if (!(await store.putIfAbsent(keyOf(of, free), counted, ttlMs, "lazy"))) continue;
-      if (of === day) sheet = free;
-      return;
-    }
+  async function write(counted: Today): Promise<void> {
+    const { day, payers, sheet } = counted;
+    if (payers.size === 0) return;
+    const [value, ttlMs] = [Object.fromEntries(payers), KEEP_DAYS * DAY_MS];
+    if (sheet !== undefined) return store.set(keyOf(day, sheet), value, ttlMs, "lazy");
+    for (let free = 0; free < MOST_SHEETS && counted.sheet === undefined; free += 1)
+      if (await store.putIfAbsent(keyOf(day, free), value, ttlMs, "lazy")) counted.sheet = free;
   }
 
   return {
     note(payer, what) {
       const now = clock.now();
-      const today = Math.floor(now / DAY_MS);
-      if (today !== day) {
+      const day = Math.floor(now / DAY_MS);
+      if (day !== today.day) {
         void flush();
-        [payers, day, sheet] = [new Map(), today, undefined];
+        today = { day, payers: new Map() };
       }
+      const { payers } = today;
       const known = payers.get(payer) ?? { at: now, counts: {} };
       known.at = now;
       known.counts[what] = (known.counts[what] ?? 0) + 1;

@@ -34,6 +34,19 @@ describe("what is kept beside the book", () => {
     expect(await readRefusals(store, now)).to.deep.equal([]);
   });
 
+  it("counts a refusal once when a write takes so long that the next one begins", async () => {
+    const refusals = createRefusals(deps());
+    refusals.note("0xa", "refused:insufficient_funds");
+    const first = refusals.flush();
+    refusals.note("0xa", "refused:insufficient_funds");
+    const second = refusals.flush();
+    now += DAY_MS;
+    refusals.note("0xa", "refused:insufficient_funds");
+    await Promise.all([first, second, refusals.flush()]);
+    const [{ counts } = { counts: {} }] = await readRefusals(store, now);
+    expect(counts).to.deep.equal({ "refused:insufficient_funds": 3 });
+  });
+
   it("keeps the payers who came often when somebody makes wallet after wallet", async () => {
     const refusals = createRefusals(deps());
     for (const _ of [1, 2]) refusals.note("0xoften", "refused:insufficient_funds");
