@@ -3,8 +3,9 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { saleId } from "../../../runtime/core/books/events.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
-import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -19,6 +20,16 @@ const PLACES = [
   { name: "a desktop in the dark", options: { ...DESKTOP, colorScheme: "dark" as const } },
   { name: "a narrow phone in the light", options: { ...NARROW, colorScheme: "light" as const } },
 ];
+
+/** Keeps the texts that charts draw, in `drawn`. */
+const listensToCharts = async (page: Page): Promise<void> => {
+  await page.addInitScript(`globalThis.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      return fillText.call(this, text, ...place);
+    };`);
+};
 
 withBrowser.describe("the seller's pages in a browser", () => {
   let shop: OperatedShop;
@@ -68,6 +79,19 @@ withBrowser.describe("the seller's pages in a browser", () => {
     expect(await page.locator("h1").textContent()).to.equal("Sale of toss");
     await close();
     expect(complaints).to.deep.equal([]);
+  });
+
+  it("draw below nothing what was paid back in an hour that sold less", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const now = Date.now();
+    const sale = toSale({ at: now - 40 * 86_400_000, service: "former", job: "former-1", usd: "5" });
+    const refund = { ...sale, kind: "refund", id: "refund_former", at: now - 5 * 3_600_000, job: "former-1" } as const;
+    for (const event of [sale, refund]) await store.enter(event, { key: event.id, value: 1 });
+    await store.close();
+    const { page, close } = await visit(browser, entry, DESKTOP, listensToCharts);
+    await page.locator(".uplot canvas").waitFor();
+    expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
+    await close();
   });
 
   it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {

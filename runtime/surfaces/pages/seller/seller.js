@@ -41,6 +41,7 @@ function draw(place) {
     const text = new Date(seconds * 1000).toISOString();
     return byDay ? text.slice(5, 10) : text.slice(11, 16);
   };
+  const dollars = (amount) => `${amount < 0 ? "-" : ""}$${Number(Math.abs(amount).toPrecision(3))}`;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = {
@@ -72,10 +73,13 @@ function draw(place) {
     ...size(),
     hooks: { draw: [mark] },
     tzDate: (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), "UTC"),
-    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    // More may have been paid back than sold.
+    scales: {
+      y: { range: (_plot, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : Number(least >= 0)] },
+    },
     axes: [
       { ...axis, values: (_plot, ticks) => ticks.map(name) },
-      { ...axis, size: 70, values: (_plot, ticks) => ticks.map((tick) => `$${Number(tick.toPrecision(3))}`) },
+      { ...axis, size: 70, values: (_plot, ticks) => ticks.map(dollars) },
     ],
     series: [
       { value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },
