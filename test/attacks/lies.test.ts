@@ -155,6 +155,14 @@ describe("a facilitator", () => {
     expect(accepts[0]?.extra).to.include({ name: "USD Coin", version: "2", feePayer: "its own" });
   });
 
+  it("that names another way to move the token is not believed: buyers would sign what is refused here", async () => {
+    const rail = createScriptedRail();
+    rail.script.extra = { assetTransferMethod: "permit2", feePayer: "its own" };
+    shop = await openShop({ patience, rail });
+    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as PaymentRequired;
+    expect(Object.keys(accepts[0]?.extra ?? {})).to.have.members(["name", "version", "feePayer", "offerId"]);
+  });
+
   it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {
     shop = await openShop({ patience });
     shop.rail.script.settle = (payment, offer) => {

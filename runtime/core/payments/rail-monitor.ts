@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
+import type { SupportedKind } from "../x402/x402.ts";
 import type { FacilitatorTrust } from "./trust.ts";
 
 /** Which rails can be offered: a rail is up once its facilitator says so, and recovers by itself. */
@@ -116,7 +117,7 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
       const kind = kinds.find(
         ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === manifest.network,
       );
-      if (kind) return { state: "up", extra: kind.extra ?? {} };
+      if (kind) return { state: "up", extra: toExtra(kind) };
       return { state: "down", reason: `The facilitator does not support "exact" on ${manifest.network}` };
     } catch (error) {
       const isCertain = error instanceof Problem && error.code === "unavailable";
@@ -125,3 +126,10 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     }
   }
 }
+
+/**
+ * What buyers need of a facilitator: who pays the fee on Solana. Whatever else it says of itself could change what they
+ * sign (`assetTransferMethod`), or make challenges too large for their headers.
+ */
+const toExtra = ({ extra: { feePayer } = {} }: SupportedKind): Readonly<Record<string, unknown>> =>
+  feePayer === undefined ? {} : { feePayer };

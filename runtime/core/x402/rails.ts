@@ -44,7 +44,7 @@ export type ProvePayer = (payload: Readonly<Record<string, unknown>>) => Promise
 /** Whether a rail can be offered now. */
 export type RailStatus =
   | {
-      readonly state: "up" /** What the facilitator adds to `extra`, e.g. `feePayer` on Solana. */;
+      readonly state: "up" /** What the facilitator adds to `extra`: `feePayer` on Solana. */;
       readonly extra: Readonly<Record<string, unknown>>;
     }
   | { readonly state: "down"; readonly reason: string };

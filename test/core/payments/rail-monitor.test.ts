@@ -68,6 +68,18 @@ describe("a rail", () => {
     }
   });
 
+  it("is offered with nothing of its facilitator's but who pays the fee: buyers would sign by what else it says", async () => {
+    for (const [extra, kept] of [
+      [{ assetTransferMethod: "permit2", name: "Fake", notes: "x".repeat(9000) }, {}],
+      [{ feePayer: "payer", recentBlockhash: "1".repeat(32) }, { feePayer: "payer" }],
+    ] as const) {
+      rail.script.extra = extra;
+      await monitor.start();
+      expect(monitor.statuses().get("base")).to.deep.equal({ state: "up", extra: kept });
+    }
+    delete rail.script.extra;
+  });
+
   it("is down while its facilitator is distrusted, and is not even asked about", async () => {
     const doubted = create({ trust: { reasonAgainstAll: () => "It lied", watch: () => {}, refresh: async () => {} } });
     const before = rail.asked.supported;
