@@ -87,9 +87,10 @@ function toExitCode(error: unknown): number {
     console.error(error.message.includes("\n") ? error.message : `payphone: ${error.message}`);
     return exitCodeOf(error.code);
   }
-  const { code, message, path, stack } = error as NodeJS.ErrnoException;
+  const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
   if (path !== undefined)
     console.error(`payphone: ${message}`); // A file or folder that the system refuses.
+  else if (syscall === "uv_cwd") console.error("payphone: the current folder was removed: change to another one");
   else if (code === "ERR_MODULE_NOT_FOUND")
     console.error(`payphone: a package is missing: install again, without --omit=optional\n  ${message}`);
   else console.error(stack ?? error);

@@ -1,10 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
-import { runPayphone } from "../support/commands/commands.ts";
+import { LAUNCHER, runPayphone } from "../support/commands/commands.ts";
+import { INHERITED } from "../support/inherited.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 
 /** A command as it is typed in a folder. */
@@ -104,6 +106,19 @@ describe("a command", () => {
         .to.match(/^payphone: .*state.* cannot be (?:read|reached) \(ENOTDIR\)/)
         .and.not.to.include("    at ");
     }
+  });
+
+  it("says without a stack that the folder in which it is given was removed", async () => {
+    const gone = createDataDir();
+    const typed = spawnSync("sh", ["-c", `rmdir "$PWD" && "${process.execPath}" "${LAUNCHER}" check`], {
+      cwd: gone.path,
+      env: INHERITED,
+      encoding: "utf8",
+    });
+    expect([typed.status, typed.stderr]).to.deep.equal([
+      1,
+      "payphone: the current folder was removed: change to another one\n",
+    ]);
   });
 
   it("says without a stack which folder it cannot make", async () => {

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
@@ -67,11 +68,18 @@ interface WorkerEnd {
 const selling = new Set<Worker>();
 /** How many SIGHUPs were received. */
 let hangUps = 0;
+/** Where the command was given. The folder may be replaced by a new one of the same name, or be removed. */
+const home = process.cwd();
 
 async function launch(): Promise<Launched> {
   const before = hangUps;
+  cluster.setupPrimary({ cwd: existsSync(home) ? home : "/" });
   const worker = cluster.fork();
   const { promise, resolve } = Promise.withResolvers<Launched>();
+  worker.once("error", (error) => {
+    console.error(`payphone: a worker cannot be started: ${error.message}`);
+    resolve({ end: { code: 1, signal: null } });
+  });
   worker.once("exit", (code, signal) => {
     selling.delete(worker);
     resolve({ end: { code: code ?? 1, signal } });
@@ -126,4 +134,5 @@ function killAll(): void {
   for (const { process: child } of workersNow()) child.kill("SIGKILL");
 }
 
-const workersNow = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []);
+const workersNow = (): Worker[] =>
+  Object.values(cluster.workers ?? {}).flatMap((worker) => (worker?.process.pid === undefined ? [] : worker));

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { json as readJson, text } from "node:stream/consumers";
@@ -40,6 +40,7 @@ describe("serve --workers", () => {
   let dir: string;
   const data = createDataDir();
   const gate = join(data.path, "gate");
+  const here = createDataDir();
 
   before(async () => {
     sandbox = await sharedSandbox();
@@ -48,11 +49,12 @@ describe("serve --workers", () => {
   });
   after(async () => {
     data.remove();
+    here.remove();
     await removeDirectories();
   });
   const start = async (): Promise<void> => {
     const env = { ADMIN_PORT: `${await findFreePort()}` };
-    seller = await startSeller({ sandbox, dataDir: data.path, dir, args: ["--workers", "2"], env });
+    seller = await startSeller({ sandbox, dataDir: data.path, dir, cwd: here.path, args: ["--workers", "2"], env });
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
 
@@ -90,6 +92,8 @@ describe("serve --workers", () => {
       join(dir, "manifests/toss.yaml"),
       readFileSync(join(dir, "manifests/toss.yaml"), "utf8").replace("0.01", "0.50"),
     );
+    rmSync(here.path, { recursive: true }); // As a new release takes the place of the folder.
+    mkdirSync(here.path);
     process.kill(victim?.pid ?? 0, "SIGKILL");
     expect(
       (

@@ -33,6 +33,8 @@ export interface SellerOptions {
   /** The public base URL of the first process, when this is a second process of the same shop. */
   readonly baseUrl?: string;
   readonly dir?: string;
+  /** Where the command is given. */
+  readonly cwd?: string;
   /** Overrides of the environment, e.g. another FACILITATOR_URL. */
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of `serve`. */
@@ -48,12 +50,14 @@ async function start({
   port,
   baseUrl,
   dir = ROOT,
+  cwd,
   env = {},
   args = [],
 }: SellerOptions): Promise<Seller> {
   const bound = port ?? (await findFreePort());
   const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
+    cwd,
     env: {
       ...INHERITED,
       ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nothing listens there.
