@@ -46,22 +46,35 @@ const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root
 const LONGEST_NOTICE = 400;
 /** The longest text that an application shows while it loads. */
 const LONGEST_LOADING = 60;
+/** The elements of which a thread or a blog has several, and the reader takes one. */
+const POSTS = [
+  'article:not([class*="comment"])',
+  '[role="article"]',
+  ".post",
+  ".post-content",
+  ".post-body",
+  ".entry-content",
+];
+/** How much of its longest line tells in which post a text is. */
+const LONGEST_MARK = 40;
 /** Elements around a text, even within its main element. */
 const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, form";
 
 /**
  * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no
- * text. The main element, or all articles of a page without one, are taken when the article is less than half of them
- * (for instance a question without its answers). The text for search engines (schema.org `articleBody`) is taken when it is twice as long.
+ * text. The main element, or all posts of a page without one, are taken when the article is less than half of them
+ * (for instance a question without its answers). The text for search engines (schema.org `articleBody`) is taken when
+ * it is twice as long.
  */
 export async function readHtml(html: string, url: string): Promise<DocumentText> {
   const page = parse(html);
   const hints = textsOf(page, "noscript").join(" ");
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
   const structured = readArticleBody(page);
-  const main = page.documentElement?.querySelector("main, article") ? readMain(html) : "";
+  const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
   const found = toText(parse(content));
+  const main = hasMain ? readMain(html, found) : "";
   const shown = main.length > 2 * found.length ? main : found;
   const article = structured.length > 2 * shown.length ? structured : shown;
   const isShort = article.length < LONGEST_NOTICE;
@@ -75,18 +88,28 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
 const textsOf = (page: Page, selectors: string): string[] =>
   [...page.querySelectorAll(selectors)].map(({ textContent }) => textContent);
 
-/** The text of the only main element, or of all articles. Parses the page again: reading changes it. */
-function readMain(html: string): string {
+/** The only main element, or all posts of the found one's kind. Parses the page again: reading changes it. */
+function readMain(html: string, found: string): string {
   const page = parse(html);
   for (const element of page.querySelectorAll(SURROUNDINGS)) element.textContent = "";
   const mains = [...page.querySelectorAll("main")];
-  const whole = mains.length === 1 ? mains : [...page.querySelectorAll("article")].filter(isOutermost);
+  const whole = mains.length === 1 ? mains : findPosts(page, found);
   page.body.textContent = "";
   for (const element of whole) page.body.append(element);
   return toText(page);
 }
 
-const isOutermost = ({ parentElement }: Element): boolean => !parentElement?.closest("article");
+function findPosts(page: Page, found: string): readonly Element[] {
+  const lines = found.split("\n").map(withoutSpace);
+  const longest = lines.reduce((one, other) => (other.length > one.length ? other : one)).slice(0, LONGEST_MARK);
+  const isFound = ({ textContent }: Element): boolean => withoutSpace(textContent).includes(longest);
+  return POSTS.map((kind) => outermostOf(page, kind)).find((posts) => posts.some(isFound)) ?? [];
+}
+
+const outermostOf = (page: Page, kind: string): readonly Element[] =>
+  [...page.querySelectorAll(kind)].filter(({ parentElement }) => !parentElement?.closest(kind));
+
+const withoutSpace = (text: string): string => text.replace(/\s+/g, "");
 
 /** The article in the page's JSON-LD; "" without one. */
 function readArticleBody(page: Page): string {

@@ -47,7 +47,7 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
   },
   "a story with comments below": {
     html: page(
-      `<article><h1>Pier closed</h1>${STORY}</article><div id="comments" class="comments"><h2>Comments</h2><div class="comment"><p>First! What a mess this port is, says user1.</p></div></div>`,
+      `<article><h1>Pier closed</h1>${STORY}</article><div id="comments" class="comments"><h2>Comments</h2>${`<article class="comment-body"><p>First! What a mess this port is, says user1.</p></article>`.repeat(20)}</div>`,
     ),
     has: WHOLE,
     lacks: ["First! What a mess"],
@@ -95,6 +95,20 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     ),
     has: WHOLE.map((text, at) => `Sailor ${at} ${text} 10^6`),
     lacks: CHROME,
+  },
+  "a thread of a forum in divs": {
+    html: page(
+      `<h2>Piers</h2>${WHOLE.map((text, at) => `<div id="p${at}" class="post bg${at % 2}"><dl class="profile"><dt>Sailor ${at}</dt></dl><div class="content">${text}</div></div>`).join("")}${FOOT}`,
+    ),
+    has: WHOLE,
+    lacks: CHROME,
+  },
+  "a story above teasers that are posts": {
+    html: page(
+      `<div class="entry-content">${STORY}</div>${"<div class=post><h3>Crane</h3><p>A teaser about the crane that fell, and of what became of it later.</p></div>".repeat(12)}`,
+    ),
+    has: WHOLE,
+    lacks: ["A teaser"],
   },
   "a product page": {
     html: page(
