@@ -2,6 +2,7 @@
 
 import type { BookGroup, BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
+import { networkNameOf } from "../../core/rails/networks.ts";
 import { currencyOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -66,12 +67,24 @@ export function toGroupTable(by: string, rows: readonly GroupRow[]): string {
       `${refunds}`,
       `$${revenue_usd}`,
       `${own_sales}`,
-      toList(received),
-      toList(fees),
+      toList(received.map(({ rail, ...sum }) => ({ ...sum, place: rail }))),
+      toList(fees.map(({ network, ...sum }) => ({ ...sum, place: networkNameOf(network) }))),
     ].map(printable),
   );
   return toColumns([[by, "sales", "refunds", "revenue", "own", "received", "fees"], ...lines]).join("\n");
 }
 
-const toList = (amounts: readonly { readonly amount: string; readonly currency: string }[]): string =>
-  amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(", ") || "-";
+/** A sum in one coin, and where it was taken or paid. */
+interface PlacedSum {
+  readonly amount: string;
+  readonly currency: string;
+  readonly place: string;
+}
+
+/** `0.12 USDC (base), 24 JPYC, 0.1 USDC (solana)`: the place where a coin has several. */
+function toList(sums: readonly PlacedSum[]): string {
+  const inCoin = Map.groupBy(sums, ({ currency }) => currency);
+  const isAlone = ({ currency }: PlacedSum): boolean => inCoin.get(currency)?.length === 1;
+  const texts = sums.map((sum) => `${sum.amount} ${sum.currency}${isAlone(sum) ? "" : ` (${sum.place})`}`);
+  return texts.join(", ") || "-";
+}

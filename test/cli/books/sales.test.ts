@@ -220,6 +220,20 @@ describe("payphone sales", () => {
     expect((await run("removed")).out).to.include(" 0.001 0xUSDC ");
   });
 
+  it("names the rail of each amount where a coin was taken on several", async () => {
+    const store = await openStore({ dataDir: join(shop, "rails") });
+    for (const { id: rail, network, asset, decimals } of site.rails) {
+      const sale = toSale({ at: YEAR, rail, network, asset, decimals, amount: `1${"0".repeat(decimals)}` });
+      await store.enter(sale, { key: sale.id, value: 1 });
+    }
+    await store.close();
+    const { out } = await run("rails", "--group", "day");
+    expect(out)
+      .to.include("1 USDC (base)")
+      .and.to.include("1 USDC (solana)")
+      .and.to.match(/1 JPYC[, ]/);
+  });
+
   it("tells no fees of other chains where the rail is unknown", async () => {
     expect((await run("small", "--rail", "nope")).out).to.equal("nothing was sold\n");
   });
