@@ -11,16 +11,18 @@ const LONGEST_REST_MS = 10 * 60_000;
 
 /**
  * Records a failure that concerns the next question, too: a refused credential, a pause that was asked for, an outage. A
- * 403 and other refusals may concern one text alone. @param begun when the question was asked
+ * 403 and other refusals may concern one text alone: false for these. @param begun when the question was asked
  */
-export function noteSilence(gate: Gate, error: unknown, begun: number): void {
+export function noteSilence(gate: Gate, error: unknown, begun: number): boolean {
   const status = statusOf(error);
   const { options } = toProblem(error);
-  if (options.cause !== error) return; // A Problem from the beginning: not the endpoint's failure, or the answer's.
+  if (options.cause !== error) return false; // A Problem from the beginning: it answered, or was not asked.
   if (status === undefined) gate.fail();
   else if (status >= 500) gate.fail(begun);
   else if (status === 401) gate.rest(REFUSED_MS);
   else if (status === 429) gate.rest(Math.min(1000 * (options.retryAfter ?? 0), LONGEST_REST_MS));
+  else return false;
+  return true;
 }
 
 /** The Problem that callers get for a failure; the endpoint's own words appear only in the log. */

@@ -55,8 +55,8 @@ const ATTEMPTS = 2;
 /** A language model behind an endpoint for OpenAI's chat completions. An answer is data: nothing in it is executed. */
 export function createLlm({ endpoint, limitsOf, schemaOf, fetch, clock, log }: LlmOptions): LiveLlm {
   const models = endpoint ? createModels(endpoint, fetch) : [];
-  const gate = createGate(clock);
-  let last: Problem | undefined;
+  let gate = createGate(clock);
+  let silence: Problem | undefined;
   const compile = createCompiler(new Map());
 
   function toQuestion(request: LlmRequest): Question {
@@ -91,7 +91,7 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, clock, log }: L
       for (const model of models) {
         try {
           const answer = await ask(model, question, signal);
-          gate.succeed();
+          gate = createGate(clock); // It answers again, whatever it said before.
           return answer as T; // It fits the schema; the plugin declares that T matches that schema.
         } catch (error) {
           signal.throwIfAborted();
@@ -99,11 +99,11 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, clock, log }: L
           failure = error;
         }
       }
-      noteSilence(gate, failure, begun);
-      last = toProblem(failure);
-      throw last;
+      const problem = toProblem(failure);
+      if (noteSilence(gate, failure, begun)) silence = problem;
+      throw problem;
     },
-    outage: () => (gate.refusal() ? last?.message : undefined),
+    outage: () => (gate.refusal() ? silence?.message : undefined),
   };
 }
 

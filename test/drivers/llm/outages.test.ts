@@ -101,13 +101,20 @@ describe("a language model that fails", () => {
     };
 
     it("for a minute after it has refused our key, and as long as it has asked for", async () => {
-      server.behave(refuse(401), refuse(429, {}, { "retry-after": "30" }));
-      expect(await fail()).to.equal("The language model does not accept our credentials");
+      server.behave(refuse(401), say("No."), say("No."), refuse(429, {}, { "retry-after": "30" }));
+      expect(await fail(2)).to.equal("The language model does not accept our credentials");
       now += 60_000;
       expect(llm.outage()).to.equal(undefined);
       expect(await fail()).to.equal("The language model is busy");
       now += 30_000;
       expect(llm.outage()).to.equal(undefined);
+    });
+
+    it("until it answers again", async () => {
+      server.behave(refuse(401), say(GOOD), refuse(400));
+      expect(await fail()).to.be.a("string");
+      await llm.ask();
+      expect(await fail()).to.equal(undefined);
     });
 
     for (const [why, behaviour] of Object.entries({ "answers 503": refuse(503, {}, AT_ONCE), "hangs up": hangUp }))
