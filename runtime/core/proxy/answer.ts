@@ -21,20 +21,31 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
   return Object.fromEntries(entries) as object;
 }
 
+/** How a number in a text that is not called JSON is read: a version or an amount of wei is not the number. */
+export type ReadNumber = (value: number, text: string) => unknown;
+
+/** The ways to read such numbers. The first changes none; the others are for schemas that want all or none. */
+export const NUMBERS = [
+  (value, text) => (String(value) === text.trim() ? value : text),
+  (value) => value,
+  (_, text) => text,
+] as const satisfies readonly ReadNumber[];
+
 /**
  * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
  * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
  *   to be JSON and is not, and for a stream that ends within an event.
  */
-export function readBody(type: string | null, body: Uint8Array): unknown {
+export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNumber = NUMBERS[0]): unknown {
   const [media = ""] = (type ?? "").toLowerCase().split(";");
   const text = toText(type, body);
   const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
   if (isPage || text === undefined) return undefined;
-  if (media.trim() === "text/event-stream") return toEvents(text);
+  if (media.trim() === "text/event-stream") return toEvents(text, toNumber);
   if (/ndjson|jsonl|json-seq/.test(media)) return toLines(text);
+  if (!JSON_TYPE.test(media)) return readText(text, toNumber);
   const value = readText(text);
-  return value === text && text !== "" && JSON_TYPE.test(media) ? undefined : value;
+  return value === text && text !== "" ? undefined : value;
 }
 
 /** Whether an answer has no body although its status and type promise one. */
@@ -65,9 +76,10 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
 }
 
 /** The value of a JSON text; any other text is a value itself. */
-export function readText(text: string): unknown {
+export function readText(text: string, toNumber: ReadNumber = NUMBERS[1]): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "number" ? toNumber(value, text) : value;
   } catch {
     return text;
   }
@@ -77,12 +89,13 @@ export function readText(text: string): unknown {
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
  * the stream was cut off. Its last line may lack its end where the data is complete all the same.
  */
-function toEvents(text: string): { readonly events: readonly unknown[] } | undefined {
+function toEvents(text: string, toNumber: ReadNumber): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
   const data = blocks.map(toData);
   const last = data.at(-1) ?? "";
   const isWhole = /(?:^|\n)$/.test(blocks.at(-1) ?? "") || last === DONE || typeof readText(last) === "object";
-  return isWhole ? { events: data.filter((one) => one !== "" && one !== DONE).map(readText) } : undefined;
+  const sent = data.filter((one) => one !== "" && one !== DONE);
+  return isWhole ? { events: sent.map((one) => readText(one, toNumber)) } : undefined;
 }
 
 const DONE = "[DONE]";

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { type AnswerTerms, lacksBody, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { type AnswerTerms, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -25,18 +25,28 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
   const refuse = createRefusal(proxy.answer, title);
-  return ({ status, headers, body }) => {
-    const type = headers.get("content-type");
-    const fault = media && explainMedia(media, type, body);
-    if (fault) throw toMisfit(title, new Error(fault));
-    const read = media ? undefined : readBody(type, body);
-    if (!media && read === undefined)
+  const check = (made: unknown): ReturnType<Schema["check"]> => output.check(withAge(made, age), "body");
+
+  /** In the first way of reading numbers that fits the schema. */
+  function readAs(type: string | null, { status, body }: BytesAnswer): ReturnType<Schema["check"]> {
+    const first = readBody(type, body);
+    if (first === undefined)
       throw toMisfit(title, new Error("it is an HTML page, not text, not the JSON that it says, or cut off"));
-    if (!media) refuse(status, read);
-    const isNothing = proxy.answer?.wrap !== undefined && lacksBody(status, type, body);
-    const told = isNothing ? {} : toOutput(read, proxy.answer);
-    const made = media ? { media: toMediaType(type), data: body.toString("base64") } : told;
-    const { value, issues } = output.check(withAge(made, age), "body");
+    refuse(status, first);
+    if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});
+    const made = check(toOutput(first, proxy.answer));
+    if (made.issues.length === 0) return made;
+    const others = NUMBERS.slice(1).map((number) => check(toOutput(readBody(type, body, number), proxy.answer)));
+    return others.find(({ issues }) => issues.length === 0) ?? made;
+  }
+
+  return (answer) => {
+    const type = answer.headers.get("content-type");
+    const fault = media && explainMedia(media, type, answer.body);
+    if (fault) throw toMisfit(title, new Error(fault));
+    const { value, issues } = media
+      ? check({ media: toMediaType(type), data: answer.body.toString("base64") })
+      : readAs(type, answer);
     if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;
   };

@@ -25,6 +25,12 @@ describe("an upstream's answer", () => {
       'data: {"a":"\u2028"}\n\r\ndata: \u2029\n\rdata\ndata:b\r\r',
       { events: [{ a: "\u2028" }, "\u2029", "\nb"] },
     ],
+    [
+      "events whose numbers are their texts",
+      "text/event-stream",
+      "data: 1\n\ndata: 3.10\n\ndata: 123456789012345678901\n\n",
+      { events: [1, "3.10", "123456789012345678901"] },
+    ],
     ["events without the last line's end", "text/event-stream", 'data: 1\n\ndata: {"a":1}', { events: [1, { a: 1 }] }],
     ["events without their end's end", "text/event-stream", "data: 1\n\ndata: [DONE]", { events: [1] }],
     ["no stream that was cut off in an event", "text/event-stream", 'data: 1\n\ndata: {"a":', undefined],

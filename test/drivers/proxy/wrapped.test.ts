@@ -19,6 +19,9 @@ examples:
 `;
 const OPTIONAL = ANYTHING.replaceAll("anything", "deed").replace(", required: [result]", "");
 
+const typed = (id: string, type: string): string =>
+  ANYTHING.replaceAll("anything", id).replace("result: {}", `result: { type: ${type} }`);
+
 const JSON_TYPE = { "content-type": "application/json" };
 
 describe("an answer that is put into a field of any type", () => {
@@ -29,6 +32,8 @@ describe("an answer that is put into a field of any type", () => {
         "manifests/_site.yaml": siteOf(`{ id: source, title: The source, url: "${url}", retries: 0 }`),
         "manifests/anything.yaml": ANYTHING,
         "manifests/deed.yaml": OPTIONAL,
+        "manifests/number.yaml": typed("number", "number"),
+        "manifests/code.yaml": typed("code", "string"),
       }),
     });
   });
@@ -70,6 +75,26 @@ describe("an answer that is put into a field of any type", () => {
     expect(await buy("anything", { status: 200, headers: JSON_TYPE, body: '"pong"' })).to.deep.equal([200, 1, "pong"]);
     expect(await buy("anything", { status: 204, body: "" })).to.deep.equal([200, 1, ""]);
   });
+
+  const numbers: readonly [what: string, id: string, type: string | undefined, body: string, result: unknown][] = [
+    ["is a number where that loses nothing", "anything", "text/plain", "42\n", 42],
+    ["stays a text where a number would be another version", "anything", "text/plain", "1.10", "1.10"],
+    [
+      "stays a text where a number would be rounded",
+      "anything",
+      undefined,
+      "123456789012345678901",
+      "123456789012345678901",
+    ],
+    ["is a number where the schema says so", "number", "text/plain", "1.10", 1.1],
+    ["is a text where the schema says so", "code", "text/plain", "0.5", "0.5"],
+    ["is a number of JSON", "anything", "application/json", "1.10", 1.1],
+  ];
+  for (const [what, id, type, body, result] of numbers)
+    it(`${what}: ${body.trim()} as ${type ?? "nothing"}`, async () => {
+      const headers = type === undefined ? {} : { "content-type": type };
+      expect(await buy(id, { headers, body })).to.deep.equal([200, 1, result]);
+    });
 
   it("may be nothing where the field is optional", async () => {
     expect(await buy("deed", { status: 200, headers: JSON_TYPE, body: "" })).to.deep.equal([200, 1, undefined]);
