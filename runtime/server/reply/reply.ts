@@ -21,8 +21,7 @@ export type Recorder = (context: RequestContext, request: Request, reply: Reply)
 /** Called with the number of body bytes that arrived without being read by a responder. */
 export type OnUnread = (client: string, bytes: number) => void;
 
-/** How long, and how many bytes, a caller may go on sending a body that is not read. */
-const UNREAD_BODY_MS = 2_000;
+/** How many bytes a caller may go on sending of a body that is not read; for how long, the server's time limits say. */
 const UNREAD_BODY_BYTES = 1_048_576;
 
 /** A JSON answer; by default caches must not keep it. */
@@ -62,7 +61,6 @@ export function createSend(fixed: readonly string[], record: Recorder, onUnread:
 function answerEarly(response: Response, { body }: Reply, tell: (bytes: number) => void): void {
   const { req: request } = response;
   let bytes = 0;
-  const timer = setTimeout(() => request.complete || request.socket.destroy(), UNREAD_BODY_MS).unref();
   if (body === undefined) response.flushHeaders();
   else response.write(body);
   request.resume().on("data", (chunk: Buffer) => {
@@ -70,7 +68,6 @@ function answerEarly(response: Response, { body }: Reply, tell: (bytes: number) 
     if (bytes > UNREAD_BODY_BYTES) request.socket.destroy();
   });
   request.once("close", () => {
-    clearTimeout(timer);
     response.end();
     if (bytes > 0) tell(bytes);
   });
