@@ -58,6 +58,11 @@ const REFUSED =
   /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
 /** Reasons that may mean that the money has already moved, which our node may not show yet. */
 const SPENT = /used|already|duplicate/i;
+/** The reason of a refusal by the chain, where a facilitator says only that it does not know. The code is x402's. */
+const DEAD = {
+  errorReason: "invalid_transaction_state",
+  errorMessage: "The chain shows that this payment was not made; sign a new one",
+};
 const TRANSACTION = /^\w{1,128}$/;
 /** The longest time of a settlement. */
 export const SETTLE_LIFE_MS = 60_000;
@@ -174,7 +179,10 @@ export function createSettler(deps: SettlerDeps): Settler {
       return { state: "settled", receipt, isFinal: true, isReadable };
     }
     const receipt = { ...answer, success: false };
-    if (found?.state === "dead") return { state: "rejected", receipt, isFinal: true, isReadable };
+    if (found?.state === "dead") {
+      const isReason = REFUSED.test(answer.errorReason ?? "") || SPENT.test(answer.errorReason ?? "");
+      return { state: "rejected", receipt: isReason ? receipt : { ...receipt, ...DEAD }, isFinal: true, isReadable };
+    }
     return { state: "unknown", receipt, isFinal: false, isReadable };
   }
 

@@ -86,6 +86,9 @@ describe("a paid request", () => {
       shop.rail.script.find = () => ({ state: "dead" });
       const again = await shop.retry("/v1/roll", ROLL, payment);
       expect(again.status).to.equal(402);
+      const why = "invalid_transaction_state: The chain shows that this payment was not made; sign a new one";
+      expect(await again.json()).to.have.property("error", `payment_rejected: ${why}`);
+      expect(shop.receipt(again)).to.deep.include({ success: false, errorReason: "invalid_transaction_state" });
       expect(shop.rail.moved.size).to.equal(0);
     });
 
