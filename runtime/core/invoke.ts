@@ -52,11 +52,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const key = `${payment.network}:${payment.authorization.id}`;
     const service = await deps.sellerOf(asked, key);
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
-    const offer =
-      explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
+    const leastSeconds = leastSecondsOf(service);
+    const offer = explainTime(payment, clock.now(), leastSeconds) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.recall(key) : undefined;
     if (typeof offer === "string" && !record) {
-      const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000) };
+      const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000), leastSeconds };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));
     }
     // An expired offer buys nothing new, but what was bought with it can still be fetched.

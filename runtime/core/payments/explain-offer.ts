@@ -3,6 +3,7 @@ import { isSameAddress } from "../rails/tokens.ts";
 import { show } from "../x402/explain-payment.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
+import { earliestEnd } from "./validity.ts";
 
 /** What a payment was compared with. */
 export interface Held {
@@ -10,6 +11,8 @@ export interface Held {
   readonly invocation: Pick<Invocation, "resource" | "networks">;
   /** Unix seconds. */
   readonly now: number;
+  /** How long a payment must still be valid for this service. */
+  readonly leastSeconds: number;
 }
 
 /**
@@ -18,16 +21,18 @@ export interface Held {
 export function explainOffer(
   refusal: Refusal,
   payment: Payment,
-  { offers, invocation, now }: Held,
+  { offers, invocation, now, leastSeconds }: Held,
 ): string | undefined {
   const { authorization, network, resourceUrl } = payment;
   const { validAfter, validBefore } = authorization;
   if (refusal === "payment_not_yet_valid")
     return `payload.authorization.validAfter is ${validAfter}, and now is ${now}`;
-  if (refusal === "payment_expired" || refusal === "payment_valid_too_long")
-    return validBefore === undefined
-      ? undefined
-      : `payload.authorization.validBefore is ${validBefore}, and now is ${now}`;
+  if (refusal === "payment_expired" && validBefore !== undefined) {
+    const least = earliestEnd(now, leastSeconds);
+    return `payload.authorization.validBefore is ${validBefore}, and must be ${least} at least: now is ${now}`;
+  }
+  if (refusal === "payment_valid_too_long")
+    return `payload.authorization.validBefore is ${validBefore}, and now is ${now}`;
   if (refusal === "unsupported_network") {
     const taken = invocation.networks ?? offers.map((offer) => offer.network);
     return `accepted.network is ${show(network)}, taken are ${[...new Set(taken)].join(", ")}`;

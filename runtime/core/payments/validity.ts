@@ -13,10 +13,14 @@ const LONGEST_SECONDS = 24 * 60 * 60;
 export function explainTime({ authorization }: Payment, nowMs: number, leastSeconds = 0): Refusal | undefined {
   const { validAfter, validBefore } = authorization;
   const now = Math.floor(nowMs / 1000);
-  if (validBefore !== undefined && validBefore < now + leastSeconds + SETTLE_MARGIN_SECONDS) return "payment_expired";
+  if (validBefore !== undefined && validBefore < earliestEnd(now, leastSeconds)) return "payment_expired";
   if (validBefore !== undefined && validBefore > now + LONGEST_SECONDS) return "payment_valid_too_long";
   return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
 }
+
+/** The earliest end of a validity that leaves time for the work and the settlement; Unix seconds. */
+export const earliestEnd = (now: number, leastSeconds: number): number =>
+  Math.ceil(now + leastSeconds + SETTLE_MARGIN_SECONDS);
 
 /** Work that is paid for afterwards does not begin when the payment may expire during the work. */
 export const leastSecondsOf = ({ manifest: { charge }, job, deadlineMs }: Service): number =>

@@ -202,7 +202,7 @@ describe("the offers of a service", () => {
     const lower = { ...first(), asset: first().asset.toLowerCase(), payTo: first().payTo.toLowerCase() };
     expect(lower).not.to.deep.equal(first());
     expect(await matched(toPayment(lower))).to.equal(first());
-    const held = { offers: offers.of(roll), invocation: { resource: REST }, now: 0 };
+    const held = { offers: offers.of(roll), invocation: { resource: REST }, now: 0, leastSeconds: 0 };
     const refused = explainOffer("no_matching_offer", toPayment({ ...lower, maxTimeoutSeconds: 60 }), held);
     expect(refused).to.equal("maxTimeoutSeconds is 60, the offer says 300");
     expect(isSameAddress("solana:1", "AbC", "abc")).to.equal(false);

@@ -32,6 +32,17 @@ describe("the time of an authorization", () => {
     expect(await buy("/v1/echo", 5)).to.equal("payment_expired");
   });
 
+  it("is told until when it must last at least, where it ends too soon", async () => {
+    const told = async (path: string): Promise<string> => {
+      const payment = await shop.pay(path, { validForSeconds: 5 });
+      const response = await shop.post(path, ROLL, { "payment-signature": payment });
+      return ((await response.json()) as { error: string }).error;
+    };
+    const ends = `payment_expired: payload.authorization.validBefore is ${NOW + 5}, and must be`;
+    expect(await told("/v1/roll")).to.equal(`${ends} ${NOW + 26} at least: now is ${NOW}`);
+    expect(await told("/v1/echo")).to.equal(`${ends} ${NOW + 6} at least: now is ${NOW}`);
+  });
+
   it("must not last for more than a day", async () => {
     expect(await buy("/v1/roll", DAY)).to.equal("sold");
     expect(await buy("/v1/roll", DAY + 1)).to.equal("payment_valid_too_long");
