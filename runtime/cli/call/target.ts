@@ -102,8 +102,9 @@ export async function readInputArgument(given: string | undefined, signal: Abort
         : given;
   let input: unknown;
   try {
-    input = JSON.parse(text);
+    input = JSON.parse(text, refuseRounded);
   } catch (error) {
+    if (error instanceof Problem) throw error;
     const hint = given === text ? `; quote it for your shell, like '{"low":1,"high":6}'` : "";
     throw new Problem("bad-request", `the input is not JSON (${(error as Error).message})${hint}`);
   }
@@ -111,6 +112,15 @@ export async function readInputArgument(given: string | undefined, signal: Abort
     throw new Problem("bad-request", `the input must be a JSON object, like '{"low":1,"high":6}'`);
   return input;
 }
+
+/** An integer that a number of JavaScript cannot hold would be sent, and paid for, as another one. */
+function refuseRounded(_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+  if (typeof value === "number" && /^-?\d{16,}$/.test(source) && String(BigInt(source)) !== toDigits(value))
+    throw new Problem("bad-request", `the input has ${source}, which would be sent as ${value}: write it as a text`);
+  return value;
+}
+
+const toDigits = (value: number): string => (Number.isFinite(value) ? String(BigInt(value)) : "");
 
 async function readFrom(given: string): Promise<string> {
   try {

@@ -103,6 +103,18 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input: '{"lwo":1,"lows":[1]}' })).code, "misspelled all the same").to.equal(5);
   });
 
+  it("integers that it would send, and pay for, as others", async () => {
+    for (const [digits, sent] of [
+      ["9007199254740993", "9007199254740992"],
+      ["-12345678901234567890", "-12345678901234567000"],
+      ["9".repeat(400), "Infinity"],
+    ])
+      expect(await runRefused(seller, 2, { input: `{"low":{"id":[${digits}]}}` })).to.equal(
+        `payphone: the input has ${digits}, which would be sent as ${sent}: write it as a text`,
+      );
+    expect((await run({ url: seller.url, input: '{"low":10000000000000000,"high":6.02e23}' })).code).to.equal(0);
+  });
+
   it("input that is no JSON object", async () => {
     expect(await runRefused(seller, 2, { input: "{low:1}" })).to.match(
       /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
