@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
+import { isEndless } from "./endless.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
 import { createSchemaNodes, type SchemaNode, type SchemaNodes } from "./nodes.ts";
@@ -67,6 +68,8 @@ export function createCompiler(
     const document = typeof schema === "string" ? schemas.get(schema) : schema;
     if (document === undefined) throw new Error(`there is no schema ${JSON.stringify(schema)}`);
     if (typeof schema === "object") nodes.add(schema);
+    if (!areSound && isEndless(document as SchemaNode, nodes))
+      throw new Error("refers to itself for the same value, so that its check would never end");
     const validator = once(() => compile(strict(), schema));
     if (!areSound) validator();
     const converter = once(() =>
