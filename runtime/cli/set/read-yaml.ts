@@ -48,8 +48,10 @@ function split(errors: readonly YAMLError[]): [errors: YAMLError[], twice: YAMLE
   return [errors.filter((error) => !isTwice(error)), errors.filter(isTwice)];
 }
 
-const explain = ({ code, message }: YAMLError): string =>
-  code === "MULTIPLE_DOCS" ? "a file holds one document; another begins here" : message;
+function explain({ code, message }: YAMLError): string {
+  if (code === "MULTIPLE_DOCS") return "a file holds one document; another begins here";
+  return message.startsWith("Maximum call stack") ? "nested too deeply" : message;
+}
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
 

@@ -139,7 +139,9 @@ function explainLimit(complaint: string, limit: number): string {
 function explainType(types: readonly string[], data: unknown): string {
   const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
   const isQuotable = typeof data === "number" || typeof data === "boolean";
-  return types.includes("string") && isQuotable ? `${wanted}; write it in quotes: "${data}"` : wanted;
+  if (!types.includes("string") || !isQuotable) return wanted;
+  const isRounded = typeof data === "number" && !Number.isSafeInteger(Math.trunc(data)); // As of an address: 0x…
+  return `${wanted}; write it in quotes${isRounded ? "" : `: "${data}"`}`;
 }
 
 /** The list that a single item, or a text with several items, should be. */

@@ -44,6 +44,13 @@ describe("a faulty set", () => {
     // The other two are tested in test/core/set/manifests.test.ts: they need two similar file names, and another site.
     expect([...new Set([...found, "duplicate-id", "no-rail"])].sort()).to.deep.equal(Object.keys(FAULT_CODES).sort());
   });
+
+  it("is refused for lists in lists without end", async () => {
+    const deep = edit(TOSS, "manifests/toss.yaml", "[random, games]", "[".repeat(5_000));
+    const [line, ...others] = (await checkDir(await makeDirectory(deep))).map(toFaultLine);
+    expect(line).to.match(/^manifests\/toss\.yaml:9:\d+ syntax-error nested too deeply$/);
+    expect(others).to.deep.equal([]);
+  });
 });
 
 describe("a sound set", () => {
