@@ -50,7 +50,9 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
         path: "/metrics",
         async handle() {
           void flush(); // Counted at once, however long the store takes.
-          return { status: 200, headers: ["Content-Type", contentType], body: await scrape() };
+          // Otherwise a Prometheus would keep its connection, and only ever see one of the workers.
+          const turn = cluster.worker ? ["Connection", "close"] : [];
+          return { status: 200, headers: ["Content-Type", contentType, ...turn], body: await scrape() };
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type IncomingMessage, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { json as readJson, text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -16,6 +16,7 @@ import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts"
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { INHERITED } from "../../support/inherited.ts";
+import { ADMIN_TOKEN } from "../../support/sellers/operator.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -38,6 +39,7 @@ describe("serve --workers", () => {
   let seller: Seller;
   let pay: PayingFetch;
   let dir: string;
+  let adminPort: number;
   const data = createDataDir();
   const gate = join(data.path, "gate");
   const here = createDataDir();
@@ -53,7 +55,8 @@ describe("serve --workers", () => {
     await removeDirectories();
   });
   const start = async (): Promise<void> => {
-    const env = { ADMIN_PORT: `${await findFreePort()}` };
+    adminPort = await findFreePort();
+    const env = { ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN };
     seller = await startSeller({ sandbox, dataDir: data.path, dir, cwd: here.path, args: ["--workers", "2"], env });
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
@@ -84,6 +87,16 @@ describe("serve --workers", () => {
     );
     const named = metrics.map((each) => /^payphone_rail_up\{rail="base",worker="(\d+)"\} 1$/m.exec(each)?.[1]);
     expect(named, "who scrapes one of them knows which").to.have.members(["1", "2"]);
+    const prometheus = new Agent({ keepAlive: true, maxSockets: 1 });
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const scraped = new Set<string | undefined>();
+    for (let scrape = 0; scrape < 4; scrape += 1) {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      request({ port: adminPort, path: "/metrics", agent: prometheus, headers }, resolve).once("error", reject).end();
+      scraped.add(/worker="(\d+)"/.exec(await text(await promise))?.[1]);
+    }
+    prometheus.destroy();
+    expect(scraped, "who keeps connections scrapes one after the other").to.have.keys(["1", "2"]);
   });
 
   it("goes on selling when a worker dies, and replaces it by one that sells the same, whatever is in the folder", async () => {
