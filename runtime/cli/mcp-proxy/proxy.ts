@@ -1,8 +1,9 @@
-import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, ProtocolError, StreamableHTTPClientTransport, type Tool } from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
@@ -35,8 +36,8 @@ const PATIENCE_MS = 60_000;
 /** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
 export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
   const rails = await loadRails(options.dir);
-  const seller = openSeller(options.url);
   const schemas = createToolSchemas();
+  const seller = openSeller(options.url, schemas.get);
   const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
     const page = await seller.request("tools/list", params, cancelled);
     schemas.learn(page);
@@ -99,7 +100,11 @@ function toTold(error: unknown): ToolResult {
   throw error;
 }
 
-function openSeller(url: string): {
+/** @param schemaOf the input schema of a tool, which can ask for headers (MCP 2026-07-28, "x-mcp-header") */
+function openSeller(
+  url: string,
+  schemaOf: (tool: string) => unknown,
+): {
   request(method: "tools/call", params: ToolRequest, signal: AbortSignal): Promise<ToolResult>;
   request(method: "tools/list", params: object, signal: AbortSignal): Promise<ToolResult>;
   close(): Promise<void>;
@@ -126,10 +131,14 @@ function openSeller(url: string): {
         throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
       });
       const options = { signal, timeout: ANSWER_MS };
-      // Both methods use this request, since results are passed on unchecked.
       const asked = { method, params } as { method: "tools/call"; params: { name: string } };
+      const inputSchema = method === "tools/call" ? schemaOf(asked.params.name) : undefined;
+      // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
+      const answer = isObject(inputSchema)
+        ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
+        : client.request(asked, options);
       try {
-        return (await client.request(asked, options)) as unknown as ToolResult;
+        return (await answer) as unknown as ToolResult;
       } catch (error) {
         if (!(error instanceof ProtocolError)) {
           opened = undefined; // The session may have ended: the next request opens a new one.
@@ -149,6 +158,11 @@ function openSeller(url: string): {
 
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
 const toBase = (url: string): string => new URL(".", url.replace(/\/+$/, "")).href.replace(/\/$/, "");
+
+const toDefinition = (name: string, inputSchema: object): Tool => ({
+  name,
+  inputSchema: { ...inputSchema, type: "object" },
+});
 
 /** Opens the wallet at the first payment. */
 function rememberWallet(
