@@ -6,7 +6,7 @@ import { copyValue } from "./copy-value.ts";
 import { isEndless } from "./endless.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
-import { createSchemaNodes, type SchemaNode, type SchemaNodes } from "./nodes.ts";
+import { createSchemaNodes, listOf, type SchemaNode, type SchemaNodes } from "./nodes.ts";
 import { allowsNull, toShape } from "./shape.ts";
 import { mapSubschemas, type SchemaObject } from "./subschemas.ts";
 
@@ -60,8 +60,10 @@ export function createCompiler(
   // Two instances, because coercion is right for query texts but would turn a body's "5" into 5.
   const strict = once(() => createAjv(schemas, {}));
   const coercing = once(() => {
-    const typed = [...schemas].map(([name, document]) => [name, withTypes(document as SchemaObject)] as const);
-    return createAjv(new Map(typed), { coerceTypes: "array" });
+    const typed = [...schemas].map(([name, document]) => [name, toConvertible(document as SchemaObject)] as const);
+    const ajv = createAjv(new Map(typed), { coerceTypes: "array" });
+    ajv.opts.unevaluated = false; // Ends `anyOf` at the first fitting branch: a later one would turn 0 into null.
+    return ajv;
   });
 
   return (schema) => {
@@ -73,7 +75,7 @@ export function createCompiler(
     const validator = once(() => compile(strict(), schema));
     if (!areSound) validator();
     const converter = once(() =>
-      compile(coercing(), typeof schema === "string" ? schema : withTypes(schema as SchemaObject)),
+      compile(coercing(), typeof schema === "string" ? schema : toConvertible(schema as SchemaObject)),
     );
     const shape = once(() => toShape(document as SchemaNode, nodes.resolve));
     const takesNull = allowsNull(document as SchemaNode, nodes.resolve);
@@ -100,12 +102,17 @@ export function createCompiler(
   };
 }
 
-/** Adds the type of listed numbers and booleans where a schema names none: Ajv converts texts by types alone. */
-function withTypes(schema: SchemaObject): SchemaObject {
+/**
+ * Adds the type of listed numbers and booleans where a schema names none, as Ajv converts texts by types alone; and makes
+ * `oneOf` an `anyOf`, which ends at the first fitting branch.
+ */
+function toConvertible(schema: SchemaObject): SchemaObject {
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
   const types = new Set(values.filter((value) => value !== null).map((value) => typeof value));
   const [type] = types.size === 1 && !types.has("string") && !types.has("object") ? types : [];
-  return { ...(type !== undefined && { type }), ...mapSubschemas(schema, withTypes) };
+  const { oneOf, ...rest } = mapSubschemas(schema, toConvertible);
+  const union = oneOf === undefined ? {} : { allOf: [...listOf(rest.allOf), { anyOf: oneOf }] };
+  return { ...(type !== undefined && { type }), ...rest, ...union };
 }
 
 function createAjv(schemas: ReadonlyMap<string, object>, options: Options): Ajv2020 {

@@ -40,6 +40,27 @@ describe("the texts of a query", () => {
     expect(listed.check({ level: "2" }, "body").issues, "in a body, a text stays a text").to.have.length(1);
   });
 
+  it("stay the 0 and the false that they are where null would do as well", () => {
+    const nothing = { type: "null" };
+    const optional = createCompiler(new Map([["Count", { anyOf: [{ type: "integer" }, nothing] }]]))(
+      object({
+        skip: { anyOf: [{ type: "integer" }, nothing] },
+        deep: { anyOf: [{ type: "boolean" }, nothing], default: true },
+        share: { oneOf: [{ type: "number" }, nothing] },
+        count: { $ref: "Count.json" },
+        sum: { anyOf: [{ type: "integer" }, { type: "boolean" }] },
+      }),
+    );
+    const texts = { skip: "0", deep: "false", share: "0", count: "0", sum: "1" };
+    expect(optional.check(optional.coerce(texts), "query", "input").value).to.deep.equal({
+      skip: 0,
+      deep: false,
+      share: 0,
+      count: 0,
+      sum: 1,
+    });
+  });
+
   it("become a list where the schema says so, repeated or not", () => {
     expect(read({ tags: "1" })).to.deep.include({ tags: [1] });
     expect(read({ tags: ["1", "2"] })).to.deep.include({ tags: [1, 2] });
