@@ -32,6 +32,12 @@ export interface Schema {
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
+/** How texts write booleans (pydantic v2), and how Ajv reads them. Python's `requests` sends `True`. */
+const BOOLEANS: ReadonlyMap<string, string> = new Map([
+  ...["true", "t", "yes", "y", "on", "1"].map((text) => [text, "true"] as const),
+  ...["false", "f", "no", "n", "off", "0"].map((text) => [text, "false"] as const),
+]);
+
 /** Compiles a schema, given by its name in `schemas/` or inline. @throws Error with the reason. */
 export type Compile = (schema: string | object) => Schema;
 
@@ -94,8 +100,15 @@ export function createCompiler(
         return { value: copied.value, issues };
       },
       coerce(texts) {
-        const copy = structuredClone(texts);
+        const copy: Record<string, unknown> = structuredClone(texts);
         converter()(copy);
+        for (const [name, text] of Object.entries(copy)) {
+          const written = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
+          if (written === undefined) continue;
+          const alone: Record<string, unknown> = { [name]: written };
+          converter()(alone);
+          if (typeof alone[name] === "boolean") copy[name] = alone[name];
+        }
         return copy;
       },
     };

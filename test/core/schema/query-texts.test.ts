@@ -27,6 +27,14 @@ describe("the texts of a query", () => {
     });
   });
 
+  it("become booleans as pydantic reads them, where the schema wants one", () => {
+    for (const [text, deep] of Object.entries({ True: true, FALSE: false, 1: true, 0: false, yes: true, Off: false }))
+      expect(read({ deep: text, name: text })).to.deep.equal({ count: 1, deep, name: text });
+    expect(read({ count: "1", limit: "0" })).to.deep.equal({ count: 1, limit: 0 });
+    const mixed = compile(object({ flag: { type: ["boolean", "string"] }, sure: { const: true } }));
+    expect(mixed.coerce({ flag: "True", sure: "True" })).to.deep.equal({ flag: "True", sure: true });
+  });
+
   it("become the numbers and booleans that a schema lists without naming their type", () => {
     const properties = { level: { $ref: "Level.json" }, sure: { const: true }, mixed: { enum: [1, "one"] } };
     const levels = { type: "array", items: { enum: [1, 2, null] } };
