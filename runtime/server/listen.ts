@@ -69,6 +69,8 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
   );
   server.timeout = silenceMs;
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuseConnection(code, socket));
+  // What is expected besides 100-continue may be ignored (RFC 9110, section 10.1.1). Node's own 417 would say nothing.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("connect", (_request, socket) => refuseConnection("CONNECT", socket));
   await bind(server, { host, port, variables });
 

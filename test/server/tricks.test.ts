@@ -72,6 +72,7 @@ const TRICKS: readonly [line: string, status: number, ...headers: string[]][] = 
   ["POST /v1/roll", 402, "Payment-Response: good", "X-Payment-Response: good"],
   ["POST /v1/roll", 402, "Authorization: Bearer good", "Cookie: payment-signature=good"],
   ["POST /v1/roll", 402, "Upgrade: websocket"],
+  ["POST /v1/roll", 402, "Expect: a-miracle"],
   ["POST /v1/roll", 402, "Payment-Signature: good", "Payment-Signature: good"],
   ["POST /v1/roll", 400, "Content-Length: 0", "Content-Length: 5"],
   ["POST /v1/roll", 400, "Content-Length: 0", "Transfer-Encoding: chunked"],
