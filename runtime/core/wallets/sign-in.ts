@@ -49,6 +49,8 @@ export interface SignInsDeps {
 const LIFE_MS = 5 * 60_000;
 /** How far a wallet's clock may be ahead. */
 const SKEW_MS = 60_000;
+/** Nonces are kept longer than proofs are valid, since the clocks of processes differ, and may be set. */
+const MARGIN_MS = 60 * 60_000;
 
 export function createSignIns({ baseUrl, networks, prove, store, clock }: SignInsDeps): SignIns {
   const { host, origin } = new URL(baseUrl);
@@ -74,7 +76,7 @@ export function createSignIns({ baseUrl, networks, prove, store, clock }: SignIn
       const kind = await prove({ network, address, signature, message: toMessage(claim) });
       if (!kind) return "the signature is not the wallet's";
       const wallet = toWallet(address, network, kind);
-      const isFirst = await store.putIfAbsent(`signed-in:${wallet.id}:${nonce}`, 1, LIFE_MS + 2 * SKEW_MS);
+      const isFirst = await store.putIfAbsent(`signed-in:${wallet.id}:${nonce}`, 1, LIFE_MS + SKEW_MS + MARGIN_MS);
       return isFirst ? wallet : "the nonce was used before: ask for a new challenge";
     },
   };

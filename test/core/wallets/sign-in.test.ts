@@ -7,6 +7,7 @@ import type { BoughtCall } from "../../../runtime/api/purchases.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
@@ -128,6 +129,15 @@ describe("a wallet that signs in", () => {
     const payload = await sign(account);
     expect((await list(payload)).status).to.equal(200);
     expect(await refusalOf(await list(payload))).to.match(/^sign_in_refused: the nonce was used before/);
+  });
+
+  it("is let in once, also where the clock of another process is 50 minutes behind", async () => {
+    let laterMs = 0;
+    await open({ store: createMemoryStore(() => Date.now() + laterMs) });
+    const proof = await sign(account);
+    expect((await list(proof)).status).to.equal(200);
+    laterMs = 51 * 60_000; // By the store's clock. By this process's own, the proof is still valid.
+    expect(await refusalOf(await list(proof))).to.match(/the nonce was used before/);
   });
 
   it("is let in once, for 50 copies of a signature at the same moment", async () => {
