@@ -43,6 +43,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
 
   return {
     async claim(key) {
+      if (isOurs(held.get(key))) return undefined; // The store's clock may have been set forward.
       const lease: Held = { renewedAt: performance.now(), isLapsed: false, isLost: false };
       if (!(await put(key)) || !isOurs(lease)) return undefined;
       held.set(key, lease);

@@ -36,6 +36,17 @@ describe("a lease", () => {
     expect(await one.claim("k"), "a second release releases nothing").to.equal(undefined);
   });
 
+  it("is had once in its process, also when the store's clock was set forward", async () => {
+    let aheadMs = 0;
+    store = createMemoryStore(() => performance.now() + aheadMs);
+    const leases = open();
+    const lease = await leases.claim("k");
+    aheadMs = 3_600_000;
+    expect(await leases.claim("k")).to.equal(undefined);
+    await lease?.release();
+    expect(await leases.claim("k")).not.to.equal(undefined);
+  });
+
   it("is renewed five times in its life of two seconds, until its process closes", async () => {
     const leases = open();
     await leases.claim("k");
