@@ -1,5 +1,6 @@
 import { isObject } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
+import { toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
 
 /** How an answer becomes an output. */
@@ -41,11 +42,18 @@ export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNu
   const text = toText(type, body);
   const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
   if (isPage || text === undefined) return undefined;
-  if (media.trim() === "text/event-stream") return toEvents(text, toNumber);
-  if (/ndjson|jsonl|json-seq/.test(media)) return toLines(text);
+  if (media.trim() === STREAM) return toEvents(text, toNumber);
+  if (LINES.test(media)) return toLines(text);
   if (!JSON_TYPE.test(media)) return readText(text, toNumber);
   const value = readText(text);
   return value === text && text !== "" ? undefined : value;
+}
+
+/** Whether a file is not the JSON or the stream that its type says, or only its beginning; other types do not tell. */
+export function isBroken(type: string | null, body: Uint8Array): boolean {
+  const media = toMediaType(type);
+  const isKnown = JSON_TYPE.test(media) || media === STREAM || LINES.test(media);
+  return isKnown && readBody(type, body) === undefined;
 }
 
 /** Whether an answer has no body although its status and type promise one. */
@@ -53,6 +61,8 @@ export const lacksBody = (status: number, type: string | null, body: Uint8Array)
   body.length === 0 && status !== 204 && status !== 205 && !/^text\//i.test(type ?? "");
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*$/;
+const STREAM = "text/event-stream";
+const LINES = /ndjson|jsonl|json-seq/;
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { type AnswerTerms, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { type AnswerTerms, isBroken, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -44,6 +44,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     const type = answer.headers.get("content-type");
     const fault = media && explainMedia(media, type, answer.body);
     if (fault) throw toMisfit(title, new Error(fault));
+    if (media && isBroken(type, answer.body)) throw toMisfit(title, new Error("it is broken, or cut off"));
     const { value, issues } = media
       ? check({ media: toMediaType(type), data: answer.body.toString("base64") })
       : readAs(type, answer);

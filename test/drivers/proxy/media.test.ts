@@ -31,6 +31,8 @@ const PAPER = PICTURE.replaceAll("picture", "paper")
   .replace('"image/*"', "application/pdf")
   .replace("  cache: { seconds: 60 }\n", "");
 
+const toKind = (id: string, type: string): string => PAPER.replaceAll("paper", id).replace("application/pdf", type);
+
 const file = (body: Buffer, type: string): Line => ({ headers: { "content-type": type }, body });
 
 describe("a file that an upstream makes", () => {
@@ -41,6 +43,9 @@ describe("a file that an upstream makes", () => {
         "manifests/_site.yaml": siteOf(`{ id: studio, title: The studio, url: "${url}", retries: 0 }`),
         "manifests/picture.yaml": PICTURE,
         "manifests/paper.yaml": PAPER,
+        "manifests/json.yaml": toKind("json", "application/geo+json"),
+        "manifests/ndjson.yaml": toKind("ndjson", "application/x-ndjson"),
+        "manifests/stream.yaml": toKind("stream", "text/event-stream"),
       }),
     });
     shop.source.script(file(PNG, "image/png; charset=binary"));
@@ -114,5 +119,25 @@ describe("a file that an upstream makes", () => {
       expect((await shop.buy("/v1/picture", { word: "apple" })).status).to.equal(502);
       expect(shop.rail.moved.size).to.equal(0);
       expect((await shop.buy("/v1/picture", { word: "apple" })).status).to.equal(200);
+    });
+
+  const texts: readonly [type: string, whole: string, cut: string][] = [
+    ["application/geo+json", '{"type":"Point"}', '{"type":"Po'],
+    ["application/geo+json; charset=iso-8859-1", '{"type":"\u00e9"}', '{"type":"\u00e9'],
+    ["application/x-ndjson", '{"a":1}\n{"a":2}\n', '{"a":1}\n{"a":'],
+    ["text/event-stream", "data: one\n\n", "data: one\n\ndata: t"],
+  ];
+  for (const [type, whole, cut] of texts)
+    it(`is sold whole, and not its beginning: ${type}`, async () => {
+      const headers = { "content-type": type };
+      const toBody = (text: string): Buffer => Buffer.from(text, "latin1");
+      shop.source.script({ headers, body: toBody(cut) }, { headers, body: toBody(whole) });
+      const [plain = ""] = type.split(";");
+      const name = plain.replace(/.*[/+-]/, "");
+      expect((await shop.buy(`/v1/${name}`, { word: "apple" })).status).to.equal(502);
+      expect(shop.rail.moved.size).to.equal(0);
+      const response = await shop.buy(`/v1/${name}`, { word: "apple" });
+      expect(response.headers.get("content-type")).to.equal(plain);
+      expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(toBody(whole));
     });
 });
