@@ -46,7 +46,10 @@ export interface Sources {
   cacheOf(plugin: string): Cache;
   /** Why a service cannot work at present; undefined when it can. */
   explain(manifest: Manifest): string | undefined;
-  /** Why one of a service's upstreams, or its language model, is paused at present; undefined when none is. */
+  /**
+   * Why a service that is paid first is not sold at present: one of its upstreams, or its language model, is paused.
+   * Others are tried, since a failure costs nobody anything.
+   */
   outage(manifest: Manifest): string | undefined;
   /** Starts the background work of plugins. */
   start(): void;
@@ -99,10 +102,11 @@ export function openSources({
     llm,
     explain: (manifest) =>
       needsLlm(manifest) && !endpoint ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL" : undefined,
-    outage: (manifest) =>
-      upstreamsOf(manifest)
-        .map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage())
-        .find((reason) => reason) ?? (needsLlm(manifest) ? llm.outage() : undefined),
+    outage(manifest) {
+      if (manifest.charge !== "first") return undefined;
+      const reasons = upstreamsOf(manifest).map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
+      return reasons.find((reason) => reason) ?? (needsLlm(manifest) ? llm.outage() : undefined);
+    },
     web,
     schedule,
     cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),

@@ -168,6 +168,11 @@ describe("a source that fails", () => {
     const { status, body } = await shop.buy(ORACLE.service, ORACLE.input);
     expect([status, body.detail]).to.deep.equal([503, "The language model is busy; nothing was charged"]);
     expect(await balance()).to.equal(before);
+    expect((await shop.ready()).services).to.deep.include({
+      id: "oracle",
+      state: "down",
+      reason: "The language model is busy",
+    });
   });
 
   const balance = (): Promise<bigint> => scene.sandbox.usdc.balanceOf(scene.sandbox.description.buyer.evm.address);
