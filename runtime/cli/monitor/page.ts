@@ -1,10 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
-import { readSaleAnswer, type SaleAnswer } from "../../core/notes/answers.ts";
+import { readSaleAnswer } from "../../core/notes/answers.ts";
 import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
+import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
@@ -17,7 +18,7 @@ import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
 import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
 import { toLook } from "../../surfaces/pages/seller/look.ts";
-import { toSale } from "../../surfaces/pages/seller/sale.ts";
+import { type SaleFate, toSale } from "../../surfaces/pages/seller/sale.ts";
 import { toSales } from "../../surfaces/pages/seller/sales.ts";
 import { toService } from "../../surfaces/pages/seller/service.ts";
 import { toServicesView } from "../../surfaces/pages/seller/services.ts";
@@ -55,7 +56,11 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   if (isShown && config.redisUrl === undefined) void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
-  const answerOf = (sale: BookLine): Promise<SaleAnswer> => readSaleAnswer(store, sale);
+  const refunds = createRefundRecords(store);
+  const fateOf = async (sale: BookLine): Promise<SaleFate> => ({
+    answer: await readSaleAnswer(store, sale),
+    owed: sale.job === null ? undefined : await refunds.read(sale.job),
+  });
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
     method: "GET",
@@ -84,7 +89,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
       "/services",
     ),
     page("/sales", "Sales", (view, { query }) => toSales(view, toQuery(query))),
-    page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? "", answerOf), "/sales"),
+    page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? "", fateOf), "/sales"),
     page("/buyers", "Buyers", async (view) => toBuyers(view, await readRefusals(store, view.now))),
     page("/buyers/:payer", "Buyer", showBuyer, "/buyers"),
     page("/jobs", "Jobs and refunds", async (view) => toJobs(view, await jobs.overview(sold()))),

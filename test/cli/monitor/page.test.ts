@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { expect } from "chai";
 import { toFee } from "../../../runtime/core/books/fees.ts";
+import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
@@ -133,6 +134,26 @@ describe("the seller's pages", () => {
       200,
     );
     expect(await read(`/buyers/${bought.payer}`)).to.include("Why it was refused");
+  });
+
+  it("tell that a sale's work has failed, and what is owed for it", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const sale = toSale({ at: Date.now(), service: "toss", job: "failed-work" });
+    await store.enter(sale, { key: sale.id, value: 1 });
+    expect(await read(`/sales/${sale.id}`)).to.include("its work has not succeeded so far");
+    await createRefundRecords(store).open({
+      id: "failed-work",
+      service: "toss",
+      payment: { network: sale.network, asset: sale.asset, amount: sale.amount, payer: sale.payer } as never,
+      openedAt: Date.now(),
+      isOnRail: false,
+      state: "manual",
+      reason: null,
+    });
+    await store.close();
+    expect(await read(`/sales/${sale.id}`))
+      .to.include("it waits to be paid back by hand")
+      .and.not.to.include("No answer is on record");
   });
 
   it("show what the treasury paid to a chain, in its coin, and of which sale", async () => {

@@ -1,6 +1,7 @@
 import type { BookLine } from "../../../core/books/books.ts";
 import type { SaleAnswer } from "../../../core/notes/answers.ts";
 import { explorerOf } from "../../../core/rails/tokens.ts";
+import type { OpenRefund } from "../../../core/refunds/records.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
@@ -17,24 +18,31 @@ const STEPS = [
   ["recorded", "The result was put on record"],
 ] as const;
 
-/** Looks up how a sale was answered. */
-type AnswerOf = (sale: BookLine) => Promise<SaleAnswer>;
+/** What became of a sale, as far as the book does not tell. */
+export interface SaleFate {
+  readonly answer: SaleAnswer;
+  /** Its refund, while it is open. */
+  readonly owed: Pick<OpenRefund, "openedAt" | "state"> | undefined;
+}
+
+type FateOf = (sale: BookLine) => Promise<SaleFate>;
 
 /** One line of the book: its history, its facts, and the lines that belong to it. Undefined for an unknown id. */
-export async function toSale(view: ShopView, id: string, answerOf: AnswerOf): Promise<Html | undefined> {
+export async function toSale(view: ShopView, id: string, fateOf: FateOf): Promise<Html | undefined> {
   const found = view.books.find(id);
   const line = found.find((each) => each.id === id);
   if (!line) return undefined;
   const sale = line.kind === "sale" ? line : found.find((each) => each.id === line.of);
-  const answer = sale ? await answerOf(sale) : {};
+  const fate: SaleFate = sale ? await fateOf(sale) : { answer: {}, owed: undefined };
+  const life = toLife(sale, found, fate);
   const others = found.filter(
     (each) => each.id !== id && (each.of === id || each.id === line.of || each.of === line.of),
   );
   return html`<h1>${toKindName(line)} of ${line.service}</h1>
 <p class="lead">${toUsdText(line.usd)}, ${toTime(line.at)}</p>
 <h2>Its life</h2>
-${toTimeLine(toLife(sale, found, answer))}
-${answer.sentAt === undefined && answer.goneAt === undefined && !answer.later && UNANSWERED}
+${toTimeLine(life)}
+${!isOver(found, fate) && UNANSWERED}
 <h2>Its facts</h2>
 <dl class="facts">
 ${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
@@ -45,14 +53,18 @@ const toJobLink = (id: string): Html => html`<a href="/jobs/${encodeURIComponent
 
 const toKindName = ({ kind }: BookLine): string => kind.charAt(0).toUpperCase() + kind.slice(1);
 
-function toLife(sale: BookLine | undefined, found: readonly BookLine[], answer: SaleAnswer): readonly Moment[] {
+const isOver = (found: readonly BookLine[], { answer, owed }: SaleFate): boolean =>
+  Object.keys(answer).length > 0 || owed !== undefined || found.some(({ kind }) => kind === "refund");
+
+function toLife(sale: BookLine | undefined, found: readonly BookLine[], { answer, owed }: SaleFate): readonly Moment[] {
   const { times } = sale ?? {};
   const steps = STEPS.flatMap(([step, what]) => (times?.[step] === undefined ? [] : [{ at: times[step], what }]));
   const settled = sale ? [{ at: sale.at, what: "The settlement was known: it is a sale" }] : [];
   const later = found
     .filter(({ kind, of }) => kind !== "sale" && of === sale?.id)
     .map(({ at, kind }) => ({ at, what: AFTERWARDS[kind as keyof typeof AFTERWARDS] }));
-  return [...steps, ...settled, ...toAnswered(answer), ...later].sort((one, other) => one.at - other.at);
+  const failed = owed ? [{ at: owed.openedAt, what: OWED[owed.state] }] : [];
+  return [...steps, ...settled, ...toAnswered(answer), ...failed, ...later].sort((one, other) => one.at - other.at);
 }
 
 function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
@@ -65,8 +77,13 @@ function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
 }
 
 /** Shown when nothing is known about the answer. */
-const UNANSWERED = html`<p class="quiet">No answer is on record: it was never fetched, it was sent in the last five seconds, or the sale is
-older than 90 days. Sending the same payment again returns the stored answer while it is kept.</p>`;
+const UNANSWERED = html`<p class="quiet">No answer is on record: it was never fetched, its work has not succeeded so far, it was sent in the last
+five seconds, or the sale is older than 90 days. Sending the same payment again gets the answer while it is kept.</p>`;
+
+const OWED = {
+  manual: "The work has failed: it waits to be paid back by hand",
+  pending: "The work has failed: it is being paid back",
+} as const;
 
 const AFTERWARDS = {
   refund: "It was paid back",
