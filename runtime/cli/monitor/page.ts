@@ -59,7 +59,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const refunds = createRefundRecords(store);
   const fateOf = async (sale: BookLine): Promise<SaleFate> => ({
     answer: await readSaleAnswer(store, sale),
-    owed: sale.job === null ? undefined : await refunds.read(sale.job),
+    owed: WORK_ID.test(sale.job ?? "") ? await refunds.read(sale.job as string) : undefined,
   });
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
@@ -165,6 +165,8 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   }
 }
 
+/** A line that was altered may have any text, which may be no key of the store. */
+const WORK_ID = /^[\w-]{1,64}$/;
 const PATIENCE_MS = 5000;
 const AGAIN_SECONDS = 5;
 
