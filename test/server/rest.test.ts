@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import type { Outcome } from "../../runtime/core/call.ts";
 import { eventually } from "../support/eventually.ts";
@@ -43,24 +43,35 @@ describe("a call over HTTP", () => {
       expect(door.calls).to.deep.equal([]);
     });
 
-    it("is challenged on a connection that closes, which stays open until a slow body has been sent", async () => {
-      const time = freezeTime();
-      const body = "x".repeat(200_000);
-      const socket = connect({ port: door.port, host: "127.0.0.1", allowHalfOpen: true });
+    /** Begins a call with a large body, and resolves when it is answered. */
+    async function beginCall({ url, port }: Door, version: string): Promise<Socket> {
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
       let answer = "";
       socket.on("data", (chunk: Buffer) => {
         answer += chunk;
       });
-      socket.write(`POST /v1/roll HTTP/1.0\r\nHost: x\r\nContent-Length: ${body.length + 1}\r\n\r\nx`);
-      await eventually(() => answer.endsWith(toChallenge(`${door.url}/v1/roll`).body.toString()));
-      await time.pass(20_000);
-      time.thaw();
-      for (let at = 0; at < 3; at++) await get("/health"); // A close would have come before these answers.
-      expect(socket.readableEnded).to.equal(false);
-      socket.write(body);
-      await once(socket, "end");
-      socket.end();
-      await once(socket, "close");
+      socket.write(`POST /v1/roll HTTP/${version}\r\nHost: x\r\nContent-Length: 200001\r\n\r\nx`);
+      await eventually(() => answer.endsWith(toChallenge(`${url}/v1/roll`).body.toString()));
+      return socket;
+    }
+
+    for (const version of ["1.0", "1.1"])
+      it(`is challenged while its body is still sent, however slowly, over HTTP/${version}`, async () => {
+        const time = freezeTime();
+        const socket = await beginCall(door, version);
+        await time.pass(20_000);
+        time.thaw();
+        for (let at = 0; at < 3; at++) await get("/health"); // A close would have come before these answers.
+        expect(socket.readableEnded).to.equal(false);
+        socket.end("x".repeat(200_000));
+        await once(socket, "close");
+      });
+
+    it("does not delay a shutdown when it is answered", async () => {
+      const closing = await openDoor(SERVICES);
+      const socket = await beginCall(closing, "1.1");
+      await closing.close({ graceMs: 600_000 });
+      socket.destroy();
     });
 
     it("is challenged on every route of a service, for the same resource", async () => {

@@ -61,7 +61,9 @@ export function createSend(fixed: readonly string[], record: Recorder, onUnread:
 function answerEarly(response: Response, { body }: Reply, tell: (bytes: number) => void): void {
   const { req: request } = response;
   let bytes = 0;
-  if (body === undefined) response.flushHeaders();
+  // Where the connection is not kept, its end closes it.
+  if (response.shouldKeepAlive) response.end(body);
+  else if (body === undefined) response.flushHeaders();
   else response.write(body);
   request.resume().on("data", (chunk: Buffer) => {
     bytes += chunk.length;
