@@ -29,6 +29,14 @@ describe("payphone init", () => {
       if (!existsSync(join(shop, file, "."))) expect(readFileSync(join(shop, file), "utf8"), file).not.to.match(/\{\{/);
   });
 
+  it("holds packages at the versions at which payphone holds them", () => {
+    const [own, made] = [ROOT, join(home.path, "corner")].map(
+      (dir) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).overrides as Record<string, unknown>,
+    );
+    expect(Object.keys(made!)).to.deep.equal(["msgpackr-extract"]);
+    expect(own).to.include(made);
+  });
+
   it("takes its rails from payphone's own site", async () => {
     const [own, made] = await Promise.all([loadSet(ROOT), loadSet(join(home.path, "corner"))]);
     for (const rail of made.site.rails) {
