@@ -16,7 +16,7 @@ export interface Quote {
   readonly refusal?: string;
 }
 
-/** The oldest acceptable price. CoinGecko shows the last price of a dead market for ever. */
+/** The oldest acceptable price of a coin without trade. CoinGecko shows the last price of a dead market for ever. */
 const LONGEST_STILL_MS = 24 * 60 * 60 * 1000;
 
 /** An older price is sold with its time: CoinGecko updates traded coins every few minutes. */
@@ -41,15 +41,15 @@ export function fromCoin(coin: Members, date: string | null): Quote {
 }
 
 /**
- * Removes a price that was updated long before the answer's own date, and says when an old one was updated. Both times are
- * from CoinGecko's clock.
+ * Says of an old price when it was updated, and removes the last one of a dead market: updated long before the answer's
+ * own date, and without a change in 24 hours. Both times are from CoinGecko's clock.
  */
 function refuseStill(quote: Quote, updated: unknown, date: string | null): Quote {
   const at = typeof updated === "string" ? Date.parse(updated) : Number.NaN;
   const age = Date.parse(date ?? "") - at;
   if (!(age > LONGEST_SILENT_MS)) return quote;
   const time = new Date(at).toISOString();
-  if (age > LONGEST_STILL_MS)
+  if (age > LONGEST_STILL_MS && quote.usd_24h_change_pct === null)
     return { ...quote, usd: null, refusal: `CoinGecko has no price of ${quote.name} since ${time.slice(0, 10)}` };
   return { ...quote, assumptions: [`CoinGecko has not updated this price since ${time}: it is taken to hold`] };
 }

@@ -13,6 +13,7 @@ const OTHER = `0x${"77".repeat(20)}`;
 const COINS: readonly ListedCoin[] = [
   { id: "ethereum", symbol: "eth", name: "Ethereum", usd: 2000 },
   { id: "usd-coin", symbol: "usdc", name: "USDC", platforms: { base: USDC } },
+  { id: "late", symbol: "late", usd: 9, daysOld: 3, change: -2.5 },
   { id: "gone", symbol: "gone", name: "Gone", usd: 7, daysOld: 3, platforms: { base: OTHER } },
   { id: "slow-market", symbol: "slo", name: "Slow Market", usd: 8, daysOld: 0.9 },
   { id: "unlisted", symbol: "unl", name: "Unlisted", usd: null },
@@ -101,11 +102,16 @@ describe("prices from CoinGecko as it is in the world", () => {
       expect(code).to.equal("nothing-found");
       expect(message).to.match(/^CoinGecko has no price of Gone since \d{4}-\d\d-\d\d$/);
     }
-    const { usd, assumptions } = await ask({ symbol: "SLO" });
-    expect(usd).to.equal(8);
-    expect((assumptions as string[]).join()).to.match(
-      /^CoinGecko has not updated this price since \d{4}-\d\d-\d\dT[\d:.]+Z: it is taken to hold$/,
-    );
+    for (const [symbol, price] of [
+      ["SLO", 8],
+      ["LATE", 9],
+    ]) {
+      const { usd, assumptions } = await ask({ symbol });
+      expect(usd).to.equal(price);
+      expect((assumptions as string[]).join()).to.match(
+        /^CoinGecko has not updated this price since \d{4}-\d\d-\d\dT[\d:.]+Z: it is taken to hold$/,
+      );
+    }
     expect((await fail({ symbol: "UNL" })).message).to.equal("CoinGecko lists Unlisted without a price");
   });
 });

@@ -13,6 +13,8 @@ export interface ListedCoin {
   readonly platforms?: Readonly<Record<string, string>>;
   /** How many days ago its price was last updated. */
   readonly daysOld?: number;
+  /** The change of its price in 24 hours, in per cent. Default: null, as for a coin that nobody trades. */
+  readonly change?: number;
 }
 
 export interface CoinGeckoOptions extends Omit<WorldSourceOptions, "answer"> {
@@ -46,7 +48,7 @@ const toMarket = (coin: ListedCoin) => ({
   name: coin.name ?? coin.id,
   current_price: coin.usd === undefined ? 1 : coin.usd,
   market_cap: coin.cap ?? null,
-  price_change_percentage_24h: null,
+  price_change_percentage_24h: coin.change ?? null,
   last_updated: dateOf(coin),
 });
 
