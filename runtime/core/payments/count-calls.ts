@@ -53,7 +53,7 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
       if (isPaid) noteAnswer(course, isGone);
       return outcome;
     } catch (error) {
-      noteEnd(toFailure(error, invocation));
+      noteEnd(toFailure(error, invocation, course));
       throw error;
     }
   };
@@ -65,9 +65,11 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
   }
 }
 
-function toFailure(error: unknown, { signal }: Invocation): string {
-  const { code } = Problem.from(error);
+function toFailure(error: unknown, { signal }: Invocation, { isResumed }: CallCourse): string {
+  const { code, options } = Problem.from(error);
   if (code === "payment-in-progress") return "early";
+  const isPaidBack = code === "paid-not-delivered" && options.members !== undefined;
+  if (isPaidBack && isResumed) return "replay"; // Its failure was counted when the work failed.
   return signal.aborted ? "left" : `failed:${code}`;
 }
 

@@ -215,6 +215,22 @@ describe("the book of a shop", () => {
     expect(sales()[0]?.job).to.match(/^[0-9a-f-]{36}$/);
   });
 
+  it("counts a purchase that is paid back as one failure, however often its buyer asks again", async () => {
+    await open();
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    const payment = await shop.pay("/v1/echo");
+    for (const _ of [1, 2, 3])
+      await eventually(
+        () => shop.post("/v1/echo", ROLL, { "payment-signature": payment }),
+        ({ status }) => status === 502,
+      );
+    const names = (what: string): number => counted.filter((one) => one.what === what).length;
+    expect(["failed:paid-not-delivered", "replay"].map(names)).to.deep.equal([1, 2]);
+    expect(refused).to.deep.equal([[BUYER, "failed:paid-not-delivered"]]);
+  });
+
   it("takes a facilitator's lie back, and believes the chain when it shows the transfer after all", async () => {
     const rail = createScriptedRail();
     await open({ rail, patience: { confirmAfterMs: 10, claimMs: 1 } });
