@@ -10,6 +10,7 @@ import { workerLifecycle } from "../process/worker.ts";
 import { toFaultReport, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
+import type { Applied } from "./change/changes.ts";
 import { closeOnSignal, type Running, run } from "./run.ts";
 
 /** The command line of `payphone serve`. */
@@ -59,7 +60,10 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
 }
 
 function reload({ changes, log }: Running): void {
-  changes.apply("signal").catch((error: unknown) => log.error("set.refused", { error }));
+  const noteNone = ({ times, to }: Applied): void => {
+    if (!times) log.info("set.unchanged", { set: to, note: "the variables are read at the start only" });
+  };
+  changes.apply("signal").then(noteNone, (error: unknown) => log.error("set.refused", { error }));
 }
 
 /** Catches up with a change that was made while this process was starting and could not be told. */

@@ -147,6 +147,8 @@ describe("a shop that is changed under fire", function () {
     process.kill(seller.pid, "SIGHUP");
     await eventually(async () => (await asked()) === "40000");
     expect((await type("history")).said.split("\n")[0]).to.match(/apply by signal$/);
+    process.kill(seller.pid, "SIGHUP");
+    await eventually(seller.output, (output) => output.includes('"event":"set.unchanged"'));
   });
 
   it("sells an earlier set again, also after a restart, until it is told otherwise", async () => {
