@@ -40,7 +40,7 @@ export async function ask(
       ...(body === undefined ? {} : { body }),
     });
     const media = toFileType(response);
-    if (media !== undefined) return toFileResponse(response, media);
+    if (media !== undefined) return await toFileResponse(response, media);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: tryParseJson(text) };
   } catch (error) {

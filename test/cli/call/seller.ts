@@ -15,7 +15,13 @@ export interface Met {
 
 /** An answer; `undefined` closes the connection instead. */
 export type Said =
-  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Whether the connection breaks within the body. */
+      readonly isCut?: true;
+    }
   | undefined;
 
 export const TRANSACTION = `0x${"ab".repeat(32)}`;
@@ -151,5 +157,6 @@ async function toMet(request: IncomingMessage): Promise<Met> {
 function send(response: ServerResponse, said: Said): void {
   if (said === undefined) return void response.destroy();
   response.writeHead(said.status, { "content-type": "application/json", ...said.headers });
+  if (said.isCut) return void response.write("{", () => response.destroy());
   response.end(said.body === undefined ? "" : JSON.stringify(said.body));
 }

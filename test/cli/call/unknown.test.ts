@@ -17,6 +17,8 @@ describe("a payment whose outcome is not known", () => {
     ["settlement-unknown", NOT_YET],
     ["payment-in-progress", { status: 409, body: { code: "payment-in-progress" }, headers: { "retry-after": "0" } }],
     ["a broken connection", undefined],
+    ["a text that breaks off", { status: 200, isCut: true }],
+    ["a file that breaks off", { status: 200, isCut: true, headers: { "content-type": "image/png" } }],
     ["a gateway's 502", { status: 502, body: "<html>", headers: { "retry-after": "0" } }],
     ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
