@@ -1,5 +1,9 @@
 import { Problem } from "../../api/problem.ts";
 import { tryParseJson } from "../../core/json.ts";
+import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
+
+/** The most that is read of a seller's answer: it could go on for ever. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** A request to a seller. */
 export interface SellerRequest {
@@ -32,7 +36,7 @@ export async function ask(
 ): Promise<SellerResponse> {
   const type = body === undefined ? undefined : { "content-type": "application/json" };
   try {
-    const response = await fetch(url, {
+    const response = await createBoundedFetch(new URL(url).origin, MOST_BYTES)(url, {
       method,
       headers: { accept: "application/json", ...type, ...headers },
       redirect: "manual",
@@ -45,6 +49,7 @@ export async function ask(
     return { status: response.status, headers: response.headers, text, json: tryParseJson(text) };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof Problem) throw error;
     throw new Problem("upstream-failed", `${new URL(url).origin} does not answer (${reasonOf(error)})`, {
       cause: error,
     });

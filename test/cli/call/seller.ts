@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
@@ -21,6 +22,8 @@ export type Said =
       readonly headers?: Readonly<Record<string, string>>;
       /** Whether the connection breaks within the body. */
       readonly isCut?: true;
+      /** Whether the body goes on until the buyer leaves. */
+      readonly isEndless?: true;
     }
   | undefined;
 
@@ -154,9 +157,20 @@ async function toMet(request: IncomingMessage): Promise<Met> {
   };
 }
 
+/** A body of spaces that goes on for ever. */
+function endless(): Readable {
+  const spaces = " ".repeat(2 ** 16);
+  return Readable.from(
+    (function* () {
+      for (;;) yield spaces;
+    })(),
+  );
+}
+
 function send(response: ServerResponse, said: Said): void {
   if (said === undefined) return void response.destroy();
   response.writeHead(said.status, { "content-type": "application/json", ...said.headers });
   if (said.isCut) return void response.write("{", () => response.destroy());
+  if (said.isEndless) return void endless().pipe(response);
   response.end(said.body === undefined ? "" : JSON.stringify(said.body));
 }

@@ -19,6 +19,7 @@ describe("a payment whose outcome is not known", () => {
     ["a broken connection", undefined],
     ["a text that breaks off", { status: 200, isCut: true }],
     ["a file that breaks off", { status: 200, isCut: true, headers: { "content-type": "image/png" } }],
+    ["an answer without end", { status: 200, isEndless: true }],
     ["a gateway's 502", { status: 502, body: "<html>", headers: { "retry-after": "0" } }],
     ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
