@@ -46,6 +46,8 @@ export function addWebhookCommands(program: Command): void {
     .action(async (ids: string[], options: { givenUp: boolean; from?: number; to?: number }, command: Command) => {
       if (ids.length === 0 && !options.givenUp && options.from === undefined)
         command.error("error: name what is to be told again: ids, --given-up or --from");
+      if (options.to !== undefined && options.from === undefined)
+        command.error("error: --to ends what --from begins: name both");
       checkSpan(options);
       const { resendWebhooks } = await import("../webhooks/webhooks.ts");
       const { dir } = command.optsWithGlobals<{ dir?: string }>();

@@ -110,6 +110,7 @@ describe("a shop with webhooks", () => {
       expect((await resend("--from", from)).err, from).to.include("It must be a day (2026-05-01) or a time");
     const turned = await resend("--from", "2026-09-02", "--to", "2026-09-01");
     expect(turned.err).to.include("--from must be before --to");
+    expect((await resend("--given-up", "--to", "2026-09-01")).err).to.include("--to ends what --from begins");
   });
 
   it("makes no store where there is none, which would look as if every message was accepted", async () => {
