@@ -53,7 +53,7 @@ export async function toReadiness({
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
-  const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...losses.flat()];
+  const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...new Set(losses.flat())];
   const distrusted = trust.distrusted().map((one) => ({ ...one, since: new Date(one.since).toISOString() }));
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = outage !== undefined || rails.every(({ state }) => state === "down");

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /** A complete answer to a request. */
@@ -5,6 +6,7 @@ export interface WholeAnswer {
   readonly status: number;
   /** The body as UTF-8. */
   readonly text: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** The limits of a request. */
@@ -30,6 +32,7 @@ export function exchange(
   const chunks: Buffer[] = [];
   let size = 0;
   let status = 0;
+  let headers: IncomingHttpHeaders = {};
   let running: Dispatcher.DispatchController | undefined;
   const abort = (): void => {
     running?.abort(signal.reason);
@@ -45,8 +48,9 @@ export function exchange(
       running = controller;
       if (signal.aborted) controller.abort(signal.reason);
     },
-    onResponseStart(_controller, statusCode) {
+    onResponseStart(_controller, statusCode, received) {
       status = statusCode;
+      headers = received;
     },
     onResponseData(controller, chunk) {
       size += chunk.length;
@@ -55,7 +59,8 @@ export function exchange(
     },
     onResponseEnd() {
       signal.removeEventListener("abort", abort);
-      resolve({ status, text: (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString() });
+      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+      resolve({ status, headers, text: body.toString() });
     },
     onResponseError: (_controller, error) => fail(error),
   });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
@@ -41,6 +42,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
   const listeners: (() => void)[] = [];
   /** By network. */
   const feePayers = new Map<string, unknown>();
+  /** By how much this machine's clock is ahead of the facilitator's. */
+  let aheadMs = 0;
 
   /** Keeps the fee payer that was named before while it is a signer: some facilitators name any of many each time. */
   const withFeePayer = (kind: SupportedKind, signers: unknown): SupportedKind => {
@@ -55,7 +58,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
 
   return {
     async supported(signal) {
-      const { status, body } = await send("supported", undefined, signal);
+      const { status, body, headers: received } = await send("supported", undefined, signal);
+      aheadMs = toAhead(received);
       if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
       return body.kinds.filter(isKind).map((kind) => withFeePayer(kind, body.signers));
     },
@@ -77,6 +81,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       return body;
     },
     watch: (listener) => void listeners.push(listener),
+    warnings: async () => explainClock(aheadMs),
     async close() {
       await (await opened)?.close();
     },
@@ -86,7 +91,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     action: Action,
     body: string | undefined,
     signal: AbortSignal,
-  ): Promise<{ status: number; body: unknown }> {
+  ): Promise<{ status: number; body: unknown; headers: IncomingHttpHeaders }> {
     opened ??= openPool(base.origin);
     try {
       const pool = await opened;
@@ -95,12 +100,33 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const all = headers ? { ...sent, ...(await headers(action)) } : sent;
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
-      const { status, text } = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
-      return { status, body: tryParseJson(text) };
+      const {
+        status,
+        text,
+        headers: received,
+      } = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
+      return { status, body: tryParseJson(text), headers: received };
     } catch (cause) {
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }
   }
+}
+
+/** Authorizations are valid for minutes: a clock that is off by less does no harm. */
+const CLOCK_MS = 60_000;
+
+/** 0 where the answer does not tell: without a date, or from a cache (RFC 9111, `Age`). */
+function toAhead({ date, age }: IncomingHttpHeaders): number {
+  const at = date === undefined || age !== undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(at) ? 0 : Date.now() - at;
+}
+
+function explainClock(aheadMs: number): string[] {
+  if (Math.abs(aheadMs) < CLOCK_MS) return [];
+  const off = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "fast" : "slow"}`;
+  return [
+    `This machine's clock is ${off} by a facilitator's: good payments may be refused as expired or not yet valid`,
+  ];
 }
 
 const ACCEPTING = { accept: "application/json" };
