@@ -75,6 +75,7 @@ describe("the command line", () => {
     ["purchases --url ftp://pay.example.com", /It must be a web address/],
     ["verify no-such-file.json", /^payphone: cannot read no-such-file\.json \(ENOENT\)$/],
     ["refunds close some-job", /required option '--tx <transaction>' not specified/],
+    ["serve --json", /^payphone: --json belongs to serve --check; serve itself sells$/],
     ["sandbox --dir no-such-shop", /there is no directory .*no-such-shop/],
   ] as const)
     it(`says what would be right instead of "payphone ${line}", with exit code 2`, async () => {

@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { Problem } from "../../api/problem.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { AS_SOLD } from "../process/messages.ts";
@@ -50,6 +51,7 @@ export function addServerCommands(program: Command): void {
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
     .action(async ({ dir: given, check = false, json = false, workers, ...flags }: ServeFlags) => {
+      if (json && !check) throw new Problem("bad-request", "--json belongs to serve --check; serve itself sells");
       const dir = toShop(given);
       const { renamed = false, strict = false, asSold = false } = flags;
       if (workers !== undefined && !check && cluster.isPrimary)
