@@ -1,9 +1,9 @@
 import { Problem } from "../../api/problem.ts";
 import type { BookLine } from "../../core/books/books.ts";
 import { explorerOf } from "../../core/rails/tokens.ts";
-import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toFeeText } from "./fees.ts";
 import { isOwn, toFeeJson } from "./json.ts";

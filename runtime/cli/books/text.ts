@@ -6,8 +6,8 @@ import { networkNameOf } from "../../core/rails/networks.ts";
 import { currencyOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
-import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
+import { printable } from "../printable.ts";
 import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./groups.ts";
 import { isOwn } from "./json.ts";
 

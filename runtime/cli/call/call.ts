@@ -3,6 +3,7 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
@@ -169,7 +170,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     waitMs: options.waitSeconds * 1000,
     signal: terminal.signal,
     onWait: (why, seconds) =>
-      terminal.err(texts.printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
+      terminal.err(printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
   });
   const receipt = readReceipt(answer);
   const { note } = pending;
@@ -213,8 +214,7 @@ function deliver({ json, text }: SellerResponse, options: CallOptions, { out, er
   report.result = json ?? text;
   const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
   const say = isFollowed ? err : out; // A followed job's last status is the output.
-  if (!options.json)
-    say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
+  if (!options.json) say(json === undefined ? text.split("\n").map(printable).join("\n") : texts.toPrintableJson(json));
 }
 
 /** The error for an answer without a result. @param isUnpaid whether nothing can have been paid for it */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
+import { printable } from "../printable.ts";
 import { ask, field, textField } from "./http.ts";
-import { printable } from "./text.ts";
 
 /** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;

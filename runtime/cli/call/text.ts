@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { toColumns } from "../columns.ts";
+import { printable } from "../printable.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
 import type { PaymentNote } from "./pending.ts";
@@ -10,9 +11,6 @@ type Style = Parameters<typeof styleText>[0];
 
 /** Styled when standard error is a terminal with colours. */
 const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
-
-/** Replaces control, format and separator characters by spaces. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 
 /** Indented JSON with control, format and separator characters escaped. */
 export const toPrintableJson = (value: unknown): string =>

@@ -104,11 +104,10 @@ export function addOperateCommands(program: Command): void {
     .addOption(shopOption())
     .addHelpText("after", STATUS_HELP)
     .action(async ({ json, token }: Flags) => {
-      const { readStatus, readAdminToken, toStatusLines } = await import("../operate/status.ts");
+      const { readStatus, readAdminToken, toStatusText } = await import("../operate/status.ts");
       if (token) return console.log(await readAdminToken(loadConfig()));
       const reports = await readStatus(loadConfig());
-      const { printable } = await import("../call/text.ts");
-      print(reports, () => toStatusLines(reports).map(printable).join("\n"), json);
+      print(reports, () => toStatusText(reports), json);
     });
 }
 

@@ -1,5 +1,6 @@
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { printable } from "../printable.ts";
 import { adminToken, TOKEN_PATH } from "../serve/admin/admin.ts";
 import type { StatusReport } from "../serve/admin/routes.ts";
 import { askProcess, findProcesses, requireProcesses } from "./ask.ts";
@@ -20,8 +21,8 @@ export async function readAdminToken(config: Pick<Config, "dataDir" | "admin">):
 /** This many modules of former sets take about 100 MB. */
 const MANY_MODULES = 1000;
 
-/** The lines of `payphone status`. Reasons have what facilitators and nodes say: not yet for a terminal. */
-export function toStatusLines(reports: readonly StatusReport[]): readonly string[] {
+/** What `payphone status` prints. Reasons have what facilitators and nodes say. */
+export function toStatusText(reports: readonly StatusReport[]): string {
   const [{ ready, jobs, processes }] = reports as readonly [StatusReport, ...StatusReport[]];
   const rows = processes.map(({ host, pid, version, set, url, since }) => {
     const own = reports.find((report) => report.pid === pid && report.url === url);
@@ -29,7 +30,7 @@ export function toStatusLines(reports: readonly StatusReport[]): readonly string
     return [`${host}/${pid}`, version, set, `up ${toSpan(Date.now() - Date.parse(since))}`, url, memory];
   });
   const lines = Object.entries(jobs).map(([service, count]) => `${service} ${count}`);
-  return [
+  const report = [
     ...toColumns(rows),
     "",
     `state    ${ready.status}`,
@@ -40,6 +41,7 @@ export function toStatusLines(reports: readonly StatusReport[]): readonly string
     ...toDownLines("service", ready.services),
     ...[...(ready.warnings ?? []), ...toAdvice(reports)].map((line) => `warning  ${line}`),
   ];
+  return report.map(printable).join("\n");
 }
 
 /** Advice about problems that are present now. */

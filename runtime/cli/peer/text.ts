@@ -1,6 +1,6 @@
 /** The texts of `payphone peer`. Control characters from a peer are never printed. */
 import { field, type SellerResponse, textField } from "../call/http.ts";
-import { printable } from "../call/text.ts";
+import { printable } from "../printable.ts";
 
 /** One line for each fact about the agent that answered. */
 export function toHelloText(hello: unknown): string {

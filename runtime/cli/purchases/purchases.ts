@@ -4,10 +4,11 @@ import { toDecimal } from "../../core/set/price.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, type SellerResponse, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
-import { printable, toFailureText, toPrintableJson } from "../call/text.ts";
+import { toFailureText, toPrintableJson } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { askSignedIn } from "./sign-in.ts";
 

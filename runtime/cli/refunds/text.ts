@@ -3,8 +3,8 @@
 import type { OpenRefund } from "../../core/refunds/records.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
-import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
+import { printable } from "../printable.ts";
 
 /** One open refund; `--json` prints a list of these. */
 export interface RefundRow {

@@ -4,8 +4,9 @@ import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { ask, field, textField } from "../call/http.ts";
-import { printable, toPrintableJson } from "../call/text.ts";
+import { toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The result for one signed offer or receipt. */

@@ -1,0 +1,2 @@
+/** Replaces control, format and separator characters by spaces: a terminal would obey them. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
