@@ -76,6 +76,19 @@ describe("a problem", () => {
     expect(line).to.deep.equal({ level: "error", event: "http.failed", id: "meet-1", error: thrown });
   });
 
+  it("on our side is one also where a library's error has a status of its own", async () => {
+    const response = await meet(Object.assign(new Error("401 Incorrect API key"), { status: 401 }));
+    expect(response.status).to.equal(500);
+    expect((await jsonOf(response)).code).to.equal("internal");
+    expect(door.lines.filter(({ event }) => event === "http.failed").at(-1)?.error).to.equal(thrown);
+  });
+
+  it("of a path that cannot be decoded is the caller's", async () => {
+    const response = await fetch(`${door.url}/v1/jobs/%ff`);
+    expect(response.status).to.equal(400);
+    expect((await jsonOf(response)).detail).to.equal("The path is not valid percent-encoded UTF-8");
+  });
+
   it("of a caller who has left is nobody's failure, and in no log of failures", async () => {
     const before = door.lines.length;
     const leaving = new AbortController();

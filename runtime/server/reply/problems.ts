@@ -15,11 +15,9 @@ const RETRY_AFTER: { readonly [Code in ProblemCode]?: number } = {
   unavailable: 5,
 };
 
-/** The Problem for a thrown value. Express's own errors about a request have a 4xx `status`. */
+/** The Problem for a thrown value. Express gives a status to a path that it cannot decode; libraries do to other errors. */
 export function toRequestProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  const status = error instanceof Error && "status" in error ? Number(error.status) : 500;
-  if (status < 400 || status > 499) return Problem.from(error);
+  if (!(error instanceof URIError && "status" in error)) return Problem.from(error);
   return new Problem("bad-request", "The path is not valid percent-encoded UTF-8", { cause: error });
 }
 
