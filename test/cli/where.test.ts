@@ -5,15 +5,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
-import { LAUNCHER, runPayphone } from "../support/commands/commands.ts";
+import { LAUNCHER, typePayphone as type } from "../support/commands/commands.ts";
 import { INHERITED } from "../support/inherited.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
-
-/** A command as it is typed in a folder. */
-async function type(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { code, out, err } = await runPayphone(args, env, cwd);
-  return { code, said: out + err };
-}
 
 describe("a command", () => {
   after(removeDirectories);

@@ -1,12 +1,7 @@
-import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
-import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
-
-const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+import { openProxy } from "./proxy.ts";
 
 describe("payphone mcp-proxy, before a tool with arguments in headers", () => {
   it("sends the headers that the tool's schema asks for", async () => {
@@ -18,10 +13,7 @@ describe("payphone mcp-proxy, before a tool with arguments in headers", () => {
       outputSchema: { type: "object", required: ["never"] },
       run: () => ({ content: [{ type: "text", text: "asked" }] }),
     });
-    const client = new Client({ name: "a-test", version: "1.0.0" });
-    const args = [LAUNCHER, "mcp-proxy", site.url, "--spending", spending.path];
-    const env = { ...INHERITED };
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
+    const client = await openProxy(site.url, spending.path);
 
     await client.request({ method: "tools/list", params: {} });
     const asked = { name: "ask", arguments: { region: "us-west1" } };

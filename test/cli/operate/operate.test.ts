@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { realpath, rm, symlink } from "node:fs/promises";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { askProcess, findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
-import { LAUNCHER } from "../../support/commands/commands.ts";
+import { LAUNCHER, typePayphone } from "../../support/commands/commands.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 
@@ -33,35 +34,30 @@ describe("a command to a shop that runs", function () {
     await removeDirectories();
   });
 
-  function type(...args: string[]): Promise<{ code: number; said: string }> {
-    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
-    return new Promise((resolve) => {
-      execFile(process.execPath, args, { cwd: dir, env, timeout: 60_000 }, (error, out, err) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : 0, said: out + err }),
-      );
-    });
-  }
+  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });
 
   it("may come from a user without a name, as containers have them", async () => {
     await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
-    const applied = await type("--import", NAMELESS, LAUNCHER, "apply");
-    expect(applied.code, applied.said).to.equal(0);
-    expect((await type(LAUNCHER, "history")).said).to.include(` by user ${process.getuid?.()}\n`);
-    const trusted = await type("--import", NAMELESS, LAUNCHER, "trust", "remote");
-    expect(trusted).to.deep.equal({ code: 0, said: "nothing to do: remote is trusted\n" });
+    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
+    const typeNameless = (...args: string[]) =>
+      promisify(execFile)(process.execPath, ["--import", NAMELESS, LAUNCHER, ...args], { cwd: dir, env });
+    await typeNameless("apply");
+    expect((await type("history")).said).to.include(` by user ${process.getuid?.()}\n`);
+    const { stdout } = await typeNameless("trust", "remote");
+    expect(stdout).to.equal("nothing to do: remote is trusted\n");
   });
 
   it("is refused where it means another folder than the one that is sold", async () => {
     const other = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "0.01", "0.05"));
     for (const name of ["diff", "apply"]) {
-      const { code, said } = await type(LAUNCHER, name, "--dir", other);
+      const { code, said } = await type(name, "--dir", other);
       expect(code, said).to.equal(2);
       expect(said).to.match(/^payphone: The process that runs sells the folder .*, and not /);
       expect(said).to.include(`sells the folder ${await realpath(dir)}, and not ${other}: `);
     }
     const link = `${other}-link`;
     await symlink(dir, link);
-    expect((await type(LAUNCHER, "apply", "--dir", link)).code).to.equal(0);
+    expect((await type("apply", "--dir", link)).code).to.equal(0);
     await rm(link);
   });
 
@@ -69,7 +65,7 @@ describe("a command to a shop that runs", function () {
     const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir, baseUrl: seller.url });
     try {
       await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
-      expect((await type(LAUNCHER, "apply")).said).to.include(" is sold now by 2 processes: ");
+      expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");
       const [asked] = await findProcesses(data.path); // Only one: a process that is asked writes itself down anew.
       const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");
       expect(processes.map((process) => process.set)).to.deep.equal([set, set]);

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -13,12 +12,11 @@ import {
   writeFiles,
 } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { runPayphone, typePayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
-const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 const PRICES = /"amount":"(\d+)"/;
 
 const priced = (price: string): Files => edit(TOSS, "manifests/toss.yaml", "0.01", price);
@@ -44,14 +42,7 @@ describe("a shop that is changed under fire", function () {
   });
 
   /** A command as the operator types it. */
-  function type(...args: string[]): Promise<{ code: number; said: string }> {
-    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
-    return new Promise((resolve) => {
-      execFile(process.execPath, [LAUNCHER, ...args], { cwd: dir, env, timeout: 60_000 }, (error, out, err) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : 0, said: out + err }),
-      );
-    });
-  }
+  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });
   const challenge = async (): Promise<string> => (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
   const asked = async (): Promise<string | undefined> => PRICES.exec(await challenge())?.[1];
   const ready = async (): Promise<ReadyReport> => (await (await fetch(`${seller.url}/ready`)).json()) as ReadyReport;
@@ -146,7 +137,7 @@ describe("a shop that is changed under fire", function () {
     await writeFiles(dir, priced("0.04"));
     process.kill(seller.pid, "SIGHUP");
     await eventually(async () => (await asked()) === "40000");
-    expect((await type("history")).said.split("\n")[0]).to.match(/apply by signal$/);
+    await eventually(async () => / apply by signal$/.test((await type("history")).said.split("\n")[0] ?? ""));
     process.kill(seller.pid, "SIGHUP");
     await eventually(seller.output, (output) => output.includes('"event":"set.unchanged"'));
   });
@@ -217,11 +208,8 @@ describe("a shop that is changed under fire", function () {
 describe("the command of a shop that does not run", () => {
   it("says so, and what to do", async () => {
     const empty = createDataDir();
-    const said = await new Promise<string>((resolve) => {
-      const env = { ...INHERITED, PAYPHONE_DATA_DIR: empty.path };
-      execFile(process.execPath, [LAUNCHER, "status"], { env }, (_error, _out, err) => resolve(err));
-    });
+    const { err } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: empty.path });
     empty.remove();
-    expect(said).to.match(/^payphone: No payphone runs on .*: "payphone serve" starts one\n$/);
+    expect(err).to.match(/^payphone: No payphone runs on .*: "payphone serve" starts one\n$/);
   });
 });

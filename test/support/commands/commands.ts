@@ -38,3 +38,13 @@ export function runPayphone(
   last = ran.catch(() => {});
   return ran;
 }
+
+/** The same, as it is typed in a folder. @returns all that it says, whether as output or as an error */
+export async function typePayphone(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly said: string }> {
+  const { code, out, err } = await runPayphone(args, env, cwd);
+  return { code, said: out + err };
+}
