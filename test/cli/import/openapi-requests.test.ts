@@ -1,37 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop } from "./shop.ts";
-
-const SCHEMES = {
-  login: { type: "oauth2", flows: {} },
-  app: { type: "apiKey", in: "header", name: "X-App" },
-  proven: { type: "http", scheme: "digest" },
-};
-
-/** A document of operations, GET unless they say another method, as a file of the shop. */
-async function write(
-  dir: string,
-  operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>,
-): Promise<string> {
-  const paths = Object.fromEntries(
-    Object.entries(operations).map(([operationId, { method = "get", ...own }]) => [
-      `/${operationId}`,
-      { [method]: { operationId, responses: { 200: { content: { "application/json": {} } } }, ...own } },
-    ]),
-  );
-  const servers = [{ url: "https://shelf.example.com" }];
-  const document = {
-    openapi: "3.0.0",
-    info: { title: "Shelf" },
-    servers,
-    paths,
-    components: { securitySchemes: SCHEMES },
-  };
-  await writeFile(join(dir, "api.json"), JSON.stringify(document));
-  return join(dir, "api.json");
-}
+import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
 
 describe("an imported operation", () => {
   after(removeDirectories);
@@ -50,7 +21,7 @@ describe("an imported operation", () => {
       { ...list, name: "spaces", style: "spaceDelimited", explode: false },
       { in: "query", name: "filter", required: true, content: json },
     ];
-    await importAll(dir, await write(dir, { find: { parameters } }));
+    await importAll(dir, await writeDocument(dir, { find: { parameters } }));
     const { input, examples } = await manifestOf(dir, "shelf_find");
     expect(input)
       .to.have.property("properties")
@@ -77,7 +48,7 @@ describe("an imported operation", () => {
       { in: "query", name: "page", schema: orNull({ type: "integer" }) },
       { in: "path", name: "keys", required: true, schema: { allOf: [list] } },
     ];
-    await importAll(dir, await write(dir, { "find/{keys}": { operationId: "find", parameters } }));
+    await importAll(dir, await writeDocument(dir, { "find/{keys}": { operationId: "find", parameters } }));
     const { proxy, input } = await manifestOf(dir, "shelf_find");
     expect(proxy).to.deep.include({
       request: "GET /find/{keys}",
@@ -117,7 +88,10 @@ describe("an imported operation", () => {
       example: { customer: "c_1", items: [{ price: "p_1" }], tags: ["a"] },
     };
     const form = { required: true, content: { "application/x-www-form-urlencoded": media } };
-    await importAll(dir, await write(dir, { find: { parameters }, order: { method: "post", requestBody: form } }));
+    await importAll(
+      dir,
+      await writeDocument(dir, { find: { parameters }, order: { method: "post", requestBody: form } }),
+    );
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
       query: { "created[*]": "{created}", "expand[*]": "{expand}" },
     });
@@ -133,7 +107,7 @@ describe("an imported operation", () => {
 
   it("goes to a path that the document writes with characters that no URL has", async () => {
     const dir = await openShop();
-    const file = await write(dir, { "größe von/{größe}": { operationId: "size", parameters: [] } });
+    const file = await writeDocument(dir, { "größe von/{größe}": { operationId: "size", parameters: [] } });
     expect((await importAll(dir, file)).report).not.to.include("left out");
     const { proxy } = await manifestOf(dir, "shelf_size");
     expect(proxy).to.deep.include({ request: "GET /gr%C3%B6%C3%9Fe%20von/{groe}" });
@@ -142,7 +116,7 @@ describe("an imported operation", () => {
   it("is left out where it is a GET that needs a body", async () => {
     const dir = await openShop();
     const requestBody = { required: true, content: { "application/json": { schema: { type: "object" } } } };
-    const file = await write(dir, { search: { requestBody }, list: {} });
+    const file = await writeDocument(dir, { search: { requestBody }, list: {} });
     expect((await importAll(dir, file)).report).to.include("search: it is a GET that needs a body");
     expect(await namesIn(dir)).to.deep.equal(["shelf_list"]);
   });
@@ -151,7 +125,7 @@ describe("an imported operation", () => {
     const dir = await openShop();
     const schema = { type: "array", items: { type: "string" } };
     const parameters = [{ in: "path", name: "ids", required: true, schema }];
-    const file = await write(dir, { "books/{ids}": { operationId: "books", parameters } });
+    const file = await writeDocument(dir, { "books/{ids}": { operationId: "books", parameters } });
     expect((await importAll(dir, file)).report).to.include("1 service");
     const { input } = await manifestOf(dir, "shelf_books");
     expect(input).to.have.nested.property("properties.ids.items").deep.equal({ type: "string", minLength: 1 });
@@ -159,7 +133,10 @@ describe("an imported operation", () => {
 
   it("sends the credentials of the chosen operations where the document asks for none itself", async () => {
     const dir = await openShop();
-    const document = await write(dir, { mine: { security: [{ login: [] }] }, ours: { security: [{ app: [] }] } });
+    const document = await writeDocument(dir, {
+      mine: { security: [{ login: [] }] },
+      ours: { security: [{ app: [] }] },
+    });
     const selection = { names: ["ours"], tags: [], all: false };
     expect((await importAll(dir, document, { selection })).report).to.include("sent in the header x-app");
     expect((await importAll(await openShop(), document)).report).to.include("a bearer token");
@@ -167,18 +144,9 @@ describe("an imported operation", () => {
 
   it("says of a credential that is made anew for each request that it cannot be sent", async () => {
     const dir = await openShop();
-    const document = await write(dir, { mine: { security: [{ proven: [] }] } });
+    const document = await writeDocument(dir, { mine: { security: [{ proven: [] }] } });
     const { report } = await importAll(dir, document);
     expect(report).to.include("the API asks for credentials that cannot be sent: proven");
-  });
-
-  it("is a picture of any type where the document says no more", async () => {
-    const dir = await openShop();
-    const responses = { 200: { content: { "image/*": {} } } };
-    await importAll(dir, await write(dir, { picture: { responses } }));
-    const { output, proxy } = await manifestOf(dir, "shelf_picture");
-    expect(output).to.deep.equal({ media: "image/*", max_bytes: 1_048_576 });
-    expect(proxy).to.have.property("headers").deep.equal({ accept: "image/*" });
   });
 
   it("sends files, bytes, texts and other JSON as the document says", async () => {
@@ -232,13 +200,6 @@ describe("an imported operation", () => {
       /^# Needs SECURED_APP_KEY in the environment: the credential for Secured: sent in the header/,
     );
     expect(text).to.include(`\n# Needs SECURED_USER_KEY in the environment: ${said}a bearer token.\nid: secured_me\n`);
-  });
-
-  it("charges only the status whose answer is sold, where statuses answer differently", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("orders.yaml"));
-    expect((await manifestOf(dir, "orders_get_order")).proxy).to.deep.include({ charge_on: [200] });
-    expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
   });
 
   it("gives names that templates cannot hold others, and keeps those that differ apart", async () => {

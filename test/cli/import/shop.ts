@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
@@ -19,6 +19,35 @@ export const openShop = (files: Readonly<Record<string, string>> = {}): Promise<
   makeDirectory({ "manifests/_site.yaml": SITE, ...files });
 
 export const fixture = (name: string): string => join(ROOT, "test/fixtures/openapi", name);
+
+const SCHEMES = {
+  login: { type: "oauth2", flows: {} },
+  app: { type: "apiKey", in: "header", name: "X-App" },
+  proven: { type: "http", scheme: "digest" },
+};
+
+/** A document of operations, GET unless they say another method, as a file of the shop. */
+export async function writeDocument(
+  dir: string,
+  operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>,
+): Promise<string> {
+  const paths = Object.fromEntries(
+    Object.entries(operations).map(([operationId, { method = "get", ...own }]) => [
+      `/${operationId}`,
+      { [method]: { operationId, responses: { 200: { content: { "application/json": {} } } }, ...own } },
+    ]),
+  );
+  const servers = [{ url: "https://shelf.example.com" }];
+  const document = {
+    openapi: "3.0.0",
+    info: { title: "Shelf" },
+    servers,
+    paths,
+    components: { securitySchemes: SCHEMES },
+  };
+  await writeFile(join(dir, "api.json"), JSON.stringify(document));
+  return join(dir, "api.json");
+}
 
 /** Imports every operation of a document, unless the command says otherwise. */
 export const importAll = (

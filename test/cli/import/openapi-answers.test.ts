@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { faultsOf, fixture, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+
+describe("the answer of an imported operation", () => {
+  after(removeDirectories);
+
+  it("is a picture of any type where the document says no more", async () => {
+    const dir = await openShop();
+    const responses = { 200: { content: { "image/*": {} } } };
+    await importAll(dir, await writeDocument(dir, { picture: { responses } }));
+    const { output, proxy } = await manifestOf(dir, "shelf_picture");
+    expect(output).to.deep.equal({ media: "image/*", max_bytes: 1_048_576 });
+    expect(proxy).to.have.property("headers").deep.equal({ accept: "image/*" });
+  });
+
+  it("charges only the status whose answer is sold, where statuses answer differently", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("orders.yaml"));
+    expect((await manifestOf(dir, "orders_get_order")).proxy).to.deep.include({ charge_on: [200] });
+    expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
+  });
+
+  it("may come as a stream, which does not fit the JSON that is sold: that is said", async () => {
+    const content = { "application/json": { schema: { type: "object" } }, "text/event-stream": {} };
+    const schema = { type: "object", properties: { stream: { type: "boolean", enum: [false] } } };
+    const post = { method: "post", requestBody: { content: { "application/json": { schema } } } };
+    const dir = await openShop();
+    const file = await writeDocument(dir, { chat: { ...post, responses: { 200: { content } } }, embed: post });
+    expect((await importAll(dir, file)).report).to.match(
+      /note: .*"stream", allow only false \("enum: \[false\]"\): shelf_chat$/m,
+    );
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  for (const [type, field] of [
+    ["text/event-stream; charset=utf-8", "events"],
+    ["application/x-ndjson", "lines"],
+    ["application/json-seq", "lines"],
+  ] as const)
+    it(`is sold as its ${field} where it is a stream, whatever is said of its bytes: ${type}`, async () => {
+      const responses = { 200: { content: { [type]: { schema: { type: "string", format: "binary" } } } } };
+      const dir = await openShop();
+      await importAll(dir, await writeDocument(dir, { news: { responses } }));
+      const { proxy, output } = await manifestOf(dir, "shelf_news");
+      expect(proxy)
+        .to.deep.include({ headers: { accept: type } })
+        .and.not.have.property("answer");
+      const properties = { [field]: { type: "array", items: {} } };
+      expect(output).to.deep.equal({ type: "object", properties, required: [field] });
+      expect(await faultsOf(dir)).to.deep.equal([]);
+    });
+});
