@@ -1,6 +1,6 @@
 import { isObject } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
-import { toMediaType } from "./media.ts";
+import { partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
 
 /** How an answer becomes an output. */
@@ -38,12 +38,13 @@ export const NUMBERS = [
  *   to be JSON and is not, and for a stream that ends within an event.
  */
 export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNumber = NUMBERS[0]): unknown {
-  const [media = ""] = (type ?? "").toLowerCase().split(";");
+  const media = toMediaType(type);
+  const parts = partsField(type);
   const text = toText(type, body);
   const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
   if (isPage || text === undefined) return undefined;
-  if (media.trim() === STREAM) return toEvents(text, toNumber);
-  if (LINES.test(media)) return toLines(text);
+  if (parts === "events") return toEvents(text, toNumber);
+  if (parts === "lines") return toLines(text);
   if (!JSON_TYPE.test(media)) return readText(text, toNumber);
   const value = readText(text);
   return value === text && text !== "" ? undefined : value;
@@ -51,8 +52,7 @@ export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNu
 
 /** Whether a file is not the JSON or the stream that its type says, or only its beginning; other types do not tell. */
 export function isBroken(type: string | null, body: Uint8Array): boolean {
-  const media = toMediaType(type);
-  const isKnown = JSON_TYPE.test(media) || media === STREAM || LINES.test(media);
+  const isKnown = JSON_TYPE.test(toMediaType(type)) || partsField(type) !== undefined;
   return isKnown && readBody(type, body) === undefined;
 }
 
@@ -60,9 +60,7 @@ export function isBroken(type: string | null, body: Uint8Array): boolean {
 export const lacksBody = (status: number, type: string | null, body: Uint8Array): boolean =>
   body.length === 0 && status !== 204 && status !== 205 && !/^text\//i.test(type ?? "");
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*$/;
-const STREAM = "text/event-stream";
-const LINES = /ndjson|jsonl|json-seq/;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 

@@ -118,3 +118,10 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
 
 /** The media type in a `Content-Type`, in lower case and without its parameters. */
 export const toMediaType = (given: string | null): string => (given ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+/** The field of an answer that takes the parts of a stream; undefined for other types. */
+export function partsField(given: string | null): "events" | "lines" | undefined {
+  const type = toMediaType(given);
+  if (type === "text/event-stream") return "events";
+  return /ndjson|jsonl|json-seq/.test(type) ? "lines" : undefined;
+}

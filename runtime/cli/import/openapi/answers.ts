@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { partsField } from "../../../core/proxy/media.ts";
 import { Refused } from "../imported.ts";
 import { isJsonType } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
@@ -48,12 +49,6 @@ const hasContent = ({ content }: JsonObject): boolean => isObject(content) && Ob
 
 const contentOf = ({ content }: JsonObject): string => JSON.stringify(isObject(content) ? content : {});
 
-/** The media types of streams, and the field that takes the parts of one. */
-const STREAMS: readonly (readonly [type: RegExp, field: string])[] = [
-  [/^text\/event-stream/i, "events"],
-  [/ndjson|jsonl|json-seq/i, "lines"],
-];
-
 type Content = Pick<OperationAnswer, "body" | "accept" | "mayStream">;
 
 function readContent({ content }: JsonObject, pointers: Pointers): Content {
@@ -64,10 +59,9 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const schema = pointers.tryObject(media.schema);
   const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
-  const fieldOf = (one: string): string | undefined => STREAMS.find(([stream]) => stream.test(one))?.[1];
-  const field = fieldOf(type);
+  const field = partsField(type);
   if (field !== undefined) return { body: { kind: "json", schema: toPartsSchema(field), examples: [] }, accept: type };
-  const mayStream = types.some((one) => fieldOf(one) !== undefined) && { mayStream: true };
+  const mayStream = types.some(partsField) && { mayStream: true };
   if (isBinary(type, schema)) {
     const usual = /^\*|json/i.test(type) ? "application/octet-stream" : (type.split(";")[0] ?? "").trim();
     return { body: { kind: "file", media: usual.toLowerCase() }, ...accept };
