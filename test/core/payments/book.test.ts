@@ -25,22 +25,23 @@ describe("the book of a shop", () => {
     answers: { note: (_sale, _begun, way) => answered.push(way) },
     inCall,
   };
-  const open = async (options: ShopOptions = {}): Promise<Shop> => {
+  const open = async (options: ShopOptions = {}): Promise<void> => {
     for (const each of [counted, refused, answered]) each.length = 0;
     shop = await openShop({ ...options, counters });
-    return shop;
   };
   afterEach(() => shop.close());
   const events = (): BookEvent[] => [...(shop.store.events?.values() ?? [])];
   const sales = (): SaleEvent[] => events().filter((event) => event.kind === "sale");
+  const countOf = (what: string): number => counted.filter((one) => one.what === what && one.rail === "base").length;
+  const send = (path: string, payment: string, input = ROLL): Promise<Response> =>
+    shop.post(path, input, { "payment-signature": payment });
   const timesOut = (): never => {
     throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
   };
 
   it("has a paid call as one sale, with its terms and its steps", async () => {
     await open();
-    const payment = await shop.pay("/v1/roll");
-    const headers = { "payment-signature": payment, "x-request-id": "request-7" };
+    const headers = { "payment-signature": await shop.pay("/v1/roll"), "x-request-id": "request-7" };
     const response = await shop.post("/v1/roll", ROLL, headers);
     const { transaction } = shop.receipt(response);
     const [sale, ...more] = events() as [SaleEvent];
@@ -87,13 +88,10 @@ describe("the book of a shop", () => {
     expect(events()).to.deep.equal([]);
     delete shop.rail.script.settle;
     const payment = await shop.pay("/v1/roll");
-    for (const _ of [1, 2, 3])
-      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+    for (const _ of [1, 2, 3]) expect((await send("/v1/roll", payment)).status).to.equal(200);
     expect(events()).to.have.length(1);
-    const names = (what: string): number => counted.filter((one) => one.what === what && one.rail === "base").length;
-    expect(["attempt", "result", "replay"].map(names)).to.deep.equal([6, 1, 2]);
-    expect(names("refused:insufficient_funds")).to.equal(2);
-    expect(names("failed:upstream-failed")).to.equal(1);
+    const ends = ["attempt", "result", "replay", "refused:insufficient_funds", "failed:upstream-failed"];
+    expect(ends.map(countOf)).to.deep.equal([6, 1, 2, 2, 1]);
     expect(refused).to.deep.equal([
       [BUYER, "refused:insufficient_funds"],
       [BUYER, "failed:upstream-failed"],
@@ -144,11 +142,8 @@ describe("the book of a shop", () => {
       noteCacheRead(low === 1);
       return { value: 4 };
     };
-    for (const [path, low] of [
-      ["/v1/roll", 1],
-      ["/v1/echo", 2],
-    ] as const)
-      await shop.post(path, { ...ROLL, low }, { "payment-signature": await shop.pay(path) });
+    await send("/v1/roll", await shop.pay("/v1/roll"), { ...ROLL, low: 1 });
+    await send("/v1/echo", await shop.pay("/v1/echo"), { ...ROLL, low: 2 });
     noteCacheRead(true);
     const reads = counted.filter(({ what }) => what.startsWith("cache:")).map(({ service, what }) => [service, what]);
     expect(reads).to.deep.equal([
@@ -167,7 +162,7 @@ describe("the book of a shop", () => {
     expect(sales()).to.have.length(1);
     shop.rail.script.settle = timesOut;
     const payment = await shop.pay("/v1/roll");
-    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
+    expect((await send("/v1/roll", payment)).status).to.equal(503);
     expect(sales()).to.have.length(1);
     delete shop.rail.script.settle;
     await eventually(() => sales().length === 2);
@@ -209,7 +204,7 @@ describe("the book of a shop", () => {
       return { value: 1 };
     };
     const payment = await shop.pay("/v1/echo");
-    await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+    await send("/v1/echo", payment);
     await eventually(async () => (await shop.retry("/v1/echo", ROLL, payment)).status === 200);
     expect(sales()).to.have.length(1);
     expect(sales()[0]?.job).to.match(/^[0-9a-f-]{36}$/);
@@ -221,13 +216,8 @@ describe("the book of a shop", () => {
       throw new Problem("unparseable-input", "There is no such die");
     };
     const payment = await shop.pay("/v1/echo");
-    for (const _ of [1, 2, 3])
-      await eventually(
-        () => shop.post("/v1/echo", ROLL, { "payment-signature": payment }),
-        ({ status }) => status === 502,
-      );
-    const names = (what: string): number => counted.filter((one) => one.what === what).length;
-    expect(["failed:paid-not-delivered", "replay"].map(names)).to.deep.equal([1, 2]);
+    for (const _ of [1, 2, 3]) await eventually(async () => (await send("/v1/echo", payment)).status === 502);
+    expect(["failed:paid-not-delivered", "replay"].map(countOf)).to.deep.equal([1, 2]);
     expect(refused).to.deep.equal([[BUYER, "failed:paid-not-delivered"]]);
   });
 

@@ -35,23 +35,6 @@ describe("a facilitator over HTTP", () => {
     expect(error, what).to.be.instanceOf(Problem).with.property("code", "facilitator-unavailable");
   };
 
-  it("shows by its answers that this machine's clock is wrong", async () => {
-    const warned = async (shiftMs: number, headers = {}): Promise<readonly string[]> => {
-      stub.respond = (_, response) => {
-        const date = new Date(Date.now() - shiftMs).toUTCString();
-        response.writeHead(200, { ...headers, date }).end('{"kinds":[]}');
-      };
-      await facilitator.supported(never);
-      return (await facilitator.warnings?.()) ?? [];
-    };
-    expect((await warned(3_600_000)).join()).to.match(/^This machine's clock is 36\d\d s fast by a facilitator's: /);
-    expect((await warned(-3_600_000)).join()).to.match(
-      /^This machine's clock is 3[56]\d\d s slow by a facilitator's: /,
-    );
-    expect(await warned(3_600_000, { age: "3600" })).to.deep.equal([]);
-    expect(await warned(0)).to.deep.equal([]);
-  });
-
   it("is asked as x402 version 2 says, with its own headers for each action", async () => {
     const seen: unknown[] = [];
     stub.respond = ({ method, url: path, headers }, response, body) => {
