@@ -3,6 +3,7 @@ import PQueue from "p-queue";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { createGate } from "../upstream/gate.ts";
 import type { McpConnection } from "./connection.ts";
 import { killAll, memoryOf, treeOf } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
@@ -62,7 +63,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
   let failures = 0;
-  let pausedUntil = 0;
+  const gate = createGate(clock);
   let lastUsed = 0;
   let isInDoubt = false;
   let isClosed = false;
@@ -83,7 +84,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
     outage() {
       if (!connect) return unset;
-      return leftOfPause() > 0 ? `${title} has failed and is not asked for a while` : undefined;
+      return gate.refusal() ? `${title} has failed and is not asked for a while` : undefined;
     },
     async close() {
       isClosed = true;
@@ -134,9 +135,9 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
 
   function open(): Promise<McpConnection> {
     if (isClosed || !connect) throw new Problem("unavailable", isClosed ? "The server is closing" : unset);
-    const waitMs = leftOfPause();
-    if (!opened && waitMs > 0) {
-      const retryAfter = Math.ceil(waitMs / 1000);
+    const paused = gate.refusal();
+    if (!opened && paused) {
+      const retryAfter = Math.ceil(paused.waitMs / 1000);
       throw new Problem("unavailable", `${title} has failed and is not asked for a while`, { retryAfter });
     }
     opened ??= start(connect);
@@ -169,16 +170,10 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     }
   }
 
-  /** 0 also after the clock was set back, so that no pause gets longer. */
-  function leftOfPause(): number {
-    const leftMs = pausedUntil - clock.now();
-    return leftMs > LONGEST_PAUSE_MS ? 0 : leftMs;
-  }
-
   function pause(reason: string): void {
     failures += 1;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-    pausedUntil = clock.now() + pauseMs;
+    gate.rest(pauseMs);
     if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });
   }
 
