@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
 import type { Rail } from "../x402/rails.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
-import { askedOf, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
+import { isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 import { KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 
@@ -174,9 +174,9 @@ async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, w
 
 const toCall = (service: string, input: unknown): string => digestOf([service, input]);
 
-/** Whether an identifier stands for this call; its words are enough when the service's schema has changed since. */
-const isCall = ({ call, asked }: Named, purchase: Purchase): boolean =>
-  call === toCall(purchase.service.manifest.id, purchase.input) || (asked !== undefined && asked === askedOf(purchase));
+/** Whether an identifier stands for this call. */
+const isCall = (known: Named, purchase: Purchase): boolean =>
+  known.call === toCall(purchase.service.manifest.id, purchase.input) || isAskedAgain(known, purchase);
 
 /** Cannot fail: `payment` was read before it was stored. */
 const toPayment = ({ payment }: Named): Payment =>

@@ -152,8 +152,11 @@ export function requestOf({ service, payment, input }: Purchase): string {
   }
 }
 
+/** What a call is known by word for word. */
+type Asked = Pick<Purchase, "service" | "given">;
+
 /** Digest of service and input as it came. Undefined when the input has no canonical form. */
-export function askedOf({ service, given }: Pick<Purchase, "service" | "given">): string | undefined {
+export function askedOf({ service, given }: Asked): string | undefined {
   try {
     return digestOf([service.manifest.id, given]);
   } catch {
@@ -165,16 +168,15 @@ export function askedOf({ service, given }: Pick<Purchase, "service" | "given">)
  * Whether a call is repeated word for word. It may not fit the schema any more, or mean another input by its defaults,
  * when the schema has changed since.
  */
-const isAskedAgain = (
-  { asked, fingerprint }: PaymentRecord,
-  purchase: Pick<Purchase, "service" | "given" | "payment">,
-): boolean =>
-  asked !== undefined && fingerprint === purchase.payment.authorization.fingerprint && asked === askedOf(purchase);
+export const isAskedAgain = ({ asked }: Pick<PaymentRecord, "asked">, call: Asked): boolean =>
+  asked !== undefined && asked === askedOf(call);
 
 /** Whether a call is the one that its payment was spent on. */
 export const isSameCall = (record: PaymentRecord, purchase: Purchase): boolean =>
-  record.fingerprint === purchase.payment.authorization.fingerprint &&
-  (record.request === requestOf(purchase) || isAskedAgain(record, purchase));
+  isSamePayment(record, purchase) && (record.request === requestOf(purchase) || isAskedAgain(record, purchase));
+
+const isSamePayment = ({ fingerprint }: PaymentRecord, { payment }: Pick<Purchase, "payment">): boolean =>
+  fingerprint === payment.authorization.fingerprint;
 
 /** A purchase whose input was not read yet. */
 type Asking = Pick<Purchase, "service" | "invocation" | "payment" | "key">;
@@ -193,7 +195,8 @@ export async function readInput(
     return { input: toValidInput(purchase.service, read), given, isFormer: false };
   } catch (error) {
     const record = await recall(purchase.key);
-    if (record && isAskedAgain(record, { ...purchase, given })) return { input: undefined, given, isFormer: true };
+    const isFormer = record && isSamePayment(record, purchase) && isAskedAgain(record, { ...purchase, given });
+    if (isFormer) return { input: undefined, given, isFormer };
     throw error;
   }
 }

@@ -116,8 +116,8 @@ export function createCompiler(
 }
 
 /**
- * Adds the type of listed numbers and booleans where a schema names none, as Ajv converts texts by types alone; and makes
- * `oneOf` an `anyOf`, which ends at the first fitting branch.
+ * Adds the type of listed numbers and booleans where a schema names none, since Ajv converts texts by types alone. Makes
+ * each `oneOf` an `anyOf`, which ends at the first fitting branch.
  */
 function toConvertible(schema: SchemaObject): SchemaObject {
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];

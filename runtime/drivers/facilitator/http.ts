@@ -10,7 +10,7 @@ import type {
   SupportedKind,
   VerifyResponse,
 } from "../../core/x402/x402.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, type WholeAnswer } from "./exchange.ts";
 
 type Action = "supported" | "verify" | "settle";
 
@@ -91,7 +91,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     action: Action,
     body: string | undefined,
     signal: AbortSignal,
-  ): Promise<{ status: number; body: unknown; headers: IncomingHttpHeaders }> {
+  ): Promise<WholeAnswer & { readonly body: unknown }> {
     opened ??= openPool(base.origin);
     try {
       const pool = await opened;
@@ -100,12 +100,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const all = headers ? { ...sent, ...(await headers(action)) } : sent;
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
-      const {
-        status,
-        text,
-        headers: received,
-      } = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
-      return { status, body: tryParseJson(text), headers: received };
+      const answer = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
+      return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }

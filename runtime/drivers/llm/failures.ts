@@ -10,8 +10,9 @@ const REFUSED_MS = 60_000;
 const LONGEST_REST_MS = 10 * 60_000;
 
 /**
- * Records a failure that concerns the next question, too: a refused credential, a pause that was asked for, an outage. A
- * 403 and other refusals may concern one text alone: false for these. @param begun when the question was asked
+ * Records a failure that concerns the next question, too: a refused credential, a pause that was asked for, an outage.
+ * @param begun when the question was asked
+ * @returns false for a 403 and other refusals, which may concern one text alone
  */
 export function noteSilence(gate: Gate, error: unknown, begun: number): boolean {
   const status = statusOf(error);

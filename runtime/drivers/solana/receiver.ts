@@ -13,10 +13,9 @@ export interface SolanaReceiver extends MintFacts {
 }
 
 /**
- * Why nothing can be paid to a receiver: a sentence, or undefined. A transfer to an address without a token account fails,
- * as does one to a frozen account; with another owner somebody else is paid, and with other decimals every price would
- * be another one. @throws Problem `unavailable` when the node is of another
- * chain, `upstream-failed` when it cannot be asked.
+ * Why nothing can be paid to a receiver: a sentence, or undefined. Transfers fail without a token account, and to a frozen
+ * one. With another owner somebody else would be paid; with other decimals every price would be another one.
+ * @throws Problem `unavailable` when the node is of another chain, `upstream-failed` when it cannot be asked.
  */
 export async function findReceiverObstacle(receiver: SolanaReceiver, signal: AbortSignal): Promise<string | undefined> {
   const { client, payTo, symbol } = receiver;

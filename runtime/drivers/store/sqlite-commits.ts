@@ -122,8 +122,8 @@ const awaitsSync = (one: Ran): "true" | "false" =>
   "value" in one && one.task.durability === "durable" ? "true" : "false";
 
 /**
- * The log grows with each write, also when the database does not, and would take whatever room a full disk gets. So after
- * a refused write nothing is written before the log has been copied into the database and begun anew.
+ * The log grows with each write, also when the database does not, and would take whatever room a full disk gets. After
+ * a refused write, nothing is written before the log has been copied into the database and begun anew.
  */
 function createRoom(renew: () => void): { make(): void; refused(error: unknown): void } {
   let refusal: unknown;
