@@ -56,7 +56,8 @@ export interface ValidationIssue {
 /** A fault that no schema can express, as pydantic's `value_error`; without `field` it concerns the whole body. */
 export function toValueError(error: string, input?: unknown, field?: string): ValidationIssue {
   const loc = field === undefined ? ["body"] : ["body", field];
-  return { loc, msg: `Value error, ${error}`, type: "value_error", input, ctx: { error } };
+  const shown = typeof input === "bigint" ? String(input) : input;
+  return { loc, msg: `Value error, ${error}`, type: "value_error", input: shown, ctx: { error } };
 }
 
 /** What a problem carries besides its code and message. */
@@ -79,7 +80,10 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly options: ProblemOptions;
 
+  /** @throws RangeError for an unknown code; TypeError when the members are not JSON. No client could be answered then. */
   constructor(code: ProblemCode, detail?: string, options: ProblemOptions = {}) {
+    if (!Object.hasOwn(PROBLEMS, code)) throw new RangeError(`There is no problem code ${JSON.stringify(code)}`);
+    if (options.members) JSON.stringify(options.members);
     super(detail ?? PROBLEMS[code].title, { cause: options.cause });
     this.code = code;
     this.options = options;

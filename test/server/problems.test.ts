@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { PROBLEMS, Problem, type ProblemCode } from "../../runtime/api/problem.ts";
+import { PROBLEMS, Problem, type ProblemCode, toValueError } from "../../runtime/api/problem.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Door, jsonOf, LIMITS, openDoor, speak, toService } from "../support/http.ts";
 
@@ -83,10 +83,13 @@ describe("a problem", () => {
     expect(door.lines.filter(({ event }) => event === "http.failed").at(-1)?.error).to.equal(thrown);
   });
 
-  it("of a path that cannot be decoded is the caller's", async () => {
-    const response = await fetch(`${door.url}/v1/jobs/%ff`);
-    expect(response.status).to.equal(400);
-    expect((await jsonOf(response)).detail).to.equal("The path is not valid percent-encoded UTF-8");
+  it("cannot be made with a code that there is not, or with what JSON cannot hold", async () => {
+    expect(() => new Problem("missing" as ProblemCode, "A sentence")).to.throw(RangeError, 'no problem code "missing"');
+    expect(() => new Problem("not-found", "A sentence", { members: { amount: 1n } })).to.throw(TypeError, "BigInt");
+    const issues = [toValueError("must be even", 1n, "amount")];
+    expect(await jsonOf(await meet(new Problem("invalid-input", undefined, { issues })))).to.deep.equal({
+      detail: [{ ...issues[0], input: "1" }],
+    });
   });
 
   it("of a caller who has left is nobody's failure, and in no log of failures", async () => {
