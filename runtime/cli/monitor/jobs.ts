@@ -19,6 +19,9 @@ const MOST_REFUNDS = 200;
 const MOST_FAILED = 100;
 const MOST_WAITING = 50;
 
+/** Whether a text can name a job or owed work: one from a URL or an altered sale may be no key of the store. */
+export const isWorkId = (id: string): boolean => /^[\w-]{1,64}$/.test(id);
+
 export function createJobDesk(store: Store): JobDesk {
   const records = createJobRecords({ store, clock: { now: Date.now } });
   const failures = createJobFailures(store);
@@ -40,7 +43,7 @@ export function createJobDesk(store: Store): JobDesk {
       };
     },
     async read(id) {
-      const record = id.isWellFormed() ? await records.read(id) : undefined;
+      const record = isWorkId(id) ? await records.read(id) : undefined;
       if (!record) return undefined;
       const [steps, progress, end, refund, refundEnd] = await Promise.all([
         records.steps(id),

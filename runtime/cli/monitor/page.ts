@@ -26,7 +26,7 @@ import { toToday } from "../../surfaces/pages/seller/today.ts";
 import type { ShopView, Trouble } from "../../surfaces/pages/seller/view.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
-import { createJobDesk } from "./jobs.ts";
+import { createJobDesk, isWorkId } from "./jobs.ts";
 import { pageFiles } from "./page-files.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
 import { createTallyHistory } from "./tally-history.ts";
@@ -59,7 +59,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const refunds = createRefundRecords(store);
   const fateOf = async (sale: BookLine): Promise<SaleFate> => ({
     answer: await readSaleAnswer(store, sale),
-    owed: WORK_ID.test(sale.job ?? "") ? await refunds.read(sale.job as string) : undefined,
+    owed: sale.job !== null && isWorkId(sale.job) ? await refunds.read(sale.job) : undefined,
   });
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
@@ -165,8 +165,6 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   }
 }
 
-/** A line that was altered may have any text, which may be no key of the store. */
-const WORK_ID = /^[\w-]{1,64}$/;
 const PATIENCE_MS = 5000;
 const AGAIN_SECONDS = 5;
 

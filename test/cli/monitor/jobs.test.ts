@@ -58,7 +58,7 @@ describe("the seller's page of jobs", () => {
     expect(places).to.deep.equal(places.toSorted((one, other) => one - other));
     expect(places).not.to.include(-1);
     expect(page).to.include("0.35 USDC").and.to.include("+1000 ms").and.not.to.include("of the buyer");
-    expect(await desk.read("nothing")).to.equal(undefined);
+    for (const id of ["nothing", "x".repeat(600), "\ud800"]) expect(await desk.read(id), id).to.equal(undefined);
     const mine = { ...view, own: ["0xpayer"] };
     expect(job && toJob(mine, job).markup, "in whatever capitals the payment has it").to.include("(yours)");
   });
