@@ -12,7 +12,7 @@ export interface ReadinessDeps {
   readonly payments: Payments;
   readonly configured: readonly Rail[];
   readonly store: OpenStore;
-  readonly sources: Pick<Sources, "upstreams" | "explain" | "outage">;
+  readonly sources: Pick<Sources, "upstreams" | "explain">;
   readonly addressWatch: Pick<AddressWatch, "warnings">;
   readonly trust: Pick<FacilitatorTrust, "distrusted">;
   /** Further warnings. */
@@ -48,7 +48,7 @@ export async function toReadiness({
     const { id, price } = service.manifest;
     const isPayable = price === undefined || payments.offers.of(service).length > 0;
     const reason = isPayable
-      ? (sources.explain(service.manifest) ?? sources.outage(service.manifest) ?? payments.trials.reasonAgainst(id))
+      ? (sources.explain(service.manifest) ?? payments.trials.reasonAgainst(id))
       : "No rail that it is sold on is up";
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });

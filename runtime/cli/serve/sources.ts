@@ -44,13 +44,11 @@ export interface Sources {
   readonly web: Web;
   readonly schedule: OpenSchedule;
   cacheOf(plugin: string): Cache;
-  /** Why a service cannot work at present; undefined when it can. */
-  explain(manifest: Manifest): string | undefined;
   /**
-   * Why a service that is paid first is not sold at present: one of its upstreams, or its language model, is paused.
-   * Others are tried, since a failure costs nobody anything.
+   * Why a service is not sold at present: it has no language model or, if it is paid first, this or an upstream is paused.
+   * Others are tried, since a failure costs nobody anything. Undefined when it is sold.
    */
-  outage(manifest: Manifest): string | undefined;
+  explain(manifest: Manifest): string | undefined;
   /** Starts the background work of plugins. */
   start(): void;
   close(): Promise<void>;
@@ -95,17 +93,16 @@ export function openSources({
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
   const fetch = override?.llm && { fetch: override.llm.fetch };
   const llm = createLlm({ endpoint, ...toLlmTerms(set), ...fetch, clock, log });
-  const needsLlm = ({ needs }: Manifest): boolean => needs?.includes("LLM_BASE_URL") === true;
   return {
     upstreams: byId,
     mcpServers,
     llm,
-    explain: (manifest) =>
-      needsLlm(manifest) && !endpoint ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL" : undefined,
-    outage(manifest) {
+    explain(manifest) {
+      const needsLlm = manifest.needs?.includes("LLM_BASE_URL") === true;
+      if (needsLlm && !endpoint) return "No language model is configured: set LLM_BASE_URL and LLM_MODEL";
       if (manifest.charge !== "first") return undefined;
       const reasons = upstreamsOf(manifest).map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
-      return reasons.find((reason) => reason) ?? (needsLlm(manifest) ? llm.outage() : undefined);
+      return reasons.find((reason) => reason) ?? (needsLlm ? llm.outage() : undefined);
     },
     web,
     schedule,

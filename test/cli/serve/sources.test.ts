@@ -35,7 +35,7 @@ describe("the sources of services", () => {
     for (let times = 0; times < 5; times += 1)
       await sources.llm.answer({ service: "roast", instructions: "Roast.", data: "x", signal }).catch(() => {});
     const reasonOf = (id: string): string | undefined =>
-      sources.outage(set.manifests.find((manifest) => manifest.id === id) ?? expect.fail(id));
+      sources.explain(set.manifests.find((manifest) => manifest.id === id) ?? expect.fail(id));
     const reasons = ["oracle", "anchor"].map(reasonOf);
     await sources.close();
     expect(reasons).to.deep.equal(["The language model did not answer", undefined]);
