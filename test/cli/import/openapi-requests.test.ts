@@ -81,6 +81,7 @@ describe("an imported operation", () => {
       items: { type: "array", items },
       "meta-data": { anyOf: [{ type: "object", additionalProperties: { type: "string" } }, { enum: [""] }] },
       tags: { type: "array", items: { type: "string" } },
+      constructor: { type: "string" },
     };
     const media = {
       schema: { type: "object", required: ["items"], properties },
@@ -96,10 +97,9 @@ describe("an imported operation", () => {
       query: { "created[*]": "{created}", "expand[*]": "{expand}" },
     });
     const { proxy, examples, input } = await manifestOf(dir, "shelf_order");
-    expect(proxy).to.deep.include({
-      body: { customer: "{customer}", "items[*]": "{items}", "meta-data[*]": "{meta_data}", tags: "{tags}" },
-      encoding: "form",
-    });
+    const spread = { "items[*]": "{items}", "meta-data[*]": "{meta_data}" };
+    const body = { customer: "{customer}", ...spread, tags: "{tags}", constructor: "{constructor}" };
+    expect(proxy).to.deep.include({ body, encoding: "form" });
     expect(input).to.have.property("required").deep.equal(["items"]);
     expect(examples).to.deep.equal([{ input: { customer: "c_1", items: [{ price: "p_1" }], tags: ["a"] } }]);
     expect(await faultsOf(dir)).to.deep.equal([]);

@@ -130,7 +130,7 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
       examples: isOwnFile
         ? [pointers.tryObject(part).type === "array" ? [HELLO_FILE] : HELLO_FILE]
         : [
-            ...wholes.flatMap((whole) => (wireName in whole ? [whole[wireName]] : [])),
+            ...wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : [])),
             ...examplesOf({}, pointers.tryObject(part), pointers),
           ],
     };
