@@ -68,12 +68,14 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
     const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
     return [
       ...Object.keys(one)
-        .filter((name) => !(name in two))
+        .filter((name) => !Object.hasOwn(two, name))
         .map((name) => ({ path: at(name), way: "other" as const, text: `${at(name)} is gone` })),
       ...Object.keys(two)
-        .filter((name) => !(name in one))
+        .filter((name) => !Object.hasOwn(one, name))
         .map((name) => ({ path: at(name), way: "wider" as const, text: `${at(name)} is new` })),
-      ...Object.entries(one).flatMap(([name, node]) => (two[name] ? inner(node, two[name], at(name), depth) : [])),
+      ...Object.entries(one).flatMap(([name, node]) =>
+        Object.hasOwn(two, name) ? inner(node, two[name] as Node, at(name), depth) : [],
+      ),
     ];
   }
 

@@ -45,8 +45,10 @@ describe("the difference of two schemas", () => {
 
   it("tells of fields that are new, gone, required, or not required any more", () => {
     const [a, b] = [{ type: "string" }, { type: "number" }];
-    expect(ways(object({ a }), object({ a, b }))).to.deep.equal(["wider: b is new"]);
-    expect(ways(object({ a, b }), object({ a }))).to.deep.equal(["other: b is gone"]);
+    for (const name of ["b", "constructor"]) {
+      expect(ways(object({ a }), object({ a, [name]: b }))).to.deep.equal([`wider: ${name} is new`]);
+      expect(ways(object({ a, [name]: b }), object({ a }))).to.deep.equal([`other: ${name} is gone`]);
+    }
     expect(ways(object({ a }), object({ a }, { required: ["a"] }))).to.deep.equal(["narrower: a is required"]);
     expect(ways(object({ a }, { required: ["a"] }), object({ a }))).to.deep.equal([
       "wider: a is not required any more",
