@@ -101,12 +101,15 @@ export function createCompiler(
       },
       coerce(texts) {
         const copy: Record<string, unknown> = structuredClone(texts);
-        converter()(copy);
+        const convert = converter();
+        convert(copy);
+        const misfits = new Set(convert.errors?.map(({ instancePath }) => instancePath));
         for (const [name, text] of Object.entries(copy)) {
-          const written = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
+          const isMisfit = misfits.has(`/${name}`) && typeof text === "string";
+          const written = isMisfit ? BOOLEANS.get(text.toLowerCase()) : undefined;
           if (written === undefined) continue;
           const alone: Record<string, unknown> = { [name]: written };
-          converter()(alone);
+          convert(alone);
           if (typeof alone[name] === "boolean") copy[name] = alone[name];
         }
         return copy;

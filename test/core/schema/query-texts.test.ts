@@ -35,6 +35,14 @@ describe("the texts of a query", () => {
     expect(mixed.coerce({ flag: "True", sure: "True" })).to.deep.equal({ flag: "True", sure: true });
   });
 
+  it("stay words that mean a boolean where the schema takes them as they are", () => {
+    const country = { anyOf: [{ type: "boolean" }, { type: "string" }] };
+    const mode = { oneOf: [{ type: "boolean" }, { enum: ["on", "auto"] }] };
+    const texts = compile(object({ country, mode }));
+    expect(texts.coerce({ country: "no", mode: "on" })).to.deep.equal({ country: "no", mode: "on" });
+    expect(texts.coerce({ mode: "off" })).to.deep.equal({ mode: false });
+  });
+
   it("become the numbers and booleans that a schema lists without naming their type", () => {
     const properties = { level: { $ref: "Level.json" }, sure: { const: true }, mixed: { enum: [1, "one"] } };
     const levels = { type: "array", items: { enum: [1, 2, null] } };
