@@ -5,7 +5,8 @@ import { EXIT } from "../exit-code.ts";
 import { shopOption } from "./directory.ts";
 
 const DIFF_HELP = `
-Ends with 0 when nothing differs, 1 when something does, and 2 when the folder has faults. "!" marks what may break buyers.
+Ends with 0 when nothing differs, 1 when something does, and 2 when the folder has faults or another one is sold. "!" marks
+what may break buyers.
 
 Examples:
   payphone diff
