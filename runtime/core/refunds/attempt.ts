@@ -37,7 +37,10 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     let found = await rail.find(signed, signal);
     if (found.state === "open") {
       if (refund.held) await takeBack(refund);
-      await rail.send(signed, signal);
+      await rail.send(signed, signal).catch(async (error: unknown) => {
+        await rail.check(toTransfer(refund), signal); // Says it when the treasury has spent the money since it signed.
+        throw error;
+      });
       found = await rail.find(signed, signal);
     }
     if (found.state === "settled") return hold(refund, found.transaction);
@@ -46,7 +49,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   };
 
   async function choose(refund: OpenRefund, signal: AbortSignal): Promise<RefundWay | "manual"> {
-    const transfer: RefundTransfer = { to: refund.payment.payer as string, amount: refund.payment.amount };
+    const transfer = toTransfer(refund);
     if ((await screenRecipient(transfer.to, signal)) === "sanctioned") {
       await toManual(refund, "The payer's address is under sanctions");
       return "manual";
@@ -82,3 +85,8 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     return "over";
   }
 }
+
+const toTransfer = ({ payment }: OpenRefund): RefundTransfer => ({
+  to: payment.payer as string,
+  amount: payment.amount,
+});

@@ -24,6 +24,7 @@ export interface AttemptStage {
   found: Awaited<ReturnType<RefundRail["find"]>>;
   screened: "clear" | "sanctioned" | Error;
   check: () => Promise<void>;
+  send: () => Promise<void>;
   /** Opens the refunds anew, as another process. */
   open(more?: Partial<RefundsDeps>): void;
   /** From now on the transfer is found on the chain. */
@@ -71,6 +72,7 @@ export function openAttempts(): AttemptStage {
     },
     async send() {
       stage.did.push("send");
+      await stage.send();
     },
   };
   const screenRecipient = async (): Promise<"clear" | "sanctioned"> => {
@@ -91,6 +93,7 @@ export function openAttempts(): AttemptStage {
     found: { state: "open" },
     screened: "clear",
     check: async () => {},
+    send: async () => {},
     get refunds() {
       return refunds;
     },

@@ -55,6 +55,24 @@ describe("the attempts at a refund that meets an obstacle", () => {
     expect(stage.did).not.to.include("find");
   });
 
+  it("say that the treasury has spent the money since the transfer was signed", async () => {
+    stage.send = async () => {
+      stage.check = async () => {
+        throw new Problem("unavailable", "The treasury has 0 USDC");
+      };
+      throw new Problem("upstream-failed", "The chain refused a transaction");
+    };
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    expect((await stage.records.read("one"))?.reason).to.equal("The treasury has 0 USDC");
+    stage.check = async () => {};
+    stage.send = async () => {
+      throw new Problem("upstream-failed", "The chain refused a transaction");
+    };
+    await stage.time.pass(MINUTE);
+    expect((await stage.records.read("one"))?.reason).to.equal("The chain refused a transaction");
+  });
+
   it("take a minute at most, and say so", async () => {
     let given: AbortSignal | undefined;
     await stage.refunds.close();
