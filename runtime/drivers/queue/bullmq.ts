@@ -105,9 +105,11 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       closing.abort();
       clearInterval(ping);
       reconnection.stop();
+      // At once, so that no worker takes a job again that has just returned to the queue.
+      const closed = Promise.all([...workers.values()].map((worker) => worker.close().catch(complain)));
       await Promise.all([...turns.values()].map(({ over }) => over));
       // Without Redis, closing would wait for ever; the locks then expire, as after a crash.
-      await answered(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
+      await answered(closed).catch(complain);
       if (client.isOpen) reconnection.end(client);
     },
   };
@@ -177,6 +179,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   }
 
   async function giveTurn(job: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
+    if (signal.aborted) return { retryInMs: 0 };
     try {
       return await (take as Turn)(job, signal);
     } catch (error) {

@@ -210,6 +210,23 @@ export function testTurns(stage: QueueStage): void {
     expect(await later.count("one")).to.equal(2);
   });
 
+  it("gives no job that returns to the line another turn while it closes and waits for others", async () => {
+    const taken: string[] = [];
+    const { queue, close } = await openLine();
+    const { queue: other } = await openLine();
+    const ids = await addAll(queue, "three", 2);
+    queue.start(async ({ id }, signal) => {
+      taken.push(id);
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      if (id === ids[0]) for (let count = 0; count < 100; count += 1) await other.count("three");
+      return { retryInMs: 0 };
+    }, ALL);
+    await eventually(() => taken.length === 2);
+    await close();
+    expect(taken).to.have.members(ids);
+    expect(await other.count("three")).to.equal(2);
+  });
+
   it("takes no job that it cannot keep, and goes on when what it is kept in is back", async () => {
     const taken: string[] = [];
     const { queue } = await openLine(async ({ id }) => {
