@@ -54,6 +54,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const open = opening.move();
   const { payments, jobs, services } = till;
   const jobIds = services.filter(isJobService).map(({ manifest }) => manifest.id);
+  /** Those of this set, and all others that have jobs in line: removed ones, and those of other processes. */
+  const jobServices = async (): Promise<readonly string[]> => [
+    ...new Set([...jobIds, ...(await jobs.servicesInLine())]),
+  ];
   const ready = (): Promise<ReadyReport> => readinessOf(options, { outside, till, surfaces });
   return {
     listener: toListener(options, { outside, till, surfaces }, ready),
@@ -61,10 +65,11 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     rails: outside.drivers.rails.filter(isOffered),
     capabilities,
     async jobsInLine() {
-      return new Map(await Promise.all(jobIds.map(async (id) => [id, await jobs.inLine(id)] as const)));
+      const ids = await jobServices();
+      return new Map(await Promise.all(ids.map(async (id) => [id, await jobs.inLine(id)] as const)));
     },
     async jobsWaiting(most) {
-      const lists = await Promise.all(jobIds.map((id) => jobs.list(id, most)));
+      const lists = await Promise.all((await jobServices()).map((id) => jobs.list(id, most)));
       return lists.flat().sort((one, other) => one.at - other.at);
     },
     railStatuses: payments.rails.statuses,

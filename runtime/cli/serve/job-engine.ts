@@ -41,7 +41,10 @@ export interface JobEngine {
 }
 
 /** Jobs whose queue is open. */
-export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "inLine" | "list" | "start" | "drain" | "close">;
+export type OpenJobs = Pick<
+  Jobs,
+  "reserve" | "begin" | "inLine" | "servicesInLine" | "list" | "start" | "drain" | "close"
+>;
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {

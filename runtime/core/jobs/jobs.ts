@@ -33,6 +33,8 @@ export interface Jobs {
   begin(id: string, payment: JobPayment | null): Promise<void>;
   /** How many jobs of a service are queued or running, in all processes. @throws Problem `unavailable`. */
   inLine(service: string): Promise<number>;
+  /** The services that have queued or running jobs, in all processes, offered here or not. @throws Problem `unavailable`. */
+  servicesInLine: JobQueue["services"];
   /** The oldest queued or running jobs of a service, at most a given number. @throws Problem `unavailable`. */
   list: JobQueue["list"];
   /** Starts working on queued jobs, also on those of earlier processes. */
@@ -124,6 +126,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       await queue.add({ id, service: record.service, at: record.begun.at });
     },
     inLine: queue.count,
+    servicesInLine: queue.services,
     list: queue.list,
     start() {
       queue.start(take, offered);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { edit, type Files, makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
@@ -96,6 +97,16 @@ for (const [name, prepare] of Object.entries(PLACES))
       expect((await statuses()).map(({ deliverable }) => deliverable?.by)).to.deep.equal(
         Array.from({ length: 4 }, () => ["left", "right"]).flat(),
       );
+    });
+
+    it("count the jobs of all, also of one that is gone", async () => {
+      const slow = edit(toSet("right"), "plugins/right.ts", '({ by: "right" })', "new Promise(() => {})");
+      const [, right] = await Promise.all([serve(toSet("left")), serve(slow)]);
+      const pay = await stockFetch(await sharedSandbox(), "base");
+      expect((await pay(`${right.url}/v1/right`, json({}))).status).to.equal(200);
+      await right.kill();
+      const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: place.dataDir, ...place.env });
+      expect(out).to.match(/^jobs {5}left 0, right 1$/m);
     });
 
     it("of two shops: the second one is refused with a sentence, and taken after it was renamed", async () => {
