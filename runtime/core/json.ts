@@ -13,3 +13,17 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
+
+const DEEPEST = 256;
+
+/** Whether data is nested more than 256 levels deep, or contains itself: it cannot be walked safely then. */
+export function isDeep(data: unknown): boolean {
+  const open: (readonly [value: unknown, depth: number])[] = [[data, 0]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, depth] = next;
+    if (depth > DEEPEST) return true;
+    if (typeof value === "object" && value !== null)
+      for (const part of Object.values(value)) open.push([part, depth + 1]);
+  }
+  return false;
+}

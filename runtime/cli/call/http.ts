@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { tryParseJson } from "../../core/json.ts";
+import { isDeep, tryParseJson } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 
 /** The most that is read of a seller's answer: it could go on for ever. */
@@ -18,7 +18,7 @@ export interface SellerResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when it is not JSON. */
+  /** The parsed body; undefined when it is not JSON, or nested too deeply to be printed as JSON. */
   readonly json: unknown;
 }
 
@@ -46,7 +46,8 @@ export async function ask(
     const media = toFileType(response);
     if (media !== undefined) return await toFileResponse(response, media);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: tryParseJson(text) };
+    const json = tryParseJson(text);
+    return { status: response.status, headers: response.headers, text, json: isDeep(json) ? undefined : json };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Problem) throw error;

@@ -201,6 +201,13 @@ describe("payphone call", () => {
       expect(JSON.parse((await run({ url: seller.url, json: true })).out)).to.deep.include({ result: RESULT });
     });
 
+  it("prints a result that is nested too deeply as its text", async () => {
+    const text = "[".repeat(50_000) + "]".repeat(50_000);
+    seller.script.answers = [{ ...PAID, text }];
+    expect(await run({ url: seller.url })).to.deep.include({ code: 0, out: text });
+    expect(JSON.parse((await run({ url: seller.url, json: true })).out)).to.deep.include({ result: text });
+  });
+
   it("lets no control character of a seller's through to the terminal", async () => {
     const { out, err } = await run({ url: seller.url });
     expect((out + err).replaceAll("\n", "")).not.to.match(/[\p{Cc}\p{Cf}]/u);

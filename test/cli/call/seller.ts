@@ -19,6 +19,8 @@ export type Said =
   | {
       readonly status: number;
       readonly body?: unknown;
+      /** The body's text, instead of `body`. */
+      readonly text?: string;
       readonly headers?: Readonly<Record<string, string>>;
       /** Whether the connection breaks within the body. */
       readonly isCut?: true;
@@ -172,5 +174,5 @@ function send(response: ServerResponse, said: Said): void {
   response.writeHead(said.status, { "content-type": "application/json", ...said.headers });
   if (said.isCut) return void response.write("{", () => response.destroy());
   if (said.isEndless) return void endless().pipe(response);
-  response.end(said.body === undefined ? "" : JSON.stringify(said.body));
+  response.end(said.text ?? (said.body === undefined ? "" : JSON.stringify(said.body)));
 }

@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/client";
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isDeep, isObject, type JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
-import { isDeep } from "../depth.ts";
+
 import { findExample } from "../example-inputs.ts";
 import {
   type Imported,

@@ -2,8 +2,8 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { parseDocument } from "yaml";
 import { Problem } from "../../../api/problem.ts";
+import { isDeep } from "../../../core/json.ts";
 import { readBounded } from "../../../drivers/http/bounded-body.ts";
-import { isDeep } from "../depth.ts";
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
