@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import { sealEnvelope } from "../../core/peers/envelope.ts";
 import { explainOrigin } from "../../core/peers/origin.ts";
@@ -64,8 +65,8 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
   );
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "peer/hello", params });
   const answer = await ask({ method: "POST", url: url + PATHS.a2a, body }, { signal });
-  const result = field(answer.json, "result");
-  if (result !== undefined) return result;
+  const [result, error] = ["result", "error"].map((name) => field(answer.json, name));
+  if (isObject(result) && (error ?? null) === null) return result;
   throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });
 }
 

@@ -2,34 +2,39 @@
 import { field, type SellerResponse, textField } from "../call/http.ts";
 import { printable } from "../printable.ts";
 
-/** One line for each fact about the agent that answered. */
+/** One line for each fact about the agent that answered. What has another type than expected is left out. */
 export function toHelloText(hello: unknown): string {
   const x402 = field(hello, "x402");
-  const rows: [string, unknown][] = [
-    ["agent", field(hello, "agent")],
-    ["knows us as", field(hello, "peer_verified")],
-    ["card", field(hello, "card_url")],
-    ["endpoint", field(hello, "endpoint")],
+  const rows: [string, string | undefined][] = [
+    ["agent", textField(hello, "agent")],
+    ["knows us as", textField(hello, "peer_verified")],
+    ["card", textField(hello, "card_url")],
+    ["endpoint", textField(hello, "endpoint")],
     ["keys", toList(field(hello, "keys"), toKeyText)],
-    ["methods", toList(field(hello, "methods"), String)],
-    ["policy", field(hello, "policy_digest")],
-    ["takes", [field(x402, "asset"), toList(field(x402, "networks"), String)].filter(Boolean).join(" on ")],
+    ["methods", toList(field(hello, "methods"), toText)],
+    ["policy", textField(hello, "policy_digest")],
+    ["takes", [textField(x402, "asset"), toList(field(x402, "networks"), toText)].filter(Boolean).join(" on ")],
   ];
-  return rows
-    .filter(([, value]) => value !== undefined && value !== "")
-    .map(([name, value]) => `${name.padEnd(12)} ${printable(String(value))}`)
-    .join("\n");
+  const lines = rows.flatMap(([name, value]) => (value ? [`${name.padEnd(12)} ${printable(value)}`] : []));
+  return lines.length > 0 ? lines.join("\n") : "It says nothing of what a greeting says; --json shows its answer";
 }
 
 /** Why the agent refused the request. */
 export function toRefusalText(url: string, { status, json }: SellerResponse): string {
   const error = field(json, "error");
   const message = textField(error, "message");
-  const said = message === undefined ? "with nothing that can be read" : `${field(error, "code")}: ${message}`;
+  const code = field(error, "code");
+  const prefix = typeof code === "number" ? `${code}: ` : "";
+  const said = message === undefined ? "with nothing that can be read" : prefix + message.slice(0, 500);
   return printable(`${url} answered ${status}, ${said}`);
 }
 
-const toList = (value: unknown, toText: (item: unknown) => string): string | undefined =>
-  Array.isArray(value) ? value.map(toText).join(", ") : undefined;
+const toList = (value: unknown, toItem: (item: unknown) => string | undefined): string | undefined =>
+  Array.isArray(value) ? value.map(toItem).filter(Boolean).join(", ") : undefined;
 
-const toKeyText = (key: unknown): string => `${field(key, "key_id")} (${field(key, "status") ?? "active"})`;
+const toText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+function toKeyText(key: unknown): string | undefined {
+  const id = textField(key, "key_id");
+  return id && `${id} (${textField(key, "status") ?? "active"})`;
+}

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { LookupFunction } from "node:net";
+import { createServer } from "node:http";
+import type { AddressInfo, LookupFunction } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -104,6 +105,56 @@ describe("a payphone that greets another", () => {
     const { code, err } = await hello(CONFIG(), { url: `${two.url}/elsewhere` });
     expect(code).to.equal(1);
     expect(err).to.match(/answered 404, with nothing that can be read/);
+  });
+
+  describe("and is answered with something else than a greeting", () => {
+    let answer: string;
+    let url: string;
+    const liar = createServer((_request, response) =>
+      response.setHeader("content-type", "application/json").end(`{"jsonrpc":"2.0","id":1,${answer}}`),
+    );
+    before(async () => {
+      await new Promise<void>((done) => liar.listen(0, "127.0.0.1", done));
+      url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    });
+    after(() => liar.close());
+
+    it("leaves out what is no text", async () => {
+      const odd = '{"toString":1}';
+      answer = `"result":{"agent":"liar","card_url":${odd},"keys":[null,{"key_id":${odd}}],"methods":[${odd},"a"]}`;
+      expect(await hello(CONFIG(), { url })).to.deep.equal({
+        code: 0,
+        out: "agent        liar\nmethods      a",
+        err: "",
+      });
+      answer = '"result":{}';
+      expect((await hello(CONFIG(), { url })).out).to.equal(
+        "It says nothing of what a greeting says; --json shows its answer",
+      );
+    });
+
+    it("takes nothing for a greeting that is no result, or is an error, too", async () => {
+      for (const other of ["null", '"hi"', "[]", "0", "false"]) {
+        answer = `"result":${other}`;
+        const { code, out, err } = await hello(CONFIG(), { url });
+        expect([code, out]).to.deep.equal([1, ""]);
+        expect(err).to.include("answered 200, with nothing that can be read");
+      }
+      answer = '"result":{"agent":"liar"},"error":{"code":-32001,"message":"No"}';
+      expect(await hello(CONFIG(), { url })).to.deep.include({ code: 1, out: "" });
+    });
+
+    it("shows an error without a code, and the beginning of a long one", async () => {
+      answer = `"error":{"code":{"toString":1},"message":"no ${"x".repeat(5000)}"}`;
+      const { code, err } = await hello(CONFIG(), { url });
+      expect([code, err.length]).to.deep.equal([1, `payphone: ${url} answered 200, `.length + 500]);
+    });
+
+    it("says so when it is nested too deeply", async () => {
+      answer = `"result":{"agent":"liar","methods":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+      for (const json of [false, true])
+        expect((await hello(CONFIG(), { url, json })).err).to.include("with nothing that can be read");
+    });
   });
 
   it("signs for the address that was typed, and so is no good at another", async () => {
