@@ -54,7 +54,7 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
     const why = "the other agent reads your key in the agent card there";
     throw new Problem("bad-request", `PUBLIC_BASE_URL is ${found}, but ${fault.replace(/^origin/, "it")}: ${why}`);
   }
-  const identity = await withIdentityOptions(config, openIdentity);
+  const identity = await withIdentityOptions(config, (place) => openIdentity({ ...place, mustExist: true }));
   const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
   // The audience is the URL that the operator typed, never one from the peer; otherwise the peer could make us greet a
   // third agent.

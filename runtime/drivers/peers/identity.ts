@@ -14,6 +14,8 @@ export interface IdentityOptions {
   readonly dataDir: string;
   /** Set when several machines share the store: the identity is then kept in the store. */
   readonly store?: Pick<Store, "get" | "set" | "putIfAbsent"> | undefined;
+  /** Whether an identity that does not exist is an error; by default it is made. */
+  readonly mustExist?: boolean;
   readonly clock: Clock;
 }
 
@@ -23,15 +25,16 @@ const NOTICE_SECONDS = 7200;
 
 /**
  * Opens our identity among agents, which is created at the first start and kept.
- * @throws Problem `unavailable` when the record cannot be read or written: an identity is never silently replaced.
+ * @throws Problem `unavailable` when the record cannot be read or written: an identity is never silently replaced;
+ *   `bad-request` when there must be one and is none.
  */
-export async function openIdentity({ keys, clock, ...place }: IdentityOptions): Promise<Identity> {
+export async function openIdentity({ keys, clock, mustExist = false, ...place }: IdentityOptions): Promise<Identity> {
   if (keys) {
     const own = keys.map((privateKey, at) => ({ privateKey, signsFrom: at === 0 ? 0 : Number.POSITIVE_INFINITY }));
     return createIdentity(own, clock);
   }
   const shelf = toShelf(place);
-  const { keys: kept } = await readOrMake(shelf);
+  const { keys: kept } = await (mustExist ? readRecord(shelf) : readOrMake(shelf));
   const own = kept.map(({ private_key, signs_from }) => ({
     privateKey: parseKept(private_key, shelf),
     signsFrom: signs_from,
@@ -54,10 +57,7 @@ export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions)
     );
   }
   const shelf = toShelf(place);
-  const record = await shelf.read();
-  if (record === undefined)
-    throw new Problem("bad-request", `There is no identity yet (${shelf.name}): nothing was changed`);
-  if (!isRecord(record)) throw unreadable(shelf);
+  const record = await readRecord(shelf);
   const now = Math.floor(clock.now() / 1000);
   if (record.keys.some(({ signs_from }) => signs_from > now))
     throw new Problem("bad-request", "A new key has been made and does not sign yet: nothing was changed");
@@ -76,11 +76,20 @@ function toShelf({ store, dataDir }: Pick<IdentityOptions, "store" | "dataDir">)
   };
 }
 
+async function readRecord(shelf: IdentityShelf): Promise<IdentityRecord> {
+  const record = await shelf.read();
+  if (record === undefined) {
+    const none = `There is no identity yet (${shelf.name}): nothing was changed`;
+    throw new Problem("bad-request", `${none}; the server makes one when it starts`);
+  }
+  if (!isRecord(record)) throw unreadable(shelf);
+  return record;
+}
+
 async function readOrMake(shelf: IdentityShelf): Promise<IdentityRecord> {
   const first: IdentityRecord = { keys: [{ private_key: toKeyText(generateIdentityKey()), signs_from: 0 }] };
-  const found = (await shelf.read()) ?? ((await shelf.putIfAbsent(first)) ? first : await shelf.read());
-  if (!isRecord(found)) throw unreadable(shelf);
-  return found;
+  if ((await shelf.read()) === undefined && (await shelf.putIfAbsent(first))) return first;
+  return readRecord(shelf);
 }
 
 function isRecord(value: unknown): value is IdentityRecord {

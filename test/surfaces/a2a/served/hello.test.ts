@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { tmpdir } from "node:os";
@@ -89,6 +89,14 @@ describe("a payphone that greets another", () => {
     const { code, out, err } = await hello({ ...CONFIG(), identityKeys: [generateIdentityKey()] });
     expect([code, out]).to.deep.equal([1, ""]);
     expect(err).to.match(/answered 200, -32004: The agent card at https:\/\/one\.example publishes no key/);
+  });
+
+  it("makes no identity, which no card could publish yet", async () => {
+    const dataDir = join(folder, "elsewhere");
+    const { code, err } = await hello({ ...CONFIG(), dataDir });
+    expect(code).to.equal(2);
+    expect(err).to.include(`There is no identity yet (${join(dataDir, "a2a-identity.json")})`);
+    expect(existsSync(dataDir)).to.equal(false);
   });
 
   it("greets nobody before it has an address where its card can be read", async () => {
