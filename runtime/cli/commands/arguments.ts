@@ -2,13 +2,13 @@ import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
 import { BASE_URL, ORIGIN, WEB_URL } from "../config/values.ts";
 
-/** Another agent's origin, without a trailing slash. @throws InvalidArgumentError that says what is expected. */
+/** A sandbox's origin, without a trailing slash. @throws InvalidArgumentError that says what is expected. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
 }
 
 /**
- * A seller's base URL, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is
+ * The base URL of a seller or a peer, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is
  * expected.
  */
 export function toBaseUrl(text: string): string {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { toOrigin } from "./arguments.ts";
+import { toBaseUrl } from "./arguments.ts";
 import { shopOption } from "./directory.ts";
 
 /** `peer hello` and `peer rotate`. */
@@ -10,7 +10,7 @@ export function addPeerCommands(program: Command): void {
   peer
     .command("hello")
     .description("send a signed greeting to another agent, and show who answers")
-    .argument("<url>", "its public base URL", toOrigin)
+    .argument("<url>", "its public base URL", toBaseUrl)
     .option("--json", "print its answer as it is")
     .addOption(shopOption())
     .action(async (url: string, { json = false }: { json?: boolean }) => {

@@ -15,7 +15,7 @@ import { toHelloText, toRefusalText } from "./text.ts";
 
 /** The command line of `payphone peer hello`. */
 export interface PeerHelloOptions {
-  /** The peer's public base URL: scheme and host. */
+  /** The peer's public base URL. */
   readonly url: string;
   /** Whether to print the peer's answer as JSON. */
   readonly json: boolean;
