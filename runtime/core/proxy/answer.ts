@@ -45,22 +45,22 @@ export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNu
   if (isPage || text === undefined) return undefined;
   if (parts === "events") return toEvents(text, toNumber);
   if (parts === "lines") return toLines(text);
-  if (!JSON_TYPE.test(media)) return readText(text, toNumber);
+  if (!isJson(type)) return readText(text, toNumber);
   const value = readText(text);
   return value === text && text !== "" ? undefined : value;
 }
 
 /** Whether a file is not the JSON or the stream that its type says, or only its beginning; other types do not tell. */
-export function isBroken(type: string | null, body: Uint8Array): boolean {
-  const isKnown = JSON_TYPE.test(toMediaType(type)) || partsField(type) !== undefined;
-  return isKnown && readBody(type, body) === undefined;
-}
+export const isBroken = (type: string | null, body: Uint8Array): boolean =>
+  (isJson(type) || partsField(type) !== undefined) && readBody(type, body) === undefined;
+
+/** Whether a body says that it is JSON, so that there is one way to read its numbers. */
+export const isJson = (type: string | null): boolean => /^application\/(?:[\w.-]+\+)?json$/.test(toMediaType(type));
 
 /** Whether an answer has no body although its status and type promise one. */
 export const lacksBody = (status: number, type: string | null, body: Uint8Array): boolean =>
   body.length === 0 && status !== 204 && status !== 205 && !/^text\//i.test(type ?? "");
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 

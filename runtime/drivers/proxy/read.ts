@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { type AnswerTerms, isBroken, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { type AnswerTerms, isBroken, isJson, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -35,7 +35,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     refuse(status, first);
     if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});
     const made = check(toOutput(first, proxy.answer));
-    if (made.issues.length === 0) return made;
+    if (made.issues.length === 0 || isJson(type)) return made;
     const others = NUMBERS.slice(1).map((number) => check(toOutput(readBody(type, body, number), proxy.answer)));
     return others.find(({ issues }) => issues.length === 0) ?? made;
   }
