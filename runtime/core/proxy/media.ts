@@ -1,7 +1,7 @@
 import { isObject } from "../json.ts";
 import type { Draft } from "../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { Manifest } from "../set/manifest.ts";
+import { type Manifest, mediaOf } from "../set/manifest.ts";
 import type { MediaManifest } from "../upstream/manifest.ts";
 
 /** A file as JSON: the form in which it is recorded and shown in JSON documents. */
@@ -79,20 +79,11 @@ const toMediaSchema = ({ type, max_bytes }: MediaManifest, hasAge: boolean): obj
 const toTypeSchema = (type: string): object =>
   type.endsWith("/*") ? { type: "string", pattern: `^${type.slice(0, -1)}` } : { type: "string", const: type };
 
-/**
- * The file of a service's answer; undefined for an answer in JSON, as those that are kept from before it sold files. The
- * answer to a job call is its acceptance.
- */
-export const toFile = ({ manifest, job }: Sold, output: unknown): MediaOutput | undefined => {
+/** The file of a service's answer; undefined for an answer in JSON, as those that are kept from before it sold files. */
+export const toFile = (manifest: Pick<Manifest, "media" | "job">, output: unknown): MediaOutput | undefined => {
   const isFile = isObject(output) && typeof output.media === "string" && typeof output.data === "string";
-  return manifest.media && !job && isFile ? (output as unknown as MediaOutput) : undefined;
+  return mediaOf(manifest) && isFile ? (output as unknown as MediaOutput) : undefined;
 };
-
-/** The parts of a service that decide whether its answer is a file. */
-interface Sold {
-  readonly manifest: Pick<Manifest, "media">;
-  readonly job?: unknown;
-}
 
 /** The first bytes of some formats. */
 const SIGNATURES: Readonly<Record<string, readonly string[]>> = {

@@ -55,6 +55,10 @@ export interface Manifest {
 /** The name of a service's handler: `plugin.handler`, or `proxy:` and the id of a proxied service. */
 export const handlerOf = ({ id, handler }: Pick<Manifest, "id" | "handler">): string => handler ?? `proxy:${id}`;
 
+/** The kind of file that a service answers; undefined for JSON, as the answer to a job call is. */
+export const mediaOf = ({ media, job }: Pick<Manifest, "media" | "job">): MediaManifest | undefined =>
+  job ? undefined : media;
+
 /** The ids of the upstreams that a service reads. */
 export const upstreamsOf = ({
   upstreams = [],

@@ -1,4 +1,4 @@
-import type { Manifest, RailManifest, SiteManifest } from "../set/manifest.ts";
+import { type Manifest, mediaOf, type RailManifest, type SiteManifest } from "../set/manifest.ts";
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from "./x402.ts";
 
 /** A 402 in every form that is sent, encoded once. */
@@ -53,7 +53,7 @@ export function createChallenge(
 export const toResource = (manifest: Manifest, site: SiteManifest, url: string): ResourceInfo => ({
   url,
   description: manifest.description,
-  mimeType: (!manifest.job && manifest.media?.type) || "application/json",
+  mimeType: mediaOf(manifest)?.type ?? "application/json",
   serviceName: site.title,
   tags: manifest.tags,
   ...(url.startsWith("https:") && { iconUrl: new URL("/icon.png", url).href }),

@@ -94,7 +94,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
       limits.giveBack(context.client, "paying");
       limits.giveBack(context.client, "bytes", context.bodyBytes);
     }
-    const file = toFile(service, outcome.output);
+    const file = toFile(service.manifest, outcome.output);
     const reply = file ? toFileReply(file) : toJsonReply(outcome.output, 200, "private, no-store");
     return { ...reply, headers: [...reply.headers, ...receipt, ...originHeaders] };
   }

@@ -1,6 +1,7 @@
 import { PATHS } from "../../core/paths.ts";
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
 import type { Service } from "../../core/service.ts";
+import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
 import { toLean, toTypes, withoutProse } from "../schema/lean.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
@@ -56,7 +57,7 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
       toBazaar(toInfo(service, { input: ANY_OBJECT, example: splitInput(example, parametersOf(service.path)).inPath })),
     ].map(toForm);
     const forms = [
-      ...(manifest.media && !service.job
+      ...(mediaOf(manifest)
         ? []
         : [
             toForm(toBazaar(toInfo(service, { input, example }), { output, answer })),

@@ -1,6 +1,6 @@
 import { sourceOf } from "../../core/proxy/source.ts";
 import type { Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
+import { mediaOf, type SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn } from "../../core/set/price.ts";
 
 /** The facts of the site in the catalogue. */
@@ -109,6 +109,7 @@ function toEntry({ manifest, routes, path }: Service, site: CatalogSite): Catalo
   const { id, title, description, price, tags, category, input, output } = manifest;
   const { baseUrl, rails } = site;
   const source = sourceOf(manifest, site);
+  const media = mediaOf(manifest);
   const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, site) !== undefined);
   return {
     id,
@@ -125,7 +126,7 @@ function toEntry({ manifest, routes, path }: Service, site: CatalogSite): Catalo
     tags,
     category: category ?? null,
     ...(source !== undefined && { source }),
-    ...(manifest.media && !manifest.job && { media: manifest.media.type }),
+    ...(media && { media: media.type }),
     input: toName(input),
     output: toName(output),
   };

@@ -37,7 +37,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
         in: route.method === "POST" ? "body" : "query",
         schema: inline(service.input.document),
       },
-      output: { schema: toFileSchema(service) ?? inline(service.output.document) },
+      output: { schema: toFileSchema(service.manifest) ?? inline(service.output.document) },
       ...toExample(service),
     }));
   return {

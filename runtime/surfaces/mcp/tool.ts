@@ -1,5 +1,6 @@
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
+import { mediaOf } from "../../core/set/manifest.ts";
 import { toCost } from "../rpc/cost.ts";
 import { withSingleTypes } from "../schema/any-of.ts";
 import { toOutline } from "../schema/lean.ts";
@@ -20,7 +21,7 @@ const OUTPUT_DEPTH = 1;
 export function toTool(service: Service, { inline, payable, version }: ToolOptions): object {
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
-  const answersFile = manifest.media !== undefined && !service.job; // A file has no structure to describe.
+  const answersFile = mediaOf(manifest) !== undefined; // A file has no structure to describe.
   const { type: _object, ...result } = toOutline(inline(output.document), OUTPUT_DEPTH);
   return {
     name: id,

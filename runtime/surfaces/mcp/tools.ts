@@ -62,7 +62,12 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
         if (outcome.kind === "result") {
           const { output, receipt, isRepeat } = outcome;
-          const given = { output, file: toFile(service, output), blocks: toBlocks(service.manifest, output), receipt };
+          const given = {
+            output,
+            file: toFile(service.manifest, output),
+            blocks: toBlocks(service.manifest, output),
+            receipt,
+          };
           const result = write(toPaidResult(given, version));
           return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
         }

@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { EXAMPLE_JOB_ID, toStatusId, toStatusPath } from "../../core/set/job-manifests.ts";
+import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
@@ -32,7 +33,7 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   const paths: Record<string, Json> = {};
   for (const service of services) {
     const input = inline(service.input.document);
-    const output = toFileSchema(service) ?? components.refer(service.manifest, "output");
+    const output = toFileSchema(service.manifest) ?? components.refer(service.manifest, "output");
     for (const route of service.routes) {
       const head = toHead(service, route, ids);
       const operation = {
@@ -155,14 +156,15 @@ interface Answers {
 }
 
 function toAnswers({ manifest, job }: Service, { method }: Route, { schema, examples }: Answers): Json {
-  const { price, title, media } = manifest;
+  const { price, title } = manifest;
+  const media = mediaOf(manifest);
   const isPaid = price !== undefined;
   return {
     responses: {
       "200": {
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
-        content: media && !job ? { [media.type]: { schema } } : toContent(schema, examples),
+        content: media ? { [media.type]: { schema } } : toContent(schema, examples),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
       ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: method === "POST" }),
