@@ -6,7 +6,7 @@ import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
 import { recordNew } from "../record/new.ts";
-import { type RecordOptions, type RecordRun, toSecrets } from "../record/record.ts";
+import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
 import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
@@ -76,9 +76,9 @@ async function recordService(
     if (complaint === undefined) noting.keep();
     else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
   }
-  const secrets = places.flatMap(toSecrets);
+  const repeatsCredential = toLeakCheck(places);
   for (const [upstream, noted] of noting.take())
-    lines.push(...(await keepNew(set.dir, manifest, { upstream, noted, secrets })));
+    lines.push(...(await keepNew(set.dir, manifest, { upstream, noted, repeatsCredential })));
   const hasFailed = lines.some((line) => line.includes(": not recorded: "));
   return { report: lines.join("\n") || "everything that it asks is recorded already", hasFailed };
 }

@@ -1,4 +1,5 @@
 import { tryParseJson } from "../../core/json.ts";
+import type { RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import type { PlainRequest } from "../../drivers/upstream/question.ts";
 import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
@@ -25,8 +26,8 @@ interface LiveAnswer {
 
 /** How a recorded request is repeated. */
 export interface RepeatTerms {
-  /** Texts that no written answer may contain. */
-  readonly secrets: readonly string[];
+  /** Of what no written answer may contain. */
+  readonly repeatsCredential: RepeatsCredential;
   /** Headers of the request, which recordings do not keep. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -46,14 +47,14 @@ const SECRET_HEADER = /auth|cookie|key|secret|token/;
 export async function recordExchange(
   exchange: RecordedExchange,
   upstream: LiveUpstream,
-  { secrets, headers }: RepeatTerms,
+  { repeatsCredential, headers }: RepeatTerms,
 ): Promise<Comparison> {
   try {
     const answer = await ask(exchange, upstream, headers);
     if (REFUSALS.includes(answer.status)) return fail(`${upstream.title} answered with status ${answer.status}`);
     const comparison = compare(exchange, answer);
     const texts = [answer.text, ...toWritten(comparison.renewed)];
-    const isRepeated = secrets.some((secret) => texts.some((text) => text.includes(secret)));
+    const isRepeated = texts.some((text) => repeatsCredential(Buffer.from(text)));
     return isRepeated ? fail("the answer repeats a credential") : comparison;
   } catch (error) {
     return fail((error as Error).message);

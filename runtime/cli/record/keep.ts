@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
+import type { RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
 import { writeRecording } from "./files.ts";
 
@@ -10,8 +11,8 @@ import { writeRecording } from "./files.ts";
 export interface NewExchanges {
   readonly upstream: string;
   readonly noted: readonly RecordedExchange[];
-  /** Texts that no recording may contain. */
-  readonly secrets: readonly string[];
+  /** Of what no recording may contain. */
+  readonly repeatsCredential: RepeatsCredential;
 }
 
 /**
@@ -20,12 +21,12 @@ export interface NewExchanges {
 export async function keepNew(
   dir: string,
   manifest: Manifest,
-  { upstream, noted, secrets }: NewExchanges,
+  { upstream, noted, repeatsCredential }: NewExchanges,
 ): Promise<readonly string[]> {
   if (noted.length === 0) return [];
   const { id } = manifest;
   const tells = ({ content, ...exchange }: RecordedExchange): boolean =>
-    secrets.some((secret) => JSON.stringify(exchange).includes(secret) || content?.includes(secret));
+    repeatsCredential(Buffer.from(JSON.stringify(exchange))) || (content !== undefined && repeatsCredential(content));
   if (noted.some(tells)) return [`${upstream} for ${id}: not recorded: it repeats a credential`];
   const file = `${folderOf(manifest, dir)}recordings/${upstream}/${id}.json`;
   const there = loadRecordings(dir).find((recording) => recording.file === file);

@@ -13,7 +13,7 @@ import { loadSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
 import { complaintOf } from "./complaint.ts";
 import { keepNew } from "./keep.ts";
-import { type RecordOptions, type RecordRun, toSecrets } from "./record.ts";
+import { type RecordOptions, type RecordRun, toLeakCheck } from "./record.ts";
 import { openNotingServers } from "./tools.ts";
 
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
@@ -34,7 +34,7 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
   const http = createHttpTransport();
   const web = createGuardedFetch();
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
-  const secrets = places.flatMap(toSecrets);
+  const repeatsCredential = toLeakCheck(places);
   const recordings = loadRecordings(set.dir);
   const noting = createNoting({ recordings, places, live: http.send });
   const tools = openNotingServers({ set, env, recordings, log: silentLog });
@@ -74,7 +74,8 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
         noting.forget();
       }
       const noted = [...[...noting.take().values()].flat(), ...kept];
-      lines.push(...(await keepNew(set.dir, manifest, { upstream: sourceIdOf(manifest) ?? "", noted, secrets })));
+      const upstream = sourceIdOf(manifest) ?? "";
+      lines.push(...(await keepNew(set.dir, manifest, { upstream, noted, repeatsCredential })));
     }
   } finally {
     await Promise.all([http.close(), web.close(), tools.close()]);

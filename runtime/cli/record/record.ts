@@ -4,6 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { termsOf } from "../../drivers/proxy/ask.ts";
+import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import {
@@ -53,14 +54,14 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
   const places = upstreams.map((manifest) => ({ manifest, ...locate(manifest, env) }));
   const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
   const wanted = choose(listed, ids);
-  const secrets = places.flatMap(toSecrets);
+  const repeatsCredential = toLeakCheck(places);
   const http = createHttpTransport();
   try {
     const work = places
       .filter(({ manifest }) => wanted.includes(manifest.id))
       .map((place) =>
         recordAll(recordings.get(place.manifest.id) ?? [], openUpstream(place, http.send), {
-          secrets,
+          repeatsCredential,
           manifests: set.manifests,
         }),
       );
@@ -98,9 +99,15 @@ const PATIENT = { timeoutMs: 60_000, retries: 2 };
 /** Shorter texts may occur in an answer by chance. */
 const SHORTEST_SECRET = 12;
 
-/** The credentials of an upstream, and the parts of an operator's own URL that may be credentials. */
-export function toSecrets({ manifest, url, headers, query = {} }: Place): readonly string[] {
-  const keys = [...Object.values(headers), ...Object.values(query)];
+/** Finds the credentials of upstreams, in whatever form, and the parts of an operator's own URLs that may be credentials. */
+export function toLeakCheck(places: readonly Place[]): RepeatsCredential {
+  const checks = places.map((place) => createLeakCheck(place, toSecrets(place)));
+  return (answer) => checks.some((repeatsCredential) => repeatsCredential(answer));
+}
+
+/** What an upstream's headers do not have. */
+function toSecrets({ manifest, url, query = {} }: Place): readonly string[] {
+  const keys = Object.values(query);
   if (url === undefined || url === manifest.url) return keys;
   const { username, password, pathname, searchParams } = new URL(url);
   const parts = [username, password, ...pathname.split("/"), ...searchParams.values()];
@@ -111,12 +118,15 @@ export function toSecrets({ manifest, url, headers, query = {} }: Place): readon
 async function recordAll(
   recordings: readonly Recording[],
   upstream: LiveUpstream,
-  { secrets, manifests }: { readonly secrets: readonly string[]; readonly manifests: readonly Manifest[] },
+  {
+    repeatsCredential,
+    manifests,
+  }: { readonly repeatsCredential: RepeatsCredential; readonly manifests: readonly Manifest[] },
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
   for (const recording of recordings) {
     const comparisons = new Map<RecordedExchange, Comparison>();
-    const terms = { secrets, headers: headersOf(recording, manifests) };
+    const terms = { repeatsCredential, headers: headersOf(recording, manifests) };
     for (const exchange of toAsked(recording))
       comparisons.set(exchange, await recordExchange(exchange, upstream, terms));
     renewals.push({ recording, comparisons });

@@ -24,7 +24,7 @@ describe("payphone record --new, of a service with code", () => {
     source = await openSource();
     const { "plugins/toss.ts": _, ...rest } = TOSS;
     const site = "manifests/_site.yaml";
-    const mint = `upstreams: [{ id: mint, title: The mint, url: "${source.url}", key: { variable: MINT_KEY, header: x-key } }]\n`;
+    const mint = `upstreams: [{ id: mint, title: The mint, url: "${source.url}", key: { variable: MINT_KEY, header: authorization, scheme: Bearer } }]\n`;
     const files: Files = {
       ...edit(rest, "manifests/toss.yaml", "tags:", "upstreams: [mint]\ntags:"),
       "plugins/toss/index.ts": PLUGIN,
