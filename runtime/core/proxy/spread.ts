@@ -24,7 +24,7 @@ export interface SpreadTerms {
  * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A nested mapping gives `filter[a][b]=1`, a list of
  * mappings `filter[a][0][b]=1`; any other list in it repeats its parameter. `filter[*]` also takes a list, which gives
  * `filter[0]=1`, and a single value, which gives `filter=1`.
- * @throws Problem `invalid-input` for a value that is not a mapping, and for names that are special to the upstream.
+ * @throws Problem `invalid-input` where `*` has no mapping, and for names that are special to the upstream.
  */
 export function toSpread(name: string, template: Template, { scope, plan }: SpreadTerms): string[] {
   const place = soleOf(template);

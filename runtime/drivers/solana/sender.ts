@@ -65,8 +65,8 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
     let isExpired = false;
     let seenAt = 0;
     for (;;) {
+      // Absolute: a clock that was set back delays nothing.
       if (Math.abs(clock.now() - lastAt) >= resendMs) {
-        // Absolute: a clock that was set back delays nothing.
         await client.ask((chain) => chain.sendRawTransaction(raw, RAW), signal).catch(ignore(signal));
         lastAt = clock.now();
         // Before the status: a transaction that has not landed at this height never will.
