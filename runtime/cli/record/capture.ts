@@ -67,7 +67,7 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
   async function ask(request: WireRequest): Promise<WireAnswer> {
     const { status, headers, body } = await live(request);
     const bytes = await readBounded(body, titles.get(request.upstream) ?? request.upstream, MOST_BYTES);
-    if (status < 400) {
+    if (status < 500 && !NO_ANSWERS.includes(status)) {
       const path = toPathBelow(request.url, bases.get(request.upstream) ?? "") ?? request.url.pathname;
       const asked = { method: request.method, path, ...(await describeBody(request)) };
       const exchange = toRpcExchange(asked.body, bytes) ?? toExchange(asked, { status, headers, bytes });
@@ -76,6 +76,9 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
     return { status, headers, body: Readable.from([bytes]) };
   }
 }
+
+/** A refused credential, or "ask again later". Other statuses below 500 may be what a service sells: 404, there is none. */
+const NO_ANSWERS: readonly number[] = [401, 402, 403, 408, 425, 429];
 
 const isSame = (one: Noted, other: Noted): boolean =>
   one.upstream === other.upstream && isDeepStrictEqual(one.exchange.request, other.exchange.request);
@@ -112,14 +115,15 @@ interface Told {
 
 function toExchange(request: RecordedRequest, { status, headers, bytes }: Told): RecordedExchange {
   const type = headers.get("content-type") ?? "";
+  const name = status < 400 ? "success" : "empty";
   const own = { ...(status !== 200 && { status }) };
   const text = bytes.toString();
   const json = toWritable(tryParseJson(text));
-  if (json !== undefined) return { case: "success", request, response: { ...own, json } };
+  if (json !== undefined) return { case: name, request, response: { ...own, json } };
   const typed: RecordedResponse = { ...own, ...(type && { headers: { "content-type": type } }) };
-  if (Buffer.from(text).equals(bytes)) return { case: "success", request, response: { ...typed, text } };
-  const name = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
-  return { case: "success", request, response: { ...typed, file: name }, content: bytes };
+  if (Buffer.from(text).equals(bytes)) return { case: name, request, response: { ...typed, text } };
+  const file = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
+  return { case: name, request, response: { ...typed, file }, content: bytes };
 }
 
 /** The value if it can be written as JSON again; one that is nested too deeply cannot. */

@@ -10,8 +10,8 @@ const PLUGIN = `import { definePlugin } from "#plugin";
 
 export default definePlugin("toss", ({ upstream }) => ({
   async toss({ coins }, { signal }) {
-    const { sides } = (await upstream("mint").get("/coins", { query: { count: String(coins) }, signal })).json();
-    return { sides };
+    const answer = await upstream("mint").get("/coins", { query: { count: String(coins) }, signal });
+    return answer.status === 404 ? { sides: [] } : { sides: answer.json().sides };
   },
 }));
 `;
@@ -48,6 +48,15 @@ describe("payphone record --new, of a service with code", () => {
     const shop = await openShop({ dir, env: {} });
     expect(await shop.call("toss", { coins: 3 })).to.deep.equal({ sides: ["tails", "tails", "tails"] });
     await shop.close();
+  });
+
+  it("records a status that a service takes for an answer", async () => {
+    source.script({ status: 404, body: '{"error":"no such coins"}' });
+    expect((await record("toss", '{"coins":99}')).report).to.match(/toss\.json written$/);
+    const shop = await openShop({ dir, env: {} });
+    expect(await shop.call("toss", { coins: 99 })).to.deep.equal({ sides: [] });
+    await shop.close();
+    expect((await record("toss", '{"coins":99}')).report).to.include("recorded already");
   });
 
   it("keeps nothing that repeats a credential, and nothing of an input that is refused", async () => {
