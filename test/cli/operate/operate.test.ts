@@ -66,7 +66,7 @@ describe("a command to a shop that runs", function () {
     try {
       await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
       expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");
-      const [asked] = await findProcesses(data.path); // Only one: a process that is asked writes itself down anew.
+      const [asked] = await findProcesses(data.path);
       const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");
       expect(processes.map((process) => process.set)).to.deep.equal([set, set]);
     } finally {

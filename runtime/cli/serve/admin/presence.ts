@@ -43,8 +43,8 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
   const key = PREFIX + randomUUID();
   const fixed = { host: hostname(), pid: process.pid, since: new Date(clock.now()).toISOString() };
   const own = (): Presence => ({ ...fixed, ...describe() });
-  const write = (): Promise<void> => store.set(key, own(), TTL_MS, "lazy");
-  const tell = (): Promise<void> => write().catch((error: unknown) => log.info("process.not-listed", { error }));
+  const tell = (): Promise<void> =>
+    store.set(key, own(), TTL_MS, "lazy").catch((error: unknown) => log.info("process.not-listed", { error }));
   let timer: NodeJS.Timeout | undefined;
 
   return {
@@ -54,8 +54,6 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
     },
     tell,
     async list() {
-      // The set may have changed. The list can still be read when the disk is full.
-      await write().catch(() => undefined);
       const found: Presence[] = [own()];
       for await (const name of store.keys(PREFIX)) {
         const presence = name === key ? undefined : await store.get<Presence>(name);
