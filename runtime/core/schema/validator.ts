@@ -105,7 +105,7 @@ export function createCompiler(
         convert(copy);
         const misfits = new Set(convert.errors?.map(({ instancePath }) => instancePath));
         for (const [name, text] of Object.entries(copy)) {
-          const isMisfit = misfits.has(`/${name}`) && typeof text === "string";
+          const isMisfit = misfits.has(toPointer(name)) && typeof text === "string";
           const written = isMisfit ? BOOLEANS.get(text.toLowerCase()) : undefined;
           if (written === undefined) continue;
           const alone: Record<string, unknown> = { [name]: written };
@@ -117,6 +117,9 @@ export function createCompiler(
     };
   };
 }
+
+/** The place of a field as Ajv names it (RFC 6901). */
+const toPointer = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /**
  * Adds the type of listed numbers and booleans where a schema names none, since Ajv converts texts by types alone. Makes

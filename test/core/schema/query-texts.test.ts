@@ -31,8 +31,11 @@ describe("the texts of a query", () => {
     for (const [text, deep] of Object.entries({ True: true, FALSE: false, 1: true, 0: false, yes: true, Off: false }))
       expect(read({ deep: text, name: text })).to.deep.equal({ count: 1, deep, name: text });
     expect(read({ count: "1", limit: "0" })).to.deep.equal({ count: 1, limit: 0 });
-    const mixed = compile(object({ flag: { type: ["boolean", "string"] }, sure: { const: true } }));
-    expect(mixed.coerce({ flag: "True", sure: "True" })).to.deep.equal({ flag: "True", sure: true });
+    const mixed = compile(
+      object({ flag: { type: ["boolean", "string"] }, sure: { const: true }, "a/~b": { const: false } }),
+    );
+    const texts = { flag: "True", sure: "True", "a/~b": "No" };
+    expect(mixed.coerce(texts)).to.deep.equal({ flag: "True", sure: true, "a/~b": false });
   });
 
   it("stay words that mean a boolean where the schema takes them as they are", () => {
