@@ -11,6 +11,7 @@ import {
 import { join, resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { makeFolder } from "../../drivers/folder.ts";
+import { checkIdentityFile } from "../../drivers/peers/identity.ts";
 import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
 import { requireStore, type StorePlace } from "../config/server-store.ts";
@@ -31,7 +32,7 @@ const REDIS =
 /**
  * Copies the state of a shop into one file that only this user can read. The shop may go on selling meanwhile.
  * @throws Problem `bad-request` when there is no state, or the file exists already; `unavailable` when it cannot be
- *   written.
+ *   written, or the identity key is damaged.
  */
 export function backUp({ dataDir, redisUrl }: StorePlace, to: string): BackupReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
@@ -41,6 +42,7 @@ export function backUp({ dataDir, redisUrl }: StorePlace, to: string): BackupRep
   if (existsSync(file)) throw new Problem("bad-request", `${file} exists already: name a new file`);
   const identity = join(dataDir, IDENTITY);
   const beside = existsSync(identity) ? readFileSync(identity, "utf8") : undefined;
+  if (beside !== undefined) checkIdentityFile(beside, identity);
   const draft = `${file}.part`;
   return attempt("The backup was not made", draft, () => {
     rmSync(draft, { force: true });

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { tryParseJson } from "../../core/json.ts";
 import { createIdentity, type Identity } from "../../core/peers/identity.ts";
 import type { Store } from "../../core/store.ts";
 import { createIdentityFile, type IdentityRecord, type IdentityShelf } from "./identity-file.ts";
@@ -66,6 +67,13 @@ export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions)
   return next.signs_from;
 }
 
+/** @throws Problem `unavailable` when the text of an identity's file is damaged. */
+export function checkIdentityFile(text: string, name: string): void {
+  const record = tryParseJson(text);
+  if (!isRecord(record)) throw unreadable({ name });
+  for (const { private_key } of record.keys) parseKept(private_key, { name });
+}
+
 function toShelf({ store, dataDir }: Pick<IdentityOptions, "store" | "dataDir">): IdentityShelf {
   if (!store) return createIdentityFile(join(dataDir, "a2a-identity.json"));
   return {
@@ -98,7 +106,7 @@ function isRecord(value: unknown): value is IdentityRecord {
   return keys.every((key) => typeof key?.private_key === "string" && Number.isSafeInteger(key.signs_from));
 }
 
-function parseKept(text: string, shelf: IdentityShelf): KeyObject {
+function parseKept(text: string, shelf: Pick<IdentityShelf, "name">): KeyObject {
   try {
     return parseIdentityKeys(text)[0] as KeyObject;
   } catch {
@@ -106,5 +114,5 @@ function parseKept(text: string, shelf: IdentityShelf): KeyObject {
   }
 }
 
-const unreadable = ({ name }: IdentityShelf): Problem =>
+const unreadable = ({ name }: Pick<IdentityShelf, "name">): Problem =>
   new Problem("unavailable", `${name} is damaged: restore it, or remove it to start with a new identity`);

@@ -95,6 +95,24 @@ describe("a backup", () => {
     expect(over.said).to.match(/payphone\.sqlite exists already: stop the server and move .* away first/);
   });
 
+  it("is not made with an identity key that no server could use", async () => {
+    const [identity, unmade] = [join(sold, "a2a-identity.json"), join(files, "unmade")];
+    const whole = readFileSync(identity, "utf8");
+    for (const damaged of [
+      "",
+      "{",
+      whole.slice(0, -20),
+      whole.replace(/"private_key": "..../, '"private_key": "AAAA'),
+    ]) {
+      writeFileSync(identity, damaged);
+      const { code, said } = await type(sold, ["backup", unmade]);
+      expect(code, said).to.equal(1);
+      expect(said).to.match(/a2a-identity\.json is damaged: restore it/);
+      expect(existsSync(unmade)).to.equal(false);
+    }
+    writeFileSync(identity, whole);
+  });
+
   it("is not restored beside the log of a lost state, which SQLite would apply to it", async () => {
     const log = join(other, "payphone.sqlite-wal");
     writeFileSync(log, "");
