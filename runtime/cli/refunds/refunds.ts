@@ -38,6 +38,8 @@ export async function closeRefund(config: StorePlace, { job, transaction: given 
     const isRight = isOnEvm ? /^0x[0-9a-f]{64}$/.test(transaction) : base58Bytes(transaction, 64) !== undefined;
     if (!isRight)
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
+    if (transaction === (isOnEvm ? refund.payment.transaction.toLowerCase() : refund.payment.transaction))
+      throw new Problem("bad-request", `${transaction} is the payment itself, not its refund`);
     // Keeps a stalled server from signing a transaction of its own.
     const way = await records.choose(job, { byHand: transaction });
     if (refund.state === "pending" && "signed" in way)

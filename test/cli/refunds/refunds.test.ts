@@ -149,6 +149,10 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       expect(await refusalOf(close(await openOn({ payer: null }), SOLANA_TX))).to.match(
         /^bad-request: .* of eip155:8453/,
       );
+      const paidSo = await openOn({ payer: null, transaction: EVM_TX });
+      expect(await refusalOf(close(paidSo, EVM_TX.toUpperCase()))).to.match(
+        /^bad-request: 0xab\w+ is the payment itself/,
+      );
       expect(await refusalOf(close(failedJob()))).to.match(/^not-found: No refund of a job .* is open/);
       await close(job, SOLANA_TX);
       expect(await refusalOf(close(job, SOLANA_TX))).to.match(
