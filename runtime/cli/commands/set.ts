@@ -127,8 +127,11 @@ function watchExit(): Disposable {
   return { [Symbol.dispose]: () => process.off("exit", fail) };
 }
 
-/** Ends once everything is printed: a timer or a connection that a plugin leaves open would keep the process running. */
+/**
+ * Ends once everything is printed: a timer or a connection that a plugin leaves open would keep the process running. Node
+ * has then reported a rejected promise that nothing catches, which would end a server.
+ */
 function end(code: number): void {
   process.exitCode = code;
-  process.stdout.write("", () => process.exit());
+  process.stdout.write("", () => setImmediate(() => process.exit()));
 }

@@ -29,7 +29,7 @@ export function checkHandler(
   const { key } = splitHandler(draft.data.handler ?? "");
   if (!Object.hasOwn(handlers, key)) {
     const known = Object.keys(handlers);
-    const complaint = `the plugin has no handler "${key}"${didYouMean(key, known) || `; it has ${known.join(", ")}`}`;
+    const complaint = `the plugin has no handler "${key}"${didYouMean(key, known) || `; it has ${known.join(", ") || "none of its own"}`}`;
     return { faults: [faultAt(draft, ["handler"], "unknown-handler", complaint)] };
   }
   const handler = handlers[key];

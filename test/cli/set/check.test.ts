@@ -115,6 +115,14 @@ export default definePlugin("toss", () => {
     }
   });
 
+  it("fails when a plugin leaves a rejected promise behind", async () => {
+    const text = `Promise.reject(new Error("nobody waits"));\n${TOSS["plugins/toss.ts"]}`;
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
+    const args = [LAUNCHER, "check", "--dir", dir];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    expect([status, stderr]).to.match(/^1,.*plugins\/toss\.ts.*Error: nobody waits/s);
+  });
+
   it("fails when a plugin ends the process", async () => {
     const text = TOSS["plugins/toss.ts"] as string;
     const atOnce = await makeDirectory({ ...TOSS, "plugins/toss.ts": `process.exit(0);\n${text}` });
