@@ -42,7 +42,8 @@ export function createRecordedSession({ recordings, upstream, remedy }: Recorded
       throw new Problem(
         "upstream-failed",
         `The sandbox works offline and has no recording of ${upstream.title} for the tool ${name}: it answers the ` +
-          `manifests' examples, once they are recorded (payphone record --new). For any other input, ${remedy}.`,
+          `manifests' examples, once they are recorded (payphone record --new <service>). ` +
+          `For any other input, ${remedy}.`,
       );
     },
     isAlive: async () => true,

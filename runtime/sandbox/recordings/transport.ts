@@ -72,6 +72,6 @@ function toMiss(title: string, { method, path, body }: SentRequest, remedy: stri
   return new Problem(
     "upstream-failed",
     `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the manifests' ` +
-      `examples, once they are recorded (payphone record --new). For any other input, ${remedy}.`,
+      `examples, once they are recorded (payphone record --new <service>). For any other input, ${remedy}.`,
   );
 }

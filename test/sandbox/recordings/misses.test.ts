@@ -26,7 +26,7 @@ describe("a request that nothing fits", () => {
     expect(code).to.equal("upstream-failed");
     expect(message).to.equal(
       "The sandbox works offline and has no recording of CoinGecko for GET /simple/price?ids=dogecoin: " +
-        "it answers the manifests' examples, once they are recorded (payphone record --new). For any other input, ask somebody else.",
+        "it answers the manifests' examples, once they are recorded (payphone record --new <service>). For any other input, ask somebody else.",
     );
   });
 
