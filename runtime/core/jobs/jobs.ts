@@ -86,6 +86,8 @@ export const MAY_PASS: readonly ProblemCode[] = [
 ];
 /** Fails a job whose turns never end normally: it probably crashes its worker each time. */
 const MOST_TURNS = 25;
+const LOST =
+  "The store has lost its record; when it was paid for, the book has the sale, and it must be refunded by hand";
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
@@ -143,9 +145,14 @@ export function createJobs(deps: JobsDeps): Jobs {
   };
 
   /** One turn, which also completes what an earlier turn left undone. */
-  async function take({ id }: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
+  async function take({ id, service }: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
     const record = await records.read(id);
-    if (!record?.begun) return "done";
+    if (!record?.begun) {
+      // A job is queued after its record is written.
+      log.error("job.lost", { job: id, service });
+      await deps.onFailed?.({ id, service, error: LOST, at: clock.now() });
+      return "done";
+    }
     const ended = (await records.readEnd(id)) ?? (await attempt(record, signal));
     if ("retryInMs" in ended) return ended;
     const { payment } = record.begun;

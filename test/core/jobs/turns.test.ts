@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem, type ProblemOptions } from "../../../runtime/api/problem.ts";
-import { createJobs, type Jobs } from "../../../runtime/core/jobs/jobs.ts";
+import { createJobs, type FailedJob, type Jobs } from "../../../runtime/core/jobs/jobs.ts";
 import type { JobQueue, QueuedJob, TurnResult } from "../../../runtime/core/jobs/queue.ts";
 import { createJobRecords, type JobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
@@ -23,6 +23,7 @@ describe("a turn of a job", () => {
   let jobs: Jobs;
   let queued: QueuedJob[];
   let refunds: RefundCase[];
+  let failed: FailedJob[];
   let work: (input: unknown, call: Call) => unknown;
   let take: (job: QueuedJob, signal: AbortSignal) => Promise<TurnResult>;
   let waiting: number;
@@ -30,7 +31,7 @@ describe("a turn of a job", () => {
   const clock = { now: () => now };
 
   beforeEach(() => {
-    [now, queued, refunds, waiting] = [1_800_000_000_000, [], [], 0];
+    [now, queued, refunds, failed, waiting] = [1_800_000_000_000, [], [], [], 0];
     store = createMemoryStore(clock.now);
     records = createJobRecords({ store, clock });
     open();
@@ -96,6 +97,7 @@ describe("a turn of a job", () => {
       records,
       queue,
       refunds: refunder,
+      onFailed: async (job) => void failed.push(job),
       clock,
       log: silentLog,
       baseUrl: "https://shop.test",
@@ -162,11 +164,13 @@ describe("a turn of a job", () => {
     expect(refunds).to.deep.equal([]);
   });
 
-  it("of a job that is only reserved, or unknown, does nothing", async () => {
+  it("of a job that is only reserved, or unknown, does nothing but tell the seller that its record is lost", async () => {
     work = () => expect.fail("it is not paid");
     const { id } = await records.reserve({ service: "search", input: {}, refund: true });
     for (const unknown of [id, "none"])
       expect(await take({ id: unknown, service: "search", at: now }, never)).to.equal("done");
+    expect(failed.map((job) => job.id)).to.deep.equal([id, "none"]);
+    for (const { error } of failed) expect(error).to.match(/^The store has lost its record/);
     const begun = await jobs.begin("none", null).catch((error: unknown) => error);
     expect(begun).to.have.property("code", "internal");
   });
