@@ -24,6 +24,8 @@ export interface StepsDeps {
 
 export function createSteps(id: string, { records, log, graceMs }: StepsDeps): Steps {
   const running = new Set<Promise<unknown>>();
+  /** Of the steps of this attempt that run or have succeeded. */
+  const names = new Set<string>();
   let isOver = false;
   /** Whether the handler has called `report` in this turn of the event loop. */
   let hasReported = false;
@@ -39,7 +41,11 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
         note(progress);
       },
       step(name, work) {
+        // It would get the other's result.
+        if (names.has(name)) return Promise.reject(new Error(`two steps have the name "${name}"`));
+        names.add(name);
         const step = take(name, work, hasReported);
+        step.catch(() => names.delete(name));
         const forget = (): void => void running.delete(step);
         running.add(step);
         step.then(forget, forget);

@@ -46,6 +46,30 @@ describe("the work of a job", () => {
     expect(stage.refunds).to.deep.equal([]);
   });
 
+  it("fails when two steps have one name: the second would get the result of the first", async () => {
+    stage.work = async (_input, { step }) => ({
+      found: `${await step("one", async () => "a")} ${await step("one", async () => "b")}`,
+    });
+    const id = await stage.buy("x");
+    expect(await stage.ended(id)).to.include({ status: "FAILED", deliverable: null });
+    await stage.outOfLine();
+    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+  });
+
+  it("may try a step again that has failed", async () => {
+    let tries = 0;
+    stage.work = async (_input, { step }) => {
+      const attempt = () =>
+        step("one", async () => {
+          if (++tries === 1) throw passing();
+          return "a";
+        });
+      return { found: await attempt().catch(attempt) };
+    };
+    expect((await stage.ended(await stage.buy("x"))).deliverable).to.deep.equal({ found: "a" });
+    expect([tries, stage.attempts]).to.deep.equal([2, ["x"]]);
+  });
+
   it("has failed after as many attempts as were said, and its price is paid back once", async () => {
     stage.work = () => {
       throw passing();
