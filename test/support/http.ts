@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import type { Log } from "../../runtime/api/capabilities.ts";
 import type { Invocation, Outcome } from "../../runtime/core/call.ts";
@@ -171,6 +172,15 @@ export function speak(port: number, ...parts: readonly (string | Buffer)[]): Pro
   socket.on("close", () => resolve(Buffer.concat(chunks).toString()));
   for (const part of parts) socket.write(part);
   return promise;
+}
+
+/** Writes the texts to a new connection, and leaves with the first bytes of the answer. */
+export async function hear(port: number, ...parts: readonly string[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  for (const part of parts) socket.write(part);
+  const [bytes] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return bytes.toString();
 }
 
 /** The JSON of a response, with the type that the test expects. */
