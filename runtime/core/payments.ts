@@ -159,8 +159,14 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (rail && facilitator) trust.withdraw({ ...claim, facilitator, network: rail.network, claimedAt: at });
   };
   const beginJob = jobs.begin;
-  const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, onClaim, ...patience });
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
+  const onKnown: ReconcilerDeps["onKnown"] = (key, { payer, payment: { accepted: offer }, state }) => {
+    if (payer === undefined) return;
+    if (state === "settled") exposure.spent(payer, offer);
+    exposure.ended({ key, payer, offer });
+  };
+  const known = { onClaim, onKnown };
+  const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, ...known, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });

@@ -90,6 +90,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
+      onKnown: () => {},
       beginJob,
       firstMs: 1,
       sweepMs: 5,
@@ -155,6 +156,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
+      onKnown: () => {},
       beginJob,
     });
     for (let hours = 0; hours < 23; hours++) {

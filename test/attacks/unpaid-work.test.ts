@@ -123,6 +123,19 @@ describe("work that nobody pays for", () => {
       expect(shop.executions).to.equal(1);
     });
 
+    it("is in flight no longer once that outcome is known", async () => {
+      rail = createScriptedRail();
+      limit(rail, 2n * PRICE);
+      rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
+      shop = await openShop({ rail });
+      const payment = await shop.pay("/v1/roll");
+      const post = () => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect((await post()).status).to.equal(503);
+      limit(rail, 2n * PRICE);
+      expect((await eventually(post, ({ status }) => status === 200)).status).to.equal(200);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    });
+
     it("is had once by a payer who cancels the authorization meanwhile: from then on it pays first, for a day", async () => {
       shop = await openShop();
       rail = shop.rail;

@@ -31,6 +31,8 @@ export interface Exposure {
   during<T>(call: UnsettledCall, work: () => Promise<T>): Promise<T>;
   /** Records that a call was settled: its price is subtracted from a balance that was read before. */
   spent(payer: string, offer: PaymentRequirements): void;
+  /** Records that a call whose outcome was unknown has ended, so that it is no longer in flight. */
+  ended(call: Pick<UnsettledCall, "key" | "payer" | "offer">): void;
 }
 
 export interface ExposureDeps {
@@ -52,11 +54,13 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
   const readDeadline = createDeadline(READ_MS);
   const chargeOf = oncePer((offer: PaymentRequirements) => toWeight(offer.amount, railFor(offer), "up"));
 
+  const leaveFor = (account: string, key: string): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
+
   return {
     async during({ key, payer, offer, lifeMs }, work) {
       const account = accountOf(payer, offer);
       const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
-      const leave = (): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
+      const leave = (): void => leaveFor(account, key);
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
         if (tally.members > 1 && tally.weight > (await weightOf(account, payer, offer)))
@@ -74,6 +78,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
       const known = balances.get(accountOf(payer, offer));
       if (known) known.spent += chargeOf(offer);
     },
+    ended: ({ key, payer, offer }) => leaveFor(accountOf(payer, offer), key),
   };
 
   function railFor(offer: PaymentRequirements): Rail {

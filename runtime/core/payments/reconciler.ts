@@ -37,11 +37,10 @@ export interface ReconcilerDeps {
   readonly log: Log;
   /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
-  /**
-   * Called when the chain does not show a settlement that a facilitator has reported, and when the chain shows it
-   * later.
-   */
+  /** Called when the chain does not show a settlement that a facilitator has reported, and when it does later. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
+  /** Called when the outcome of a settlement, which was unknown, is known. */
+  readonly onKnown: (key: string, record: PaymentRecord) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
@@ -67,7 +66,7 @@ export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { reservations, settler, credits, clock, log, beginJob, onClaim } = deps;
+  const { reservations, settler, credits, clock, log, beginJob, onClaim, onKnown } = deps;
   const { firstMs = 2000, sweepMs = 60_000, confirmAfterMs = 5000, claimMs = 60_000 } = deps;
   const sweeper = createSweeper<PaymentRecord>({
     list: reservations.open,
@@ -96,8 +95,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
     const { payment } = record;
     const seen = await settler.look(payment, payment.accepted);
-    if (seen.state !== "unknown") return conclusionOf(key, record, seen, keepMs);
-    return isAlive(record) ? conclusionOf(key, ...(await settleAgain(key, record)), keepMs) : record;
+    if (seen.state === "unknown" && !isAlive(record)) return record;
+    const found = seen.state === "unknown" ? await settleAgain(key, record) : ([record, seen] as const);
+    const next = await conclusionOf(key, ...found, keepMs);
+    if (next.state !== "settling") onKnown(key, next);
+    return next;
   }
 
   function isAlive({ validBefore }: PaymentRecord): boolean {
