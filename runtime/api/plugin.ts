@@ -84,8 +84,8 @@ export interface Call {
   /**
    * Runs a part of the work under a unique name. In a job its JSON result is stored, and a job that resumes after a
    * crash gets the stored result instead of repeating the work. A second step with the same name fails, unless the first
-   * one has failed. In a request the work just runs. The job's status shows the name, unless
-   * `report` was called directly before.
+   * one has failed. In a request the work just runs. The job's status shows the name, unless `report` was called
+   * directly before.
    */
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Sets the progress text that the job's status shows, a few words. In a request it has no effect. */

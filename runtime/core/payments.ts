@@ -160,13 +160,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const beginJob = jobs.begin;
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
-  const onKnown: ReconcilerDeps["onKnown"] = (key, { payer, payment: { accepted: offer }, state }) => {
-    if (payer === undefined) return;
-    if (state === "settled") exposure.spent(payer, offer);
-    exposure.ended({ key, payer, offer });
+  const onSettledLate: ReconcilerDeps["onSettledLate"] = (key, { payer, payment }) => {
+    if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
-  const known = { onClaim, onKnown };
-  const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, ...known, ...patience });
+  const told = { beginJob, onClaim, onSettledLate };
+  const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });

@@ -90,7 +90,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
-      onKnown: () => {},
+      onSettledLate: () => {},
       beginJob,
       firstMs: 1,
       sweepMs: 5,
@@ -156,7 +156,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
-      onKnown: () => {},
+      onSettledLate: () => {},
       beginJob,
     });
     for (let hours = 0; hours < 23; hours++) {

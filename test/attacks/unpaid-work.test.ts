@@ -123,7 +123,7 @@ describe("work that nobody pays for", () => {
       expect(shop.executions).to.equal(1);
     });
 
-    it("is in flight no longer once that outcome is known", async () => {
+    it("is in flight no longer once it is settled after all", async () => {
       rail = createScriptedRail();
       limit(rail, 2n * PRICE);
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
@@ -134,6 +134,20 @@ describe("work that nobody pays for", () => {
       limit(rail, 2n * PRICE);
       expect((await eventually(post, ({ status }) => status === 200)).status).to.equal(200);
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    });
+
+    it("counts as in flight for its whole time when it is not paid in the end", async () => {
+      rail = createScriptedRail();
+      limit(rail, PRICE);
+      rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
+      shop = await openShop({ rail });
+      const payment = await shop.pay("/v1/roll");
+      const post = () => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect((await post()).status).to.equal(503);
+      rail.script.find = () => ({ state: "dead" });
+      expect((await eventually(post, ({ status }) => status === 402)).status).to.equal(402);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(429);
+      expect(shop.executions).to.equal(1);
     });
 
     it("is had once by a payer who cancels the authorization meanwhile: from then on it pays first, for a day", async () => {

@@ -8,8 +8,8 @@ export function toOrigin(text: string): string {
 }
 
 /**
- * The base URL of a seller or a peer, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is
- * expected.
+ * The base URL of a seller or a peer, which may have a path, without a trailing slash. @throws InvalidArgumentError that
+ * says what is expected.
  */
 export function toBaseUrl(text: string): string {
   return BASE_URL.parse(text) ?? invalid(BASE_URL.right);

@@ -31,8 +31,8 @@ export interface Exposure {
   during<T>(call: UnsettledCall, work: () => Promise<T>): Promise<T>;
   /** Records that a call was settled: its price is subtracted from a balance that was read before. */
   spent(payer: string, offer: PaymentRequirements): void;
-  /** Records that a call whose outcome was unknown has ended, so that it is no longer in flight. */
-  ended(call: Pick<UnsettledCall, "key" | "payer" | "offer">): void;
+  /** Records that a call was settled after its outcome was unknown: it is spent, and no longer in flight. */
+  spentLate(call: Pick<UnsettledCall, "key" | "payer" | "offer">): void;
 }
 
 export interface ExposureDeps {
@@ -54,31 +54,36 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
   const readDeadline = createDeadline(READ_MS);
   const chargeOf = oncePer((offer: PaymentRequirements) => toWeight(offer.amount, railFor(offer), "up"));
 
-  const leaveFor = (account: string, key: string): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
+  /** When it fails, the mark expires by itself. */
+  const leave = (account: string, key: string): void => void store.leave(`in-flight:${account}`, key).catch(onError);
+  const spend = (account: string, offer: PaymentRequirements): void => {
+    const known = balances.get(account);
+    if (known) known.spent += chargeOf(offer);
+  };
 
   return {
     async during({ key, payer, offer, lifeMs }, work) {
       const account = accountOf(payer, offer);
       const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
-      const leave = (): void => leaveFor(account, key);
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
         if (tally.members > 1 && tally.weight > (await weightOf(account, payer, offer)))
           throw tooMany("The payer's balance does not cover this call and those that are being worked on");
         const result = await work();
-        leave();
+        leave(account, key);
         return result;
       } catch (error) {
         // While the outcome is unknown, the payment still counts as in flight.
-        if (!(error instanceof Problem) || error.code !== "settlement-unknown") leave();
+        if (!(error instanceof Problem) || error.code !== "settlement-unknown") leave(account, key);
         throw error;
       }
     },
-    spent(payer, offer) {
-      const known = balances.get(accountOf(payer, offer));
-      if (known) known.spent += chargeOf(offer);
+    spent: (payer, offer) => spend(accountOf(payer, offer), offer),
+    spentLate({ key, payer, offer }) {
+      const account = accountOf(payer, offer);
+      spend(account, offer);
+      leave(account, key);
     },
-    ended: ({ key, payer, offer }) => leaveFor(accountOf(payer, offer), key),
   };
 
   function railFor(offer: PaymentRequirements): Rail {

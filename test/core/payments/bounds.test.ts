@@ -173,7 +173,7 @@ describe("a payment whose outcome is open", () => {
   const settle = mock.fn<Settler["settle"]>(async () => ({ state: "unknown", receipt, isFinal: false }));
   const settler = { settle, look: async () => ({ state: "unknown" as const, receipt, isFinal: false }) };
   const never = (): never => expect.fail("nobody is to be asked");
-  const nobody = { beginJob: never, onClaim: never, onKnown: never, credits: { deliver: never, explain: never } };
+  const nobody = { beginJob: never, onClaim: never, onSettledLate: never, credits: { deliver: never, explain: never } };
   const reservations = createReservations({ store: createMemoryStore(clock.now), clock, onError: never });
   const reconciler = createReconciler({ ...nobody, reservations, settler, clock, log: silentLog });
   const toRecord = (state: PaymentRecord["state"], secondsLeft?: number): PaymentRecord => ({

@@ -1,7 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { isDeep, isObject, type JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
-
 import { findExample } from "../example-inputs.ts";
 import {
   type Imported,
