@@ -42,14 +42,17 @@ const AMOUNT_AT = 64;
 const STATE_AT = 108;
 const FROZEN = 2;
 
-/** The associated token account; undefined when it does not exist. Its address stays the same when its owner changes. */
+/**
+ * The associated token account; undefined when it does not exist, though its address may have been sent SOL. Its address
+ * stays the same when its owner changes.
+ */
 async function readAccount(
   { client, payTo, mint }: SolanaReceiver,
   signal: AbortSignal,
 ): Promise<{ readonly owner: string; readonly isFrozen: boolean } | undefined> {
   const address = await tokenAccountOf(payTo, mint);
   const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
-  if (!account) return undefined;
+  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return undefined;
   const { data } = account;
   return { owner: base58.encode(data.subarray(OWNER_AT, AMOUNT_AT)), isFrozen: data[STATE_AT] === FROZEN };
 }
