@@ -61,7 +61,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
   const { url } = resolved;
   const owner = findServed(url);
-  if (!owner || url.includes("?") || !/\.[cm]?[jt]s$/.test(url)) return resolved;
+  if (!owner || url.includes("?") || !/\.(?:[cm]?[jt]s|json)$/.test(url)) return resolved;
   return { ...resolved, url: versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }) };
 }
 

@@ -1,20 +1,28 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
  * The URL under which a plugin's file is imported. Node keeps a module for ever under its URL, so the URL contains a
  * digest of everything that determines the module: the file, its relative imports, and the data files beside it. After
- * a change, only the changed file and the files that import it become new modules, also when the file is read from a
- * copy of its shop.
+ * a change, only the changed file and the files that import it become new modules. A copy of the shop shares the modules
+ * of the folder, and the other way round, while the files there are the same: a plugin may read them by its own URL.
  */
 export function versionedUrl(file: string, { root, home }: PluginPlace): string {
   const version = versionOf(file, root);
   const key = `${home} ${relative(root, file)}?v=${version}`;
-  const url = imported.get(key) ?? `${pathToFileURL(file).href}?v=${version}`;
-  imported.set(key, url);
+  const url = `${pathToFileURL(file).href}?v=${version}`;
+  const known = imported.get(key);
+  if (known && known.url !== url && versionOf(known.file, known.root) === version) return note(known.url);
+  if (known?.url !== url) delete createRequire(file).cache[file]; // Node keeps CommonJS modules by their paths.
+  imported.set(key, { url, file, root });
+  return note(url);
+}
+
+/** The URL under which the module is imported now. */
+function note(url: string): string {
   reading?.urls.add(url);
   const failures = failed.get(url);
   return failures === undefined ? url : `${url}.${failures}`;
@@ -56,12 +64,14 @@ export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
 /** The number of plugin modules that this process has imported. Node cannot unload modules. */
 export const countModules = (): number => imported.size;
 
-/** URLs by path and version. */
-const imported = new Map<string, string>();
+/** By path and version. */
+const imported = new Map<string, { readonly url: string; readonly file: string; readonly root: string }>();
 const failed = new Map<string, number>();
 
 /** Matches relative imports and imports by the names in the package's `imports`. A false match does no harm. */
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
+/** A plugin's own folder, or that of plugins of one file each. */
+const PLACE = /^plugins(?:\/[^/]+)?(?=\/)/;
 const CODE = /\.[cm]?[jt]s$/;
 const DIGITS = 16;
 
@@ -90,7 +100,7 @@ function versionOf(file: string, root: string): string {
   const hash = createHash("sha256");
   const pieces = reading?.pieces ?? new Map<string, Piece>();
   const files = closureOf([file], pieces);
-  for (const name of new Set([...files, ...dataBeside(files)].sort()))
+  for (const name of new Set([...files, ...dataBeside(files, root)].sort()))
     hash.update(JSON.stringify([relative(root, name), remember(pieces, name, readPiece).digest]));
   return hash.digest("hex").slice(0, DIGITS);
 }
@@ -132,16 +142,26 @@ function locate(file: string, specifier: string): string | undefined {
   }
 }
 
-/** The data files in the folders of plugins, such as tables and texts that the plugins may read. */
-function dataBeside(files: ReadonlySet<string>): readonly string[] {
-  const folders = new Set([...files].flatMap((file) => /^.*\/plugins\/[^/]+(?=\/)/.exec(toSlashes(file))?.[0] ?? []));
+/**
+ * The data files that plugins may read, such as tables and texts: in the folder of a plugin, or beside a plugin that is
+ * one file.
+ */
+function dataBeside(files: ReadonlySet<string>, root: string): readonly string[] {
+  const places = [...files].flatMap((file) => PLACE.exec(toSlashes(relative(root, file)))?.[0] ?? []);
+  const folders = new Set(places.map((place) => join(root, place)));
   return [...folders].flatMap((folder) => remember(reading?.folders ?? new Map(), folder, listData));
 }
 
+/** Beside plugins of one file each, the folders of other plugins are left out. */
 const listData = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !CODE.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name));
+  listFiles(folder, (name) => basename(folder) !== "plugins" || !existsSync(join(folder, name, "index.ts")));
+
+const listFiles = (folder: string, isOwn = (_: string): boolean => true): readonly string[] =>
+  (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name !== "node_modules" && isOwn(entry.name) ? listFiles(path) : [];
+    return CODE.test(entry.name) ? [] : [path];
+  });
 
 const toSlashes = (path: string): string => path.replaceAll(sep, "/");
 

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { typePayphone } from "../../support/commands/commands.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+/** A plugin that gets at its data in each way that there is. @param folder of the data, as it imports them */
+const plugin = (name: string, folder: string): string => `import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { definePlugin } from "#plugin";
+import module from "${folder}/module.cjs";
+import table from "${folder}/table.json" with { type: "json" };
+
+const read = () => readFileSync(new URL("${folder}/text.txt", import.meta.url), "utf8");
+const { rate: required } = createRequire(import.meta.url)("${folder}/table.json");
+const text = read();
+
+export default definePlugin("${name}", () => {
+  const atSetup = read();
+  return { toss: () => ({ sides: [], data: [table.rate, required, module.rate, text, atSetup] }) };
+});
+`;
+const dataOf = (folder: string, rate: string): Files => ({
+  [`${folder}/module.cjs`]: `module.exports = { rate: "${rate}" };`,
+  [`${folder}/table.json`]: JSON.stringify({ rate }),
+  [`${folder}/text.txt`]: rate,
+});
+/** One plugin that is a file, and one that is a folder. */
+const shop = (rate: string): Files => ({
+  ...edit(TOSS, "schemas/TossResponse.json", '"required"', '"additionalProperties": true, "required"'),
+  "manifests/flip.yaml": (TOSS["manifests/toss.yaml"] as string)
+    .replace(/^id: toss/, "id: flip")
+    .replace("/v1/toss", "/v1/flip")
+    .replace("toss.toss", "flip.toss"),
+  "plugins/toss.ts": plugin("toss", "./tables"),
+  "plugins/flip/index.ts": plugin("flip", "."),
+  ...dataOf("plugins/tables", rate),
+  ...dataOf("plugins/flip", rate),
+});
+
+describe("the data of plugins", function () {
+  this.timeout(180_000);
+  const state = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let seller: Seller;
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(shop("old"))]);
+    seller = await startSeller({ sandbox, dataDir: state.path, dir });
+  });
+  after(async () => {
+    await seller.stop();
+    state.remove();
+    await removeDirectories();
+  });
+
+  async function expectSold(rate: string): Promise<void> {
+    const pay = await stockFetch(sandbox, "base");
+    for (const service of ["toss", "flip"]) {
+      const answer = await pay(`${seller.url}/v1/${service}`, json({}));
+      expect(((await answer.json()) as { data: string[] }).data, service).to.deep.equal(Array(5).fill(rate));
+    }
+  }
+  const type = async (command: string): Promise<void> => {
+    const { code, said } = await typePayphone(dir, [command], { PAYPHONE_DATA_DIR: state.path });
+    expect(code, said).to.equal(0);
+  };
+
+  it("change when the shop's folder is applied, and are those of before after a rollback", async () => {
+    await expectSold("old");
+    await writeFiles(dir, shop("new"));
+    await expectSold("old");
+    await type("apply");
+    await expectSold("new");
+    await type("rollback");
+    await expectSold("old");
+    await type("apply");
+    await expectSold("new");
+  });
+});
