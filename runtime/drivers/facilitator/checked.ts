@@ -13,13 +13,14 @@ const CHECK_MS = 1500;
 /**
  * A facilitator that is up only when no obstacle is found. What is not known counts as none, and is looked for again.
  * `supported` throws Problem `unavailable` with the obstacle.
+ * @param isFixed whether what was found sound stays so, and is not looked at again
  */
-export function withCheck(facilitator: Facilitator, findObstacle: FindObstacle): Facilitator {
+export function withCheck(facilitator: Facilitator, findObstacle: FindObstacle, isFixed: boolean): Facilitator {
   let isSound = false;
   const check = async (): Promise<void> => {
     const obstacle = await findObstacle(AbortSignal.timeout(CHECK_MS));
     if (obstacle !== undefined) throw new Problem("unavailable", obstacle);
-    isSound = true;
+    isSound = isFixed;
   };
   return {
     ...facilitator,

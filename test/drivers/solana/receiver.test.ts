@@ -34,7 +34,8 @@ describe("a Solana receiving address", () => {
   const receive = (payTo: string, url = chain.url, decimals = 6) => {
     const client = createSolanaClient({ url, network, retries: 0, timeoutMs: 20_000 });
     const receiver = { client, payTo, mint: asset, symbol, decimals };
-    return withCheck(createScriptedRail({ network }).facilitator, (signal) => findReceiverObstacle(receiver, signal));
+    const { facilitator } = createScriptedRail({ network });
+    return withCheck(facilitator, (signal) => findReceiverObstacle(receiver, signal), false);
   };
   const send = async (instruction: TransactionInstruction, payer: Keypair): Promise<void> => {
     const node = new Connection(chain.url, "confirmed");
@@ -64,8 +65,10 @@ describe("a Solana receiving address", () => {
     const payTo = seller.publicKey.toBase58();
     const account = new PublicKey(chain.putTokenAccount(payTo, 0n));
     chain.airdrop(payTo, 10n ** 9n);
+    const facilitator = receive(payTo);
+    expect(await ask(facilitator), "before").to.have.length(1);
     await send(toSetOwner(account, seller.publicKey, thief.publicKey), seller);
-    const refusal = await ask(receive(payTo)).catch((error: unknown) => error);
+    const refusal = await ask(facilitator).catch((error: unknown) => error);
     const message = `The account of ${payTo} for USDC on Solana was given to ${thief.publicKey}, who would get what is paid`;
     expect(refusal).to.include({ code: "unavailable", message });
   });
