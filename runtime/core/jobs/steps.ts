@@ -38,9 +38,10 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
         setImmediate(() => {
           hasReported = false;
         });
-        note(progress);
+        note(toText(progress));
       },
-      step(name, work) {
+      step(given, work) {
+        const name = toText(given);
         // It would get the other's result.
         if (names.has(name)) return Promise.reject(new Error(`two steps have the name "${name}"`));
         names.add(name);
@@ -80,6 +81,9 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     throw error;
   }
 }
+
+/** Plugins without types may give anything, and no key of the store has a lone surrogate. */
+const toText = (text: string): string => String(text).toWellFormed();
 
 /** The value as it would be read from the store, so that all attempts get the same one. */
 const toJson = (value: unknown): unknown => (JSON.parse(JSON.stringify({ value })) as { value?: unknown }).value;

@@ -49,6 +49,24 @@ describe("the status of a job", () => {
     await stage.ended(id);
   });
 
+  it("shows a report as text, whatever was reported", async () => {
+    const gate = Promise.withResolvers<void>();
+    const lent = Promise.withResolvers<(progress: string) => void>();
+    stage.work = async ({ what }, { report }) => {
+      lent.resolve(report);
+      await gate.promise;
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    const report = await lent.promise;
+    for (const given of [40, { done: 40 }, 1n, Symbol("forty"), null, "40 %"]) {
+      report(given as string);
+      await eventually(async () => (await stage.status(id)).step === String(given));
+    }
+    gate.resolve();
+    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+  });
+
   it("is UNKNOWN under any other id, and by another service's route", async () => {
     const id = await stage.buy("x");
     const unknown = { status: "UNKNOWN", error: "job_not_found", deliverable: null, eta_seconds: null };

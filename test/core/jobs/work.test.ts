@@ -56,6 +56,17 @@ describe("the work of a job", () => {
     expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
   });
 
+  it("has a step by its name's text, whatever was given as its name", async () => {
+    stage.work = async ({ what }, { step }) => {
+      const name = what === "half" ? "\ud83d" : 1;
+      const one = await step(name as string, async () => "a");
+      if (what === "half") return { found: one };
+      return { found: `${one} ${await step("1", async () => "b")}` };
+    };
+    expect(await stage.ended(await stage.buy("half"))).to.include({ status: "DELIVERED" });
+    expect(await stage.ended(await stage.buy("twice"))).to.include({ status: "FAILED" });
+  });
+
   it("may try a step again that has failed", async () => {
     let tries = 0;
     stage.work = async (_input, { step }) => {
