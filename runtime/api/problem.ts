@@ -64,7 +64,7 @@ export function toValueError(error: string, input?: unknown, field?: string): Va
 export interface ProblemOptions {
   /** For the log only, never shown to a client. */
   readonly cause?: unknown;
-  /** Whole seconds, sent as `Retry-After`. */
+  /** Seconds, sent as `Retry-After`: rounded up, and left out when they are no number. */
   readonly retryAfter?: number;
   /** All faults of the input. Only for `invalid-input`. */
   readonly issues?: readonly ValidationIssue[];
@@ -72,6 +72,12 @@ export interface ProblemOptions {
   readonly receipt?: object;
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** RFC 9110, section 10.2.3, has whole seconds only. */
+function withWholeSeconds({ retryAfter, ...others }: ProblemOptions): ProblemOptions {
+  if (typeof retryAfter !== "number" || !Number.isFinite(retryAfter)) return others;
+  return { ...others, retryAfter: Math.max(0, Math.ceil(retryAfter)) };
 }
 
 /** The only error class. Clients are shown `message`, a sentence. */
@@ -86,7 +92,7 @@ export class Problem extends Error {
     if (options.members) JSON.stringify(options.members);
     super(detail ?? PROBLEMS[code].title, { cause: options.cause });
     this.code = code;
-    this.options = options;
+    this.options = "retryAfter" in options ? withWholeSeconds(options) : options;
   }
 
   get status(): number {

@@ -64,6 +64,13 @@ describe("a problem", () => {
       "upstream-failed",
     ] as const)
       expect((await meet(new Problem(code))).headers.get("retry-after"), code).to.match(/^[1-9]\d*$/);
+    for (const [retryAfter, sent] of [
+      [1.2, "2"],
+      [-3, "0"],
+      [Number.NaN, "5"],
+      [Number.POSITIVE_INFINITY, "5"],
+    ] as const)
+      expect((await meet(new Problem("unavailable", "x", { retryAfter }))).headers.get("retry-after")).to.equal(sent);
     for (const code of ["not-found", "invalid-input", "internal"] as const)
       expect((await meet(new Problem(code))).headers.get("retry-after"), code).to.equal(null);
   });
