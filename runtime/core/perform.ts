@@ -48,7 +48,8 @@ function checkByHandler(
   try {
     handler.check(value as never);
     return [];
-  } catch (error) {
+  } catch (thrown) {
+    const error = readThrown(thrown);
     const issues = error instanceof Problem ? error.options.issues : undefined;
     if (!issues && known.length === 0) throw error;
     const fields = known.map(({ loc }) => fieldOf(loc));
@@ -108,11 +109,22 @@ function underDeadline<T>(
   const leave = (): void => stop(gone());
   const timer = setTimeout(() => stop(late(deadlineMs)), deadlineMs);
   caller.addEventListener("abort", leave, { once: true });
-  run(controller.signal).then(resolve, reject);
+  run(controller.signal).then(resolve, (thrown: unknown) => reject(readThrown(thrown)));
   return promise.finally(() => {
     clearTimeout(timer);
     caller.removeEventListener("abort", leave);
   });
+}
+
+/** What a handler has thrown, which may be anything, in a form that can be answered and logged. */
+function readThrown(thrown: unknown): unknown {
+  try {
+    if (thrown instanceof Problem) JSON.stringify(thrown); // As its caller would get it.
+    if (typeof thrown === "object" && thrown !== null) return thrown;
+    return new Error(`the handler has thrown ${String(thrown)}`);
+  } catch (cause) {
+    return new Problem("internal", undefined, { cause });
+  }
 }
 
 const late = (deadlineMs: number): Problem =>

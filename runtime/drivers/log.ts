@@ -10,6 +10,7 @@ export interface LogOptions {
 }
 
 const REMOVED = "[removed]";
+const UNREADABLE = "[cannot be read]";
 /** Names of fields in lower case, without `-` and `_`. */
 const SECRET_FIELDS = new Set([
   "apikey",
@@ -49,7 +50,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
       messageKey: "event",
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
-      serializers: { error: toErrorFields },
+      serializers: { error: (error: unknown) => readable(() => toErrorFields(error)) },
       hooks: { streamWrite: eraser.erase },
     },
     destination ?? pino.destination({ fd: 1, sync: true, maxLength: MAX_WAITING }),
@@ -97,7 +98,8 @@ function createEraser(first: readonly string[]): {
 function withoutSecrets(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    kept[name] = SECRET_FIELDS.has(name.toLowerCase().replaceAll(/[-_]/g, "")) ? REMOVED : withoutInner(value, depth);
+    const isSecret = SECRET_FIELDS.has(name.toLowerCase().replaceAll(/[-_]/g, ""));
+    kept[name] = isSecret ? REMOVED : readable(() => withoutInner(value, depth));
   }
   return kept;
 }
@@ -109,9 +111,18 @@ function withoutInner(value: unknown, depth: number): unknown {
   return withoutSecrets(value as Record<string, unknown>, depth + 1);
 }
 
+/** What a plugin has thrown or logs may throw itself when it is read; the line is written without it. */
+function readable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return UNREADABLE;
+  }
+}
+
 /** The message, stack and causes of an error. Other fields are dropped, since libraries put whole requests there. */
 function toErrorFields(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error)) return withoutInner(error, depth);
   const { name, message, stack, cause } = error;
   const code = "code" in error ? error.code : undefined;
   return {

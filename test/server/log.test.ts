@@ -90,6 +90,26 @@ describe("the log", () => {
     expect(lines()[1]).to.include({ error: "only a text" });
   });
 
+  it("writes what it can of a value that throws when it is read", () => {
+    const trap = (): never => {
+      throw new Error("a trap");
+    };
+    const hostile = new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap });
+    const log = open();
+    log.warn("a", { error: hostile, n: 1 });
+    log.warn("b", { error: Object.defineProperty(new Error("x"), "stack", { get: trap }), list: [hostile, 2] });
+    expect(lines().map(({ time: _, level: __, ...line }) => line)).to.deep.equal([
+      { event: "a", error: "[cannot be read]", n: 1 },
+      { event: "b", error: "[cannot be read]", list: "[cannot be read]" },
+    ]);
+  });
+
+  it("never holds a secret field of an object that is an error's cause", () => {
+    open().error("a", { error: new Error("x", { cause: { status: 401, headers: { authorization: "S-1" } } }) });
+    expect(lines()[0]).to.have.nested.property("error.cause.status", 401);
+    expect(written).not.to.include("S-1");
+  });
+
   if (existsSync("/dev/full"))
     it("fails no call when it cannot be written, and says so once", () => {
       const module = join(import.meta.dirname, "../../runtime/drivers/log.ts");

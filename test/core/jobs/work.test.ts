@@ -119,6 +119,18 @@ describe("the work of a job", () => {
     expect(error).to.equal("Something went wrong on our side");
   });
 
+  it("ends, too, when what its handler throws cannot be read", async () => {
+    stage.work = () => {
+      throw new Proxy(new Error(), { getPrototypeOf: () => null, get: () => expect.fail("a trap") });
+    };
+    const { status, error } = await stage.ended(await stage.buy("x"));
+    expect([status, error, stage.attempts.length]).to.deep.equal(["FAILED", "Something went wrong on our side", 3]);
+    stage.work = () => {
+      throw new Proxy({}, { getPrototypeOf: () => expect.fail("a trap") });
+    };
+    expect(await stage.ended(await stage.buy("y"))).to.include({ status: "FAILED" });
+  });
+
   it("delivers nothing that breaks its schema", async () => {
     stage.work = () => ({ found: 5 });
     expect(await stage.ended(await stage.buy("x"))).to.include({ status: "FAILED", deliverable: null });
