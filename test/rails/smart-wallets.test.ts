@@ -1,5 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
+import { createSIWxPayload, encodeSIWxHeader } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { type Hex, parseErc6492Signature, serializeErc6492Signature } from "viem";
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
@@ -134,6 +136,49 @@ describe("a stock buyer with a smart wallet", () => {
     expect((await roll(payment)).status).to.equal(200);
   });
 
+  describe("whose signatures still contain the deployment when it is over (ERC-6492)", () => {
+    it("signs in, and sees what it has bought", async () => {
+      const buyer = await createSmartBuyer(sandbox, "base");
+      const wrap = await wrapperOf(buyer);
+      expect((await buyer.pay(`${seller.url}/v1/roll`, json(INPUT))).status).to.equal(200);
+      const { extensions = {} } = (await (await fetch(`${seller.url}/v1/purchases`)).json()) as PaymentRequired;
+      const { info } = extensions["sign-in-with-x"] as { info: Info };
+      const signed = await createSIWxPayload(
+        { ...info, chainId: rail("base").network, type: "eip191" },
+        {
+          address: buyer.address,
+          signMessage: async (text: { message: string }) => wrap(await buyer.account.signMessage(text)),
+        },
+        seller.url,
+      );
+      const headers = { "sign-in-with-x": encodeSIWxHeader(signed) };
+      const answer = await fetch(`${seller.url}/v1/purchases`, { headers });
+      expect(answer.status, await answer.clone().text()).to.equal(200);
+      expect(await answer.json())
+        .to.have.property("purchases")
+        .with.length(1);
+    });
+
+    it("gets the answer of the purchase that it names again, with nothing left to pay", async () => {
+      const buyer = await createSmartBuyer(sandbox, "base");
+      const wrap = await wrapperOf(buyer);
+      const name = generatePaymentId();
+      const named = async (): Promise<SignedPayment> => {
+        const required = await challengeOf();
+        appendPaymentIdentifierToExtensions(required.extensions!, name);
+        return (await buyer.client.createPaymentPayload(required)) as unknown as SignedPayment;
+      };
+      const first = await roll(await named());
+      expect(first.status).to.equal(200);
+      await token("base").setBlacklisted(buyer.address, true);
+      const again = await named();
+      again.payload.signature = wrap(again.payload.signature);
+      const answer = await roll(again);
+      await token("base").setBlacklisted(buyer.address, false);
+      expect(await answer.json()).to.deep.equal(await first.json());
+    });
+  });
+
   it("with a signature that only ends as ERC-6492 says is refused, not taken for an outage", async () => {
     const buyer = await createSmartBuyer(sandbox, "polygon");
     const payment = await sign(buyer);
@@ -143,6 +188,14 @@ describe("a stock buyer with a smart wallet", () => {
     expect(((await response.json()) as { error: string }).error).to.match(/^invalid_signature/);
   });
 });
+
+type Info = Parameters<typeof createSIWxPayload>[0];
+
+/** Wraps signatures in the deployment of a wallet that is not deployed yet. */
+async function wrapperOf({ account }: SmartBuyer): Promise<(signature: Hex) => Hex> {
+  const { factory, factoryData } = await account.getFactoryArgs();
+  return (signature) => serializeErc6492Signature({ address: factory!, data: factoryData!, signature });
+}
 
 interface SignedPayment {
   readonly accepted: PaymentRequirements;

@@ -8,15 +8,22 @@ const CALL_MS = 5000;
 const CALL_GAS = 1_000_000n;
 
 /**
- * Whether the contract at an address accepts a signature of a hash (ERC-1271).
+ * Whether the contract at an address accepts a signature of a hash (ERC-1271). Some wallets go on wrapping their
+ * signatures with their deployment after it (ERC-6492): the contract is asked about the signature within.
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export async function isContractSignature(
   { ask }: EvmClient,
   { address, hash, signature }: { readonly address: Hex; readonly hash: Hex; readonly signature: Hex },
 ): Promise<boolean> {
-  const { BaseError } = await import("viem");
-  const args = [hash, signature] as const;
+  const { BaseError, isErc6492Signature, parseErc6492Signature } = await import("viem");
+  let inner = signature;
+  try {
+    if (isErc6492Signature(signature)) inner = parseErc6492Signature(signature).signature;
+  } catch {
+    return false; // It ends as ERC-6492 says, and does not begin so.
+  }
+  const args = [hash, inner] as const;
   const call = { address, abi: ERC1271_ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
   return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
     (answer) => answer === ERC1271_MAGIC_VALUE,
