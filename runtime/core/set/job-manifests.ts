@@ -18,11 +18,19 @@ export const toAcceptManifest = (manifest: WithJob): Manifest => ({
 });
 
 /** The id of a job in examples. */
-export const EXAMPLE_JOB_ID = "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55";
+const EXAMPLE_JOB_ID = "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55";
 
 /** The path at which a job is polled. */
 export const toStatusPath = ({ status_route }: JobManifest, jobId: string): string =>
   status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, jobId);
+
+/** The answer that accepts a job, as examples show it. @param baseUrl the public base URL */
+export const toAcceptedExample = (job: JobManifest, baseUrl: string): object => ({
+  job_id: EXAMPLE_JOB_ID,
+  status: "accepted",
+  status_url: baseUrl + toStatusPath(job, EXAMPLE_JOB_ID),
+  eta_seconds: job.eta_seconds,
+});
 
 /** The manifest of the free status service at `job.status_route`: takes `job_id`, returns the job's status. */
 export function toStatusManifest(manifest: WithJob): Manifest {

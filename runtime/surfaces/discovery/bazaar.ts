@@ -1,6 +1,7 @@
 import { PATHS } from "../../core/paths.ts";
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
 import type { Service } from "../../core/service.ts";
+import { toAcceptedExample } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
 import { toLean, toTypes, withoutProse } from "../schema/lean.ts";
@@ -45,10 +46,12 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
   };
 
   function build(service: Service, toInfo: ToInfo): Forms {
-    const { manifest } = service;
+    const { manifest, job } = service;
     const input = toFlat(service.input.document);
     const output = withoutProse(toFlat(service.output.document));
-    const answer = manifest.examples.find((one) => one.output !== undefined)?.output;
+    const answer = job
+      ? toAcceptedExample(job.manifest, baseUrl)
+      : manifest.examples.find(({ output }) => output !== undefined)?.output;
     const example = (manifest.examples[0]?.input ?? {}) as Json;
     const lean = [
       toBazaar(toInfo(service, { input: toLean(input), example })),

@@ -1,6 +1,6 @@
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
-import { EXAMPLE_JOB_ID, toStatusId, toStatusPath } from "../../core/set/job-manifests.ts";
+import { toAcceptedExample, toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { toFileSchema } from "../schema/file.ts";
@@ -144,9 +144,8 @@ function withoutNull(field: Json): Json {
 
 /** The examples of the answers: the examples' outputs; for a job service, an accepted job. */
 function toShown({ manifest: { examples }, job }: Service, baseUrl: string): readonly unknown[] {
-  if (!job) return examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
-  const status_url = baseUrl + toStatusPath(job.manifest, EXAMPLE_JOB_ID);
-  return [{ job_id: EXAMPLE_JOB_ID, status: "accepted", status_url, eta_seconds: job.manifest.eta_seconds }];
+  if (job) return [toAcceptedExample(job.manifest, baseUrl)];
+  return examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
 }
 
 /** The schema of a service's answers, and examples of them. */

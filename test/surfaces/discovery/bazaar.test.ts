@@ -59,6 +59,17 @@ describe("the bazaar extension", () => {
     expect(JSON.stringify(example)).not.to.match(/\$ref|description/);
   });
 
+  it("has an example of each answer, also of the one that accepts a job", async () => {
+    const { services, offers } = await showSet(ROOT);
+    for (const service of services.filter(({ manifest }) => manifest.price !== undefined)) {
+      const { required } = offers.challenge(service, BASE_URL + service.path);
+      const { info, schema } = (required as Loose).extensions.bazaar;
+      expect(info.output, service.manifest.id).to.have.property("example");
+      const ajv = new Ajv2020({ validateFormats: false });
+      expect(ajv.validate(schema, info), service.manifest.id).to.equal(true);
+    }
+  });
+
   it("says what stands in the path", () => {
     const { info, schema, routeTemplate } = http("essay");
     expect(routeTemplate).to.equal("/v1/essays/:language");
