@@ -2,10 +2,8 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
 import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
-import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
 import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
-import { type CallCounters, countCalls } from "../../../runtime/core/payments/count-calls.ts";
-import type { Service } from "../../../runtime/core/service.ts";
+import type { CallCounters } from "../../../runtime/core/payments/count-calls.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { inCall, noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
@@ -118,22 +116,6 @@ describe("the book of a shop", () => {
     await eventually(() => counted.some(({ what }) => what === "left"));
     expect(counted.filter(({ what }) => /^failed|^result/.test(what))).to.deep.equal([]);
     expect(refused).to.deep.equal([]);
-  });
-
-  it("knows that a buyer had gone when the answer was ready", async () => {
-    await open();
-    const service = { manifest: { id: "roll", price: "0.001" } } as Service;
-    const leaving = new AbortController();
-    const settle = async (_: Service, { course }: Invocation): Promise<Outcome> => {
-      if (course) course.sale = "sale_1";
-      leaving.abort();
-      return { kind: "result", output: {} };
-    };
-    const call = countCalls(settle, { ...counters, services: [service], clock: { now: () => 1 } });
-    const read = async () => ({ value: {}, from: "body" as const });
-    await call(service, { id: "1", input: read, payment: {}, resource: "", signal: leaving.signal });
-    expect(answered).to.deep.equal(["gone"]);
-    expect(counted.map(({ what }) => what)).to.deep.equal(["attempt", "result", "gone"]);
   });
 
   it("counts what handlers read from caches for their calls, whether they pay first or last", async () => {
