@@ -157,12 +157,11 @@ describe("a token's price", () => {
   });
 
   it("reaches those who still wait when the first who asked has left", async () => {
-    replayAlways(API, MARKETS, ["success"]);
-    const ask = await start();
     const leaving = new AbortController();
+    replayAlways(API, MARKETS, ["success"], () => leaving.abort(new Error("gone"))); // Both wait by then.
+    const ask = await start();
     const first = ask({ symbol: "ETH" }, { signal: leaving.signal }).catch((error: unknown) => error);
     const second = ask({ symbol: "ETH" });
-    leaving.abort(new Error("gone"));
     expect(await first).to.include({ message: "gone" });
     expect(await second).to.include({ name: "Ethereum" });
   });
