@@ -1,5 +1,5 @@
 import { type Duplex, pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
 import { followRedirects, type Hop } from "../http/redirects.ts";
@@ -112,15 +112,23 @@ function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
   return { status: statusCode, headers: { get }, body: isEmpty ? body : decompress(body, get("content-encoding")) };
 }
 
-const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  br: createBrotliDecompress,
-  deflate: createInflate,
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-};
+/** Also those that are not asked for: some servers send what they have. */
+const DECODERS = new Map<string, () => Duplex>([
+  ["br", createBrotliDecompress],
+  ["deflate", createInflate],
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["zstd", createZstdDecompress],
+]);
+const MOST_DECODERS = 3;
 
-/** Decompresses on demand: a reader that stops causes at most one chunk too many. */
+/**
+ * Decompresses on demand: a reader that stops causes at most one chunk too many. The last coding was applied last
+ * (RFC 9110, section 8.4); unknown words, such as the `aws-chunked` of some stores, are skipped.
+ */
 function decompress(body: Readable, encoding: string | null): Readable {
-  const decoder = DECODERS[encoding?.trim().toLowerCase() ?? ""]?.();
-  return decoder ? pipeline(body, decoder, () => {}) : body; // The reader gets every failure from the last stream.
+  const codings = (encoding ?? "").toLowerCase().split(",").reverse();
+  const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
+  // The reader gets every failure from the last stream.
+  return decoders.reduce<Readable>((from, open) => pipeline(from, open(), () => {}), body);
 }

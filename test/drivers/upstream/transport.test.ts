@@ -1,5 +1,13 @@
 import { pipeline, Readable } from "node:stream";
-import { constants, createBrotliCompress, createDeflate, createGzip, gzipSync } from "node:zlib";
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createDeflate,
+  createGzip,
+  createZstdCompress,
+  gzipSync,
+} from "node:zlib";
 import { expect } from "chai";
 import nock from "nock";
 import { problemOf } from "../../plugins/host.ts";
@@ -56,6 +64,7 @@ describe("the way to upstreams", () => {
     deflate: createDeflate,
     gzip: createGzip,
     "X-GZip": createGzip,
+    zstd: createZstdCompress,
   })) {
     const send =
       (content: Iterable<string>): Line =>
@@ -83,6 +92,12 @@ describe("the way to upstreams", () => {
       expect(bench.source.asked).to.have.length(1);
     });
   }
+
+  it("understands encodings upon each other, whatever else is said there", async () => {
+    const body = brotliCompressSync(gzipSync("text"));
+    bench.source.script({ headers: { "content-encoding": "gzip, aws-chunked, br" }, body });
+    expect((await get()).text).to.equal("text");
+  });
 
   it("asks again when a compressed body was cut short", async () => {
     const whole = gzipSync("text, ".repeat(1000));
