@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
-import { isObject, tryParseJson } from "../../core/json.ts";
+import { isDeep, isObject, tryParseJson } from "../../core/json.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
@@ -56,16 +56,20 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The signed data that challenges and receipts also hold unsigned. */
 const SHOWN = ["scheme", "network", "asset", "payTo", "amount", "payer", "transaction", "resourceUrl"] as const;
 
-/**
- * Every signed offer and receipt in a document.
- * @param holder the innermost object with `extensions` around the value: a challenge, or a receipt
- */
-function findProofs(value: unknown, holder: JsonObject = {}): Proof[] {
-  if (!isObject(value) && !Array.isArray(value)) return [];
-  const jws = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
-  const around = isObject(value) && isObject(value.extensions) ? value : holder;
-  const own = jws === undefined || !isObject(value) ? [] : [{ jws, beside: toBeside(value, holder) }];
-  return [...own, ...Object.values(value).flatMap((part) => findProofs(part, around))];
+/** Every signed offer and receipt in a document, however deep it is. */
+function findProofs(document: unknown): Proof[] {
+  const found: Proof[] = [];
+  /** Each with the innermost object with `extensions` around it: a challenge, or a receipt. */
+  const open: (readonly [value: unknown, holder: JsonObject])[] = [[document, {}]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, holder] = next;
+    if (!isObject(value) && !Array.isArray(value)) continue;
+    const jws = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
+    if (jws !== undefined && isObject(value)) found.push({ jws, beside: toBeside(value, holder) });
+    const around = isObject(value) && isObject(value.extensions) ? value : holder;
+    for (const part of Object.values(value).reverse()) open.push([part, around]);
+  }
+  return found;
 }
 
 function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): JsonObject {
@@ -92,7 +96,7 @@ async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdi
     const key = await importJWK(await findKey(kid, signal), "EdDSA");
     const { payload } = await compactVerify(jws, key, { algorithms: ["EdDSA"] });
     const said: unknown = JSON.parse(Buffer.from(payload).toString());
-    if (!isObject(said)) throw new Error("what was signed is no JSON object");
+    if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
     const seller = sellerOf(kid);
     const sold = URL.parse(String(said.resourceUrl));
     const isOwn = sold?.host === seller.host && sold.pathname.startsWith(`${seller.path}/`);

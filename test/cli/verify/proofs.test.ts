@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ describe("what a sandbox signs", () => {
   const buyer = (): string => sandbox.description.buyer.evm.address;
   const challenge = async (): Promise<PaymentRequired> =>
     (await (await fetch(`${sandbox.url}/v1/roll`, { method: "POST" })).json()) as PaymentRequired;
-  const verify = async (value: unknown): Promise<{ code: number; out: string }> => {
+  const verify = async (value: unknown, asJson = false): Promise<{ code: number; out: string }> => {
     const file = join(folder, "proof.json");
     writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value));
     const out: string[] = [];
@@ -52,7 +52,7 @@ describe("what a sandbox signs", () => {
       err: () => {},
       signal: new AbortController().signal,
     };
-    return { code: await runVerify({ file, json: false }, terminal), out: out.join("\n") };
+    return { code: await runVerify({ file, json: asJson }, terminal), out: out.join("\n") };
   };
 
   it("are offers, one for each in the challenge, which the official package verifies", async () => {
@@ -119,6 +119,9 @@ describe("what a sandbox signs", () => {
     expect([code, out]).to.satisfy(([one, text]: [number, string]) => one === 0 && /^valid receipt: 0x/.test(text));
     const { out: offers } = await verify(await challenge());
     expect(offers.match(/^valid offer: /gm)).to.have.length(3);
+    expect((await verify(`${"[".repeat(50_000)}${report}${"]".repeat(50_000)}`)).out, "within many lists").to.equal(
+      out,
+    );
     const header = (await pay(`${sandbox.url}/v1/roll`, json(ROLL))).headers.get("payment-response") as string;
     expect((await verify(header)).code).to.equal(0);
 
@@ -161,18 +164,37 @@ describe("what a sandbox signs", () => {
     }
   });
 
-  it("is read also from a seller whose offers have no end", async () => {
-    const { publicKey, privateKey } = await generateKeyPair("EdDSA");
-    const seller = createServer((_, answer) => void answer.end(JSON.stringify(did)));
-    await once(seller.listen(0, "127.0.0.1"), "listening");
-    const { port } = seller.address() as AddressInfo;
-    const kid = `did:web:127.0.0.1%3A${port}#key`;
-    const did = { verificationMethod: [{ id: kid, publicKeyJwk: await exportJWK(publicKey) }] };
-    const terms = { network: "n", asset: "a", payTo: "p", amount: "1", resourceUrl: `http://127.0.0.1:${port}/x` };
-    const signing = new CompactSign(Buffer.from(JSON.stringify(terms))).setProtectedHeader({ alg: "EdDSA", kid });
-    const { code, out } = await verify({ format: "jws", signature: await signing.sign(privateKey) });
-    expect([code, out]).to.deep.equal([0, `valid offer: 1 of a on n to p buys ${terms.resourceUrl}; signed by ${kid}`]);
-    seller.close();
+  describe("of another seller,", () => {
+    let seller: Server;
+    let origin: string;
+    let sign: (said: string) => Promise<object>;
+    beforeEach(async () => {
+      const { publicKey, privateKey } = await generateKeyPair("EdDSA");
+      seller = createServer((_, answer) => void answer.end(JSON.stringify(did)));
+      await once(seller.listen(0, "127.0.0.1"), "listening");
+      const { port } = seller.address() as AddressInfo;
+      const kid = `did:web:127.0.0.1%3A${port}#key`;
+      const did = { verificationMethod: [{ id: kid, publicKeyJwk: await exportJWK(publicKey) }] };
+      origin = `http://127.0.0.1:${port}`;
+      sign = async (said) => {
+        const signing = new CompactSign(Buffer.from(said)).setProtectedHeader({ alg: "EdDSA", kid });
+        return { format: "jws", signature: await signing.sign(privateKey) };
+      };
+    });
+    afterEach(() => seller.close());
+
+    it("are offers without an end, too", async () => {
+      const terms = { network: "n", asset: "a", payTo: "p", amount: "1", resourceUrl: `${origin}/x` };
+      const { code, out } = await verify(await sign(JSON.stringify(terms)));
+      expect(code, out).to.equal(0);
+      expect(out).to.match(new RegExp(`^valid offer: 1 of a on n to p buys ${origin}/x; signed by did:web:`));
+    });
+
+    it("are not valid where they are too deep to be shown", async () => {
+      const said = `{"resourceUrl":"${origin}/x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+      const { code, out } = await verify(await sign(said), true);
+      expect([code, JSON.parse(out)[0].error]).to.deep.equal([1, "what was signed is no JSON object, or is too deep"]);
+    });
   });
 
   it("names what a wallet has bought, for payphone purchases", async () => {
