@@ -142,6 +142,22 @@ describe("an imported operation", () => {
     expect((await importAll(await openShop(), document)).report).to.include("a bearer token");
   });
 
+  it("says which operations ask for other credentials, and sends those of one that is imported alone", async () => {
+    const dir = await openShop();
+    const operations = { mine: {}, ours: { security: [{ app: [] }] }, all: { security: [] } };
+    const document = await writeDocument(dir, operations, { security: [{ login: [] }] });
+    const note = "other credentials than those that are sent: shelf_ours; where these can be sent";
+    expect((await importAll(dir, document)).report)
+      .to.include("a bearer token")
+      .and.include(note);
+    const alone = { upstream: "apps", selection: { names: ["ours"], tags: [], all: false } };
+    const { report } = await importAll(dir, document, alone);
+    expect(report)
+      .to.include("set APPS_KEY")
+      .and.include("sent in the header x-app")
+      .and.not.include("other credentials");
+  });
+
   it("says of a credential that is made anew for each request that it cannot be sent", async () => {
     const dir = await openShop();
     const document = await writeDocument(dir, { mine: { security: [{ proven: [] }] } });

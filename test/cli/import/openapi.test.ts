@@ -144,6 +144,7 @@ examples:
     "pets.json": ["pets_add_pet", "pets_list_pets", "pets_remove_pet", "pets_rename_pet"],
     "people.yaml": ["people_save_person"],
     "rates.yaml": ["rates_create_alert", "rates_get_rates", "rates_list_currencies"],
+    "shared-bodies.json": ["shared_save", "shared_send"],
     "secured.yaml": ["secured_me", "secured_other"],
     "split/api.yaml": ["split_pets"],
     "trees.yaml": ["trees_leaf", "trees_pair", "trees_plant"],
@@ -190,6 +191,22 @@ examples:
     const why = "its reference #/components/schemas/None leads nowhere";
     expect(said.slice(0, 3)).to.deep.equal([`one: ${why}`, `two: ${why}`, `many: ${why}`]);
     expect(said[3]).to.match(/^long: its output cannot be checked/);
+  });
+
+  it("takes bodies that operations of version 2.0 share, also when they stand beneath the operations", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("shared-bodies.json"));
+    expect((await manifestOf(dir, "shared_save")).proxy).to.deep.equal({
+      upstream: "shared",
+      request: "PUT /books",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: "input",
+    });
+    expect((await manifestOf(dir, "shared_send")).proxy).to.deep.include({
+      query: { shelf: "{shelf}" },
+      encoding: "multipart",
+      files: ["cover"],
+    });
   });
 
   it("says of everything that it leaves out why", async () => {

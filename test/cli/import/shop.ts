@@ -30,6 +30,7 @@ const SCHEMES = {
 export async function writeDocument(
   dir: string,
   operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>,
+  more: object = {},
 ): Promise<string> {
   const paths = Object.fromEntries(
     Object.entries(operations).map(([operationId, { method = "get", ...own }]) => [
@@ -44,6 +45,7 @@ export async function writeDocument(
     servers,
     paths,
     components: { securitySchemes: SCHEMES },
+    ...more,
   };
   await writeFile(join(dir, "api.json"), JSON.stringify(document));
   return join(dir, "api.json");

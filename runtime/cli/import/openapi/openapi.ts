@@ -62,6 +62,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     offered: [...ids.values()],
     notes: [
       ...upstreams.notes,
+      ...toOtherCredentialsNote(kept, upstreams),
       ...kept.flatMap(({ parts }) => parts.request.notes),
       ...toClashNotes(upstream, ids, chosen),
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
@@ -126,6 +127,14 @@ function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly 
   if (answer.body.kind !== "json") return [];
   const wrap = (proxy as { answer?: { wrap?: string } }).answer?.wrap;
   return wrap === undefined ? answer.body.examples : answer.body.examples.map((value) => ({ [wrap]: value }));
+}
+
+function toOtherCredentialsNote(drafts: readonly Draft[], { asksForOthers }: UpstreamBook): string[] {
+  const others = drafts.filter(({ parts }) => asksForOthers(parts.operation.security));
+  if (others.length === 0) return [];
+  return [
+    `the API asks for other credentials than those that are sent: ${toIdList(others.map(({ parts }) => parts.id))}; where these can be sent, import such operations alone, with an --upstream of their own`,
+  ];
 }
 
 function toPostNote(drafts: readonly Draft[]): string[] {

@@ -21,7 +21,8 @@ export interface Operation {
   readonly security: unknown;
 }
 
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+/** The keys of a path that are operations. */
+export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /** Every operation of a document, in its order (OpenAPI 3.1, section 4.8.9). */
 export function listOperations(document: JsonObject, pointers: Pointers): readonly Operation[] {
@@ -59,12 +60,15 @@ function toOperation(
 }
 
 /**
- * Merges parameters; of two with the same place and name, the last one counts. An unreadable one has no name, and is
- * refused later.
+ * Merges parameters; of two with the same place and name, the last one counts. An unreadable one stays a reference, and
+ * is refused later.
  */
-function mergeParameters(shared: unknown, own: unknown, pointers: Pointers): readonly JsonObject[] {
+export function mergeParameters(shared: unknown, own: unknown, pointers: Pointers): readonly JsonObject[] {
   const all = [shared, own].flatMap((list) => (Array.isArray(list) ? list : []));
-  const read = all.map((parameter) => pointers.tryObject(parameter));
+  const read = all.map((parameter): JsonObject => {
+    const found = pointers.tryObject(parameter);
+    return found.in === undefined && isObject(parameter) ? parameter : found;
+  });
   return [...new Map(read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()];
 }
 

@@ -2,6 +2,8 @@ import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Problem } from "../../../api/problem.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { METHODS, mergeParameters } from "./operations.ts";
+import { createPointers } from "./pointers.ts";
 import { parseText, readLocal, readRemote } from "./read-text.ts";
 
 /** An OpenAPI document. */
@@ -79,8 +81,27 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
 async function toVersion3(document: JsonObject, location: string): Promise<JsonObject> {
   const { upgrade } = await import("@scalar/openapi-upgrader");
   try {
-    return upgrade(document as never, "3.0") as unknown as JsonObject;
+    return upgrade(withOwnParameters(document) as never, "3.0") as unknown as JsonObject;
   } catch (error) {
     throw new Problem("bad-request", `${location} cannot be converted to OpenAPI 3: ${(error as Error).message}`);
   }
+}
+
+/**
+ * Gives each operation all of its parameters, without references: the conversion leaves a referenced body among the
+ * parameters, and gives a path's body only to the operations that stand after it.
+ */
+function withOwnParameters(document: JsonObject): JsonObject {
+  const pointers = createPointers(document);
+  const toOwn = (item: unknown): unknown => {
+    if (!isObject(item)) return item;
+    const { parameters, ...rest } = item;
+    const methods = Object.entries(rest).map(([key, own]) => {
+      const isMethod = METHODS.includes(key) && isObject(own);
+      return [key, isMethod ? { ...own, parameters: mergeParameters(parameters, own.parameters, pointers) } : own];
+    });
+    return Object.fromEntries(methods);
+  };
+  const paths = Object.entries(isObject(document.paths) ? document.paths : {});
+  return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path, toOwn(item)])) };
 }

@@ -10,6 +10,8 @@ export interface UpstreamBook {
   of(servers: unknown): UpstreamEntry;
   /** Whether the upstream's key fills this parameter. */
   isCredential(place: string, name: string): boolean;
+  /** Whether an operation asks for a credential, and none that is sent will do. @param own the operation's `security`. */
+  asksForOthers(own: unknown): boolean;
   readonly notes: readonly string[];
 }
 
@@ -18,7 +20,7 @@ export interface UpstreamTerms {
   /** The URL of the document, to resolve relative addresses. */
   readonly url?: string | undefined;
   readonly pointers: Pointers;
-  /** The security requirements of the chosen operations, which count where the document has none of its own. */
+  /** The security requirements of the chosen operations, which count where none of them leaves it to the document. */
   readonly security: readonly unknown[];
 }
 
@@ -36,7 +38,12 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
   const info = isObject(document.info) ? document.info : {};
   const title = toTitle(String(info.title ?? ""), id);
   const notes: string[] = [];
-  const [key, ...keys] = readKeys(document, { id, pointers, notes, security });
+  const schemes = pointers.tryObject(pointers.tryObject(document.components).securitySchemes);
+  const [key, ...keys] = readKeys(document, { id, pointers, notes, security, schemes });
+  const isSent = (scheme: string): boolean => {
+    const wanted = toKey(pointers.tryObject(schemes[scheme]), "");
+    return [key, ...keys].some((one) => one && wanted && toPlace(one) === toPlace(wanted));
+  };
   const byServer = new Map<string, UpstreamEntry>();
   return {
     notes,
@@ -60,6 +67,11 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
     },
     isCredential: (place, name) =>
       [key, ...keys].some((one) => one?.place === place && one.name.toLowerCase() === name.toLowerCase()),
+    asksForOthers(own) {
+      const sets = own ?? document.security;
+      if (!key || !Array.isArray(sets) || sets.length === 0) return false;
+      return !sets.some((one) => isObject(one) && Object.keys(one).every(isSent));
+    },
   };
 }
 
@@ -90,20 +102,22 @@ interface Key {
   readonly entry: KeyManifest;
 }
 
+const toPlace = ({ place, name, entry }: Key): string => `${place} ${name.toLowerCase()} ${entry.scheme}`;
+
 interface KeyTerms {
   readonly id: string;
   readonly pointers: Pointers;
   readonly notes: string[];
   readonly security: readonly unknown[];
+  readonly schemes: JsonObject;
 }
 
 const MOST_KEYS = 5;
 
 /** All credentials of the first security requirement of the document, or of its operations, or else the first one of any scheme. */
-function readKeys(document: JsonObject, { id, pointers, notes, security }: KeyTerms): readonly Key[] {
-  const components = isObject(document.components) ? document.components : {};
-  const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};
-  const listed = Array.isArray(document.security) ? document.security : security.flat();
+function readKeys(document: JsonObject, { id, pointers, notes, security, schemes }: KeyTerms): readonly Key[] {
+  const isShared = Array.isArray(document.security) && security.includes(undefined);
+  const listed = isShared ? (document.security as unknown[]) : security.flat();
   const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one as JsonObject));
   const keysOf = (names: readonly string[]): Key[] => {
     const claim = createNames();
