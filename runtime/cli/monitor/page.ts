@@ -115,9 +115,12 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     );
   }
 
-  async function showJob(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
-    const job = await jobs.read(params.id ?? "");
-    return job && toJob(view, job);
+  /** Work that is no job has an id as well, and may be owed: its sale is shown. */
+  async function showJob(view: ShopView, { params: { id = "" } }: AdminRequest): Promise<Html | undefined> {
+    const job = await jobs.read(id);
+    if (job) return toJob(view, job);
+    const sale = view.books.find(id).find((line) => line.kind === "sale" && line.job === id);
+    return sale && toSale(view, sale.id, fateOf);
   }
 
   async function look(books: Books, { path, query }: AdminRequest): Promise<ShopView> {
