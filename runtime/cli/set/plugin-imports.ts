@@ -1,8 +1,8 @@
-import { type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
+import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
-import { versionedUrl } from "./plugin-versions.ts";
+import { formerText, versionedUrl } from "./plugin-versions.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
@@ -45,7 +45,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
   try {
     const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
-    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(found);
+    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(found, parentURL);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
     const complaint = isForeign
@@ -58,12 +58,29 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 };
 
 /** Gives each version of a file in a served directory a URL of its own, and so a module of its own. */
-function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
+function toVersioned(resolved: ResolveFnOutput, importer: string): ResolveFnOutput {
   const { url } = resolved;
   const owner = findServed(url);
   if (!owner || url.includes("?") || !/\.(?:[cm]?[jt]s|json)$/.test(url)) return resolved;
-  return { ...resolved, url: versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }) };
+  const versioned = versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }, importer);
+  if (formerText(versioned) !== undefined) readFormer();
+  return { ...resolved, url: versioned };
 }
+
+let readsFormer = false;
+
+/** Lets modules be read as they were when their plugin was loaded. Most processes never need that. */
+function readFormer(): void {
+  if (!readsFormer) registerHooks({ load });
+  readsFormer = true;
+}
+
+const load: LoadHookSync = (url, context, next) => {
+  const text = formerText(url);
+  if (text === undefined) return next(url, context);
+  const format = context.format ?? (/\.m?ts\?/.test(url) ? "module-typescript" : "module"); // Without a package.json.
+  return { format, source: Buffer.from(text, "latin1"), shortCircuit: true };
+};
 
 /**
  * Excludes payphone's runtime, which payphone's own shop contains. The runtime must exist only once, because two copies

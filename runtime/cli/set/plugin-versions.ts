@@ -9,24 +9,32 @@ import { pathToFileURL } from "node:url";
  * digest of everything that determines the module: the file, its relative imports, and the data files beside it. After
  * a change, only the changed file and the files that import it become new modules. A copy of the shop shares the modules
  * of the folder, and the other way round, while the files there are the same: a plugin may read them by its own URL.
+ * @param importer the URL of the module that imports the file
  */
-export function versionedUrl(file: string, { root, home }: PluginPlace): string {
-  const version = versionOf(file, root);
+export function versionedUrl(file: string, { root, home }: PluginPlace, importer = ""): string {
+  const read = late.get(importer) ?? reading ?? createReading();
+  const version = versionOf(file, root, read);
   const key = `${home} ${relative(root, file)}?v=${version}`;
-  const url = `${pathToFileURL(file).href}?v=${version}`;
+  const own = `${pathToFileURL(file).href}?v=${version}`;
   const known = imported.get(key);
-  if (known && known.url !== url && versionOf(known.file, known.root) === version) return note(known.url);
-  if (known?.url !== url) delete createRequire(file).cache[file]; // Node keeps CommonJS modules by their paths.
-  imported.set(key, { url, file, root });
-  return note(url);
+  const isShared = known && known.url !== own && versionOf(known.file, known.root) === version;
+  const plain = isShared ? known.url : own;
+  if (known?.url !== plain) {
+    delete createRequire(file).cache[file]; // Node keeps CommonJS modules by their paths.
+    imported.set(key, { url: plain, file, root });
+  }
+  reading?.urls.add(plain);
+  const failures = failed.get(plain);
+  const url = failures === undefined ? plain : `${plain}.${failures}`;
+  const piece = read.pieces.get(file);
+  if (piece?.importsLate || late.has(importer)) late.set(url, read);
+  if (read !== reading && piece?.text !== undefined && readPiece(file).digest !== piece.digest)
+    former.set(url, piece.text);
+  return url;
 }
 
-/** The URL under which the module is imported now. */
-function note(url: string): string {
-  reading?.urls.add(url);
-  const failures = failed.get(url);
-  return failures === undefined ? url : `${url}.${failures}`;
-}
+/** The text of a module whose file has changed since its plugin was loaded. */
+export const formerText = (url: string): string | undefined => former.get(url);
 
 /** The place of a plugin's file. */
 export interface PluginPlace {
@@ -50,7 +58,7 @@ export function noteFailure(url: string): void {
  * the meantime are noticed by the next load.
  */
 export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
-  const own: Reading = { pieces: new Map(), folders: new Map(), urls: new Set() };
+  const own = createReading();
   // When two loads overlap, the earlier one may use files that the later one has read, never the reverse.
   reading = own;
   try {
@@ -67,9 +75,13 @@ export const countModules = (): number => imported.size;
 /** By path and version. */
 const imported = new Map<string, { readonly url: string; readonly file: string; readonly root: string }>();
 const failed = new Map<string, number>();
+/** What was read with the modules that import others while they run. Saved edits must not reach them. By URL. */
+const late = new Map<string, Reading>();
+const former = new Map<string, string>();
 
 /** Matches relative imports and imports by the names in the package's `imports`. A false match does no harm. */
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
+const LATE = /\bimport\s*\(\s*["'](?:\.{1,2}\/|#)/;
 /** A plugin's own folder, or that of plugins of one file each. */
 const PLACE = /^plugins(?:\/[^/]+)?(?=\/)/;
 const CODE = /\.[cm]?[jt]s$/;
@@ -80,6 +92,9 @@ interface Piece {
   readonly digest: string;
   /** The files of its own directory that it imports. */
   readonly imports: readonly string[];
+  readonly importsLate: boolean;
+  /** Of code, each byte as one character. */
+  readonly text?: string;
 }
 
 /** What one load of plugins has read, and the modules whose URLs depend on that. */
@@ -91,16 +106,17 @@ interface Reading {
 }
 let reading: Reading | undefined;
 
+const createReading = (): Reading => ({ pieces: new Map(), folders: new Map(), urls: new Set() });
+
 /** These plugin files and all files of their own shop that they import. */
 export function importedBy(files: readonly string[]): readonly string[] {
   return [...closureOf(files, new Map())];
 }
 
-function versionOf(file: string, root: string): string {
+function versionOf(file: string, root: string, { pieces, folders } = reading ?? createReading()): string {
   const hash = createHash("sha256");
-  const pieces = reading?.pieces ?? new Map<string, Piece>();
   const files = closureOf([file], pieces);
-  for (const name of new Set([...files, ...dataBeside(files, root)].sort()))
+  for (const name of new Set([...files, ...dataBeside(files, root, folders)].sort()))
     hash.update(JSON.stringify([relative(root, name), remember(pieces, name, readPiece).digest]));
   return hash.digest("hex").slice(0, DIGITS);
 }
@@ -114,10 +130,13 @@ function closureOf(files: readonly string[], pieces: Map<string, Piece>, known =
 
 function readPiece(file: string): Piece {
   const text = read(file);
-  const specifiers = CODE.test(file) ? [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier) : [];
+  const isCode = CODE.test(file);
+  const specifiers = isCode ? [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier) : [];
   return {
     digest: createHash("sha256").update(text).digest("base64"),
     imports: specifiers.flatMap((specifier) => locate(file, specifier) ?? []),
+    importsLate: isCode && LATE.test(text),
+    ...(isCode && { text }),
   };
 }
 
@@ -146,10 +165,10 @@ function locate(file: string, specifier: string): string | undefined {
  * The data files that plugins may read, such as tables and texts: in the folder of a plugin, or beside a plugin that is
  * one file.
  */
-function dataBeside(files: ReadonlySet<string>, root: string): readonly string[] {
+function dataBeside(files: ReadonlySet<string>, root: string, known: Reading["folders"]): readonly string[] {
   const places = [...files].flatMap((file) => PLACE.exec(toSlashes(relative(root, file)))?.[0] ?? []);
   const folders = new Set(places.map((place) => join(root, place)));
-  return [...folders].flatMap((folder) => remember(reading?.folders ?? new Map(), folder, listData));
+  return [...folders].flatMap((folder) => remember(known, folder, listData));
 }
 
 /** Beside plugins of one file each, the folders of other plugins are left out. */

@@ -33,20 +33,36 @@ const dataOf = (folder: string, rate: string): Files => ({
   [`${folder}/table.json`]: JSON.stringify({ rate }),
   [`${folder}/text.txt`]: rate,
 });
-/** One plugin that is a file, and one that is a folder. */
+/** A plugin that imports its code while it works. */
+const LATE = `import { definePlugin } from "#plugin";
+
+export default definePlugin("late", () => ({
+  async toss() {
+    const { late } = await import("../lib/late.ts");
+    return { sides: [], data: late() };
+  },
+}));
+`;
+const toManifest = (id: string): string =>
+  (TOSS["manifests/toss.yaml"] as string)
+    .replace(/^id: toss/, `id: ${id}`)
+    .replace("/v1/toss", `/v1/${id}`)
+    .replace("toss.toss", `${id}.toss`);
+/** Plugins that are a file and a folder, and one that imports its code late. */
 const shop = (rate: string): Files => ({
   ...edit(TOSS, "schemas/TossResponse.json", '"required"', '"additionalProperties": true, "required"'),
-  "manifests/flip.yaml": (TOSS["manifests/toss.yaml"] as string)
-    .replace(/^id: toss/, "id: flip")
-    .replace("/v1/toss", "/v1/flip")
-    .replace("toss.toss", "flip.toss"),
+  "manifests/flip.yaml": toManifest("flip"),
+  "manifests/late.yaml": toManifest("late"),
+  "plugins/late.ts": LATE,
+  "lib/late.ts": `import { rate } from "./later.ts";\nexport const late = (): string[] => Array(5).fill(rate);\n`,
+  "lib/later.ts": `export const rate: string = "${rate}";\n`,
   "plugins/toss.ts": plugin("toss", "./tables"),
   "plugins/flip/index.ts": plugin("flip", "."),
   ...dataOf("plugins/tables", rate),
   ...dataOf("plugins/flip", rate),
 });
 
-describe("the data of plugins", function () {
+describe("the data and the imports of plugins", function () {
   this.timeout(180_000);
   const state = createDataDir();
   let sandbox: TestSandbox;
@@ -63,9 +79,9 @@ describe("the data of plugins", function () {
     await removeDirectories();
   });
 
-  async function expectSold(rate: string): Promise<void> {
+  async function expectSold(rate: string, services = ["toss", "flip", "late"]): Promise<void> {
     const pay = await stockFetch(sandbox, "base");
-    for (const service of ["toss", "flip"]) {
+    for (const service of services) {
       const answer = await pay(`${seller.url}/v1/${service}`, json({}));
       expect(((await answer.json()) as { data: string[] }).data, service).to.deep.equal(Array(5).fill(rate));
     }
@@ -76,9 +92,12 @@ describe("the data of plugins", function () {
   };
 
   it("change when the shop's folder is applied, and are those of before after a rollback", async () => {
+    await expectSold("old", ["toss", "flip"]);
+    await writeFiles(dir, shop("new"));
+    await expectSold("old"); // The first call of `late` imports what its file was when the shop was started.
+    await writeFiles(dir, shop("newer"));
     await expectSold("old");
     await writeFiles(dir, shop("new"));
-    await expectSold("old");
     await type("apply");
     await expectSold("new");
     await type("rollback");
