@@ -59,7 +59,7 @@ const ENVELOPE_BYTES = 16_384;
 
 /** The largest body of a door to these services. */
 export const toDoorBytes = (services: readonly Service[]): number =>
-  ENVELOPE_BYTES + Math.max(...services.map(({ bodyBytes }) => bodyBytes));
+  ENVELOPE_BYTES + Math.max(0, ...services.map(({ bodyBytes }) => bodyBytes));
 
 /**
  * Keeps a service from getting a larger input by message than by its own route. @throws Problem `payload-too-large`.

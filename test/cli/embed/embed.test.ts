@@ -163,6 +163,25 @@ describe("openPayphone", () => {
     data.remove();
   });
 
+  it("starts with nothing to sell, and says so at every door", async () => {
+    const data = createDataDir();
+    const site = TOSS["manifests/_site.yaml"] as string;
+    const host = await listen(createServer((request, response) => shop.listener(request, response)));
+    const env = { ...sandbox.env, PUBLIC_BASE_URL: host.origin, PAYPHONE_DATA_DIR: data.path, LOG_LEVEL: "error" };
+    const shop = openPayphone({ dir: await makeDirectory({ "manifests/_site.yaml": site }), env });
+    await shop.start();
+    const ask = async (path: string, init?: RequestInit): Promise<string> =>
+      (await fetch(host.origin + path, init)).text();
+    expect(JSON.parse(await ask("/")).services).to.deep.equal([]);
+    expect(JSON.parse(await ask("/openapi.json")).paths).not.to.have.property("/v1/toss");
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    expect(await ask("/mcp", json(list))).to.include('"tools":[]');
+    const get = { jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } };
+    expect(JSON.parse(await ask("/v1/a2a", json(get))).error).to.deep.include({ code: -32001 });
+    await Promise.all([shop.close(), host.close()]);
+    data.remove();
+  });
+
   it("closes once, however often it is told so, and starts again only when it has closed", async () => {
     const data = createDataDir();
     const env = {
