@@ -8,5 +8,5 @@ export type Draft = SourceFile<Partial<Manifest>>;
 export type SiteDraft = SourceFile<Partial<SiteManifest>>;
 
 /** Whether the value of a key is faulty, so that its contents are unknown. */
-export const isFaulty = ({ data }: SiteDraft, key: keyof SiteManifest): boolean =>
+export const isFaulty = <Data extends object>({ data }: SourceFile<Data>, key: keyof Data): boolean =>
   Object.hasOwn(data, key) && data[key] === undefined;

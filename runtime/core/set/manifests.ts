@@ -45,6 +45,7 @@ function checkCharge(draft: Draft): Fault[] {
   const fail = (key: "charge" | "hints", complaint: string): Fault[] => [
     faultAt(draft, [key], "bad-charge", complaint),
   ];
+  if (isFaulty(draft, "price") || isFaulty(draft, "charge")) return [];
   if (charge && price === undefined)
     return fail("charge", "a free service charges nobody: leave it out, or name a price");
   if (charge && job) return fail("charge", "a job is always paid first: leave it out");
@@ -64,7 +65,7 @@ function checkSignIn(draft: Draft): Fault[] {
   if (needsSignIn && price !== undefined)
     return fail("sign_in", "a service with a price is paid for: leave one of them out");
   if (needsSignIn && job) return fail("sign_in", "a job's status is told to everybody who knows its id: leave it out");
-  if (!free) return [];
+  if (!free || isFaulty(draft, "price")) return [];
   if (price === undefined) return fail("free", "a service without a price is free for everybody: leave it out");
   if (job) return fail("free", "jobs are always paid for: leave it out");
   return charge === "first"
