@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
+import { watchExit } from "../set/watch-exit.ts";
 import { shopOption } from "./directory.ts";
 
 /** The commands for a set that sell nothing: `check`, `types`, `record` and `test`. */
@@ -109,22 +110,10 @@ function addTest(program: Command): void {
     .addHelpText("after", TEST_HELP)
     .action(async (services: string[], { dir: given }: { dir?: string }) => {
       const dir = toShop(given);
-      using _watch = watchExit();
       const { runTest } = await import("../contract/run.ts");
       const haveComeTrue = await runTest({ dir, services, env: loadEnv(), print: (line) => console.log(line) });
       end(haveComeTrue ? EXIT.ok : EXIT.failed);
     });
-}
-
-/** Until it is disposed of, a plugin that ends the process makes the command fail, also with exit code 0. */
-function watchExit(): Disposable {
-  const fail = (code: number): void => {
-    if (code !== EXIT.ok) return;
-    console.error("payphone: a plugin has ended the process before everything was done");
-    process.exitCode = EXIT.failed;
-  };
-  process.once("exit", fail);
-  return { [Symbol.dispose]: () => process.off("exit", fail) };
 }
 
 /**

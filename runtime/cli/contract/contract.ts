@@ -8,6 +8,7 @@ import { loadEnv } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
+import { watchExit } from "../set/watch-exit.ts";
 import type { ContractExample } from "./example.ts";
 import { callService, listExamples, runExample } from "./examples.ts";
 import { openWorld, type World } from "./world.ts";
@@ -57,8 +58,11 @@ export async function openShop({ dir = findShop(), env = loadEnv() }: TestShopOp
     });
   const here = open(0, "http://127.0.0.1:4021");
   const elsewhere = open(AHEAD_MS, "https://elsewhere.example");
-  const callIn = (world: () => Promise<World>) => async (service: string, input: unknown) =>
-    callService(await world(), service, input);
+  const callIn = (world: () => Promise<World>) => async (service: string, input: unknown) => {
+    using _watch = watchExit();
+    return await callService(await world(), service, input);
+  };
+  using _watch = watchExit();
   await here();
   return {
     examples: listExamples(set.manifests),

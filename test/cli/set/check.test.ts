@@ -11,6 +11,7 @@ import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/ser
 import { freezeTime } from "../../support/frozen-time.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+const CONTRACT = join(import.meta.dirname, "../../../runtime/cli/contract/contract.ts");
 
 describe("the check of a directory", () => {
   after(removeDirectories);
@@ -130,11 +131,20 @@ export default definePlugin("toss", () => {
       ...TOSS,
       "plugins/toss.ts": text.replace("return {", "process.exit(); return {"),
     });
-    for (const args of [
-      ["check", "--dir", atOnce],
-      ["test", "--dir", inCall],
-    ]) {
-      const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    const tests = await makeDirectory({
+      "some.test.mjs": `import { after, before, describe, it } from "node:test";
+        const { contractTests } = await import(${JSON.stringify(CONTRACT)});
+        contractTests({ describe, it, before, after, dir: process.env.SHOP });`,
+    });
+    for (const [args, SHOP] of [
+      [[LAUNCHER, "check", "--dir", atOnce]],
+      [[LAUNCHER, "test", "--dir", atOnce]],
+      [[LAUNCHER, "test", "--dir", inCall]],
+      [[join(tests, "some.test.mjs")], atOnce],
+      [[join(tests, "some.test.mjs")], inCall],
+    ] as const) {
+      const { status, stderr } = spawnSync(process.execPath, args, {
+        env: { ...process.env, SHOP },
         encoding: "utf8",
         timeout: 60_000,
       });
