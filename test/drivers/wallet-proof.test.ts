@@ -11,6 +11,8 @@ const NETWORK = "eip155:8453";
 const WALLET = "0x00000000000000000000000000000000000A11e7";
 /** A contract that answers every call with this word. */
 const says = (word: string): Hex => `0x7f${word.padEnd(64, "0")}60005260206000f3`;
+/** A precompiled contract of every EVM chain that returns its calldata. */
+const ECHO = "0x0000000000000000000000000000000000000004";
 /** A contract that loops until its gas is used up. */
 const ENDLESS: Hex = "0x5b600056";
 
@@ -48,6 +50,10 @@ describe("a wallet's proof", () => {
       said[what] = await prove(WALLET, signature);
     }
     expect(said).to.deep.equal({ takes: "contract", refuses: undefined, is: undefined, loops: undefined });
+  });
+
+  it("is no echo of the question, which begins like a yes", async () => {
+    expect(await prove(ECHO, "0x1234")).to.equal(undefined);
   });
 
   it("of a contract is not asked about without end, because asking costs the node that payments need", async () => {

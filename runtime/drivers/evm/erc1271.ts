@@ -1,4 +1,7 @@
-/** `isValidSignature` of a contract wallet (ERC-1271). */
+/**
+ * `isValidSignature` of a contract wallet (ERC-1271). Its `bytes4` is read with its padding, as USDC reads it: the
+ * address 4 answers every call with the call itself, which begins with the same four bytes.
+ */
 export const ERC1271_ABI = [
   {
     type: "function",
@@ -8,9 +11,9 @@ export const ERC1271_ABI = [
       { name: "hash", type: "bytes32" },
       { name: "signature", type: "bytes" },
     ],
-    outputs: [{ name: "magicValue", type: "bytes4" }],
+    outputs: [{ name: "magicValue", type: "bytes32" }],
   },
 ] as const;
 
 /** The return value for an accepted signature. */
-export const ERC1271_MAGIC_VALUE = "0x1626ba7e";
+export const ERC1271_MAGIC_VALUE = `0x1626ba7e${"0".repeat(56)}`;
