@@ -2,6 +2,7 @@ import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
+import { isSameToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { isPrice, toAtomic, toDecimal } from "../../core/set/price.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
@@ -73,10 +74,10 @@ export function toOffers(
 }
 
 /** Whether the entry is an `exact` payment of the rail's asset, by EIP-3009 on EVM chains. */
-function fits({ scheme, network, asset, amount, extra }: PaymentRequirements, rail: RailManifest): boolean {
-  const isAsset = isEvm(rail) ? asset.toLowerCase() === rail.asset.toLowerCase() : asset === rail.asset;
+function fits(requirements: PaymentRequirements, rail: RailManifest): boolean {
+  const { scheme, amount, extra } = requirements;
   const method = extra?.assetTransferMethod ?? "eip3009";
-  return scheme === "exact" && network === rail.network && isAsset && /^\d+$/.test(amount) && method === "eip3009";
+  return scheme === "exact" && isSameToken(requirements, rail) && /^\d+$/.test(amount) && method === "eip3009";
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject } from "../../core/json.ts";
 import { TEST_MONEY } from "../../core/rails/networks.ts";
+import { railOfToken } from "../../core/rails/tokens.ts";
 import type { Service } from "../../core/service.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -44,11 +45,11 @@ function checkResource(at: Place, { description, serviceName, tags, iconUrl }: R
 }
 
 function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteManifest): void {
-  for (const { network, asset, amount } of accepts) {
-    const rail = rails.find((one) => one.network === network && one.asset === asset);
+  for (const offer of accepts) {
+    const rail = railOfToken(rails, offer);
     if (rail?.currency !== "usd") continue;
-    const isEnough = BigInt(amount) >= toAtomic(LEAST_PRICE, rail.decimals);
-    const price = toDecimal(BigInt(amount), rail.decimals);
+    const isEnough = BigInt(offer.amount) >= toAtomic(LEAST_PRICE, rail.decimals);
+    const price = toDecimal(BigInt(offer.amount), rail.decimals);
     at.expect(isEnough, `it costs ${price} ${rail.symbol}; facilitators settle no less than ${LEAST_PRICE}`);
   }
 }

@@ -1,5 +1,6 @@
 /** What `payphone refunds` prints. */
 
+import { railOfToken } from "../../core/rails/tokens.ts";
 import type { OpenRefund } from "../../core/refunds/records.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -27,7 +28,7 @@ export interface RefundRow {
 /** One row of the list. The amount is in atomic units when no rail of the site has its token. */
 export function toRow({ id: job, service, payment, openedAt, state, reason }: OpenRefund, rails: Rails): RefundRow {
   const { network, asset, payer, transaction } = payment;
-  const rail = rails.find((one) => one.network === network && one.asset.toLowerCase() === asset.toLowerCase());
+  const rail = railOfToken(rails, payment);
   const amount = rail ? toDecimal(BigInt(payment.amount), rail.decimals) : payment.amount;
   const symbol = rail?.symbol ?? `atomic units of ${asset}`;
   const since = new Date(openedAt).toISOString();

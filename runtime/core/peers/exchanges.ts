@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import type { PaymentRecord } from "../payments/record.ts";
+import { railOfToken } from "../rails/tokens.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn, type Tariff } from "../set/price.ts";
 import type { Store } from "../store.ts";
@@ -75,7 +76,7 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
       const { network, asset, amount } = payment.accepted;
-      const rail = site.rails.find((one) => one.network === network && one.asset === asset);
+      const rail = railOfToken(site.rails, payment.accepted);
       if (!rail || amountOn(rail, exchange.price, site)?.toString() !== amount) return;
       const { transaction, payer = null } = receipt;
       const seen = { transaction, network, asset, amount, payer, observed_at: Math.floor(clock.now() / 1000) };

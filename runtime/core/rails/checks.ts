@@ -6,6 +6,7 @@ import { isEvm, type RailManifest } from "../set/manifest.ts";
 import { isExact, tiersOf, toAtomic } from "../set/price.ts";
 import { facilitatorsOf, IN_PROCESS, REMOTE } from "./facilitators.ts";
 import { explainTestnet } from "./networks.ts";
+import { isSameToken } from "./tokens.ts";
 
 /**
  * Checks the rails of a site, and the facilitators and currencies that they name.
@@ -28,11 +29,10 @@ export function checkRails(site: SiteDraft, isWhole: boolean): Fault[] {
 }
 
 function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number): Fault[] {
-  const { id, network, asset, rpc } = rails[at] as RailManifest;
-  const isSame = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase();
-  const sameId = rails.findIndex((rail) => rail.id === id);
-  const sameToken = rails.findIndex((rail) => rail.network === network && isSame(rail.asset, asset));
-  const sameNetwork = rails.findIndex((rail) => rail.network === network);
+  const own = rails[at] as RailManifest;
+  const sameId = rails.findIndex((rail) => rail.id === own.id);
+  const sameToken = rails.findIndex((rail) => isSameToken(rail, own));
+  const sameNetwork = rails.findIndex((rail) => rail.network === own.network);
   const node = rails[sameNetwork]?.rpc;
   const fail = (key: keyof RailManifest, first: number): Fault[] =>
     first === at
@@ -45,7 +45,7 @@ function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number)
             `rails[${first}] has the same ${key}${key === "asset" ? " on the same network" : ""}`,
           ),
         ];
-  if (sameNetwork < at && node !== rpc) {
+  if (sameNetwork < at && node !== own.rpc) {
     const complaint = `must be "${node}", as in rails[${sameNetwork}]: a network has one node`;
     return [
       ...fail("id", sameId),

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createLeases } from "../leases.ts";
+import { isSameToken } from "../rails/tokens.ts";
 import type { Store } from "../store.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
 import type { JobPayment } from "../x402/x402.ts";
@@ -136,8 +137,8 @@ const NO_MORE = "This site does not make refunds in this token any more";
 const tooLate = (cause: unknown): Problem =>
   new Problem("upstream-failed", "The transfer was not completed in time", { cause });
 
-const isPaidOn = (rail: RefundRail | undefined, { network, asset }: JobPayment): boolean =>
-  network === rail?.network && asset.toLowerCase() === rail.asset.toLowerCase();
+const isPaidOn = (rail: RefundRail | undefined, payment: JobPayment): boolean =>
+  rail !== undefined && isSameToken(rail, payment);
 
 const whyByHand = (rail: RefundRail | undefined, { network }: JobPayment): string =>
   `Payments ${network === rail?.network ? "in this token" : "on this network"} are paid back by hand`;

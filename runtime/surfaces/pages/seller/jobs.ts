@@ -1,4 +1,5 @@
 import type { FailedJob } from "../../../core/jobs/jobs.ts";
+import { railOfToken } from "../../../core/rails/tokens.ts";
 import type { OpenRefund } from "../../../core/refunds/records.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, html } from "../html.ts";
@@ -91,9 +92,8 @@ ${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.<
 }
 
 /** The amount paid, in the token's own unit. */
-export function toPaidAmount({ network, asset, amount }: OpenRefund["payment"], rails: ShopView["rails"]): string {
-  const rail = rails.find((each) => each.network === network && isSame(each.asset, asset));
+export function toPaidAmount(payment: OpenRefund["payment"], rails: ShopView["rails"]): string {
+  const { asset, amount } = payment;
+  const rail = railOfToken(rails, payment);
   return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} of ${asset}`;
 }
-
-const isSame = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase();
