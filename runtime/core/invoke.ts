@@ -45,7 +45,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { price, sign_in: needsSignIn } = asked.manifest;
     if (asked.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(asked);
     if (price === undefined) return needsSignIn ? members.serve(asked, invocation) : serveFree(asked, invocation);
-    if (invocation.payment === undefined) return members.giveAway(asked, invocation);
+    if (invocation.payment === undefined) return members.serve(asked, invocation);
     const payment = readPayment(invocation.payment, networks, isKnownKind);
     if (typeof payment === "string")
       return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, offered));

@@ -1,5 +1,5 @@
 import type { Clock } from "../../api/capabilities.ts";
-import type { Service } from "../service.ts";
+import type { Manifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
 import type { SignedInWallet } from "./sign-in.ts";
 
@@ -13,7 +13,7 @@ export interface FreeCalls {
    * is left. Failed calls cost the seller, too: a wallet may begin at most three times its free calls, and for the site
    * every call counts.
    */
-  take(service: Service, wallet: SignedInWallet): Promise<(() => Promise<void>) | string>;
+  take(service: string, free: FreeTerms, wallet: SignedInWallet): Promise<(() => Promise<void>) | string>;
 }
 
 export interface FreeCallsDeps {
@@ -22,6 +22,8 @@ export interface FreeCallsDeps {
   /** How many free calls all wallets together get per day, over all services. */
   readonly mostPerDay: number;
 }
+
+type FreeTerms = NonNullable<Manifest["free"]>;
 
 const PERIOD_MS = { hour: 60 * 60_000, day: 24 * 60 * 60_000 } as const;
 const BEGUN_PER_CALL = 3;
@@ -36,11 +38,9 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
   };
 
   return {
-    async take({ manifest: { id, free } }, wallet) {
-      if (!free) return "this service has no free calls";
-      const { calls, per } = free;
-      const ofWallet = countIn(`${id}:${wallet.id}`, per);
-      const begunByWallet = countIn(`${id}:${wallet.id}:begun`, per);
+    async take(service, { calls, per }, wallet) {
+      const ofWallet = countIn(`${service}:${wallet.id}`, per);
+      const begunByWallet = countIn(`${service}:${wallet.id}:begun`, per);
       const giveBack = async (): Promise<void> => void (await ofWallet(-1));
       if ((await ofWallet(1)) > calls) {
         await giveBack();

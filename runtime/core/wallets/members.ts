@@ -8,10 +8,11 @@ import type { SignedInWallet, SignIns } from "./sign-in.ts";
 
 /** Serves calls of wallets that sign in instead of paying. */
 export interface Members {
-  /** A call of a service with `sign_in` and without a price. @throws Problem as every call. */
+  /**
+   * A call without a payment: of a service with `sign_in`, one of the wallet's free calls, or else the challenge.
+   * @throws Problem as every call.
+   */
   serve(service: Service, invocation: Invocation): Promise<Outcome>;
-  /** A call without a payment of a priced service: one of the wallet's free calls, or the challenge. */
-  giveAway(service: Service, invocation: Invocation): Promise<Outcome>;
 }
 
 export interface MembersDeps {
@@ -29,20 +30,14 @@ export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps
 
   return {
     async serve(service, invocation) {
-      if (invocation.signIn === undefined) return challenge(service, invocation);
+      const { id, free, sign_in: needsSignIn } = service.manifest;
+      if (invocation.signIn === undefined || !(free || needsSignIn)) return challenge(service, invocation);
       const input = await readValidInput(service, invocation);
       const wallet = await signIns.verify(invocation.signIn);
-      if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
+      if (typeof wallet === "string") return challenge(service, invocation, `sign_in_refused: ${wallet}`);
       await rules.admit(wallet.address, invocation.signal);
-      return run(service, invocation, input, wallet);
-    },
-    async giveAway(service, invocation) {
-      if (!service.manifest.free || invocation.signIn === undefined) return challenge(service, invocation);
-      const input = await readValidInput(service, invocation);
-      const wallet = await signIns.verify(invocation.signIn);
-      if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
-      await rules.admit(wallet.address, invocation.signal);
-      const giveBack = await freeCalls.take(service, wallet);
+      if (!free) return run(service, invocation, input, wallet);
+      const giveBack = await freeCalls.take(id, free, wallet);
       if (typeof giveBack === "string") return challenge(service, invocation, `free_calls_used: ${giveBack}`);
       try {
         return await run(service, invocation, input, wallet);
@@ -53,8 +48,6 @@ export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps
     },
   };
 }
-
-const toRefusal = (why: string): string => `sign_in_refused: ${why}`;
 
 async function run(
   service: Service,
