@@ -1,4 +1,4 @@
-import type { PublicClient } from "viem";
+import type { PublicClient, TransactionReceipt } from "viem";
 import type { Evm, EvmTransaction, Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
@@ -23,7 +23,7 @@ export function createEvmReads(client: EvmClient): Evm {
  * and of one block: a node behind a load balancer, or a reorganization in between, can give parts that are not.
  */
 async function readTransaction(chain: PublicClient, hash: Hex): Promise<EvmTransaction | undefined> {
-  const receipt = await orNothing(chain.getTransactionReceipt({ hash }), "TransactionReceiptNotFoundError");
+  const receipt = await readReceipt(chain, hash);
   if (!receipt) return undefined;
   const { blockHash, blockNumber, status, from, to } = receipt;
   const [transaction, block] = await Promise.all([chain.getTransaction({ hash }), chain.getBlock({ blockHash })]);
@@ -48,10 +48,11 @@ const toMisfit =
     throw new Problem("upstream-failed", `The ${name} chain gave no whole answer about a transaction`, { cause });
   };
 
-/** Maps viem's "not found" error to undefined; compared by name, since viem's classes are not loaded here. */
-function orNothing<T>(work: Promise<T>, name: string): Promise<T | undefined> {
-  return work.catch((error: unknown) => {
-    if (error instanceof Error && error.name === name) return undefined;
+/** The receipt of a transaction; undefined when it is not mined. */
+export function readReceipt(chain: PublicClient, hash: Hex): Promise<TransactionReceipt | undefined> {
+  return chain.getTransactionReceipt({ hash }).catch((error: unknown) => {
+    // Compared by name, since viem's classes are not loaded here.
+    if (error instanceof Error && error.name === "TransactionReceiptNotFoundError") return undefined;
     throw error;
   });
 }

@@ -2,6 +2,7 @@ import type { TransactionReceipt } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
+import { readReceipt } from "./reads.ts";
 import type { Market } from "./sender-fees.ts";
 
 /** The state of one account and of the fee market at one block. */
@@ -15,7 +16,7 @@ export interface ChainView extends Market {
 }
 
 /** Reads the view. @throws Problem `upstream-failed`. */
-export function readView(client: EvmClient, address: Hex, signal?: AbortSignal): Promise<ChainView> {
+export function readView(client: EvmClient, address: Hex): Promise<ChainView> {
   return client.ask(async (chain) => {
     const [block, mined, pooled, tip] = await Promise.all([
       chain.getBlock({ blockTag: "latest" }),
@@ -24,17 +25,14 @@ export function readView(client: EvmClient, address: Hex, signal?: AbortSignal):
       chain.estimateMaxPriorityFeePerGas(),
     ]);
     return { block: block.number, baseFee: block.baseFeePerGas ?? 0n, mined, pooled: Math.max(mined, pooled), tip };
-  }, signal);
+  });
 }
 
 /** The receipt of the first of these hashes that is in the chain. */
 export function findReceipt(client: EvmClient, hashes: readonly Hex[]): Promise<TransactionReceipt | undefined> {
   return client.ask(async (chain) => {
     for (const hash of hashes) {
-      const receipt = await chain.getTransactionReceipt({ hash }).catch((error: unknown) => {
-        if (error instanceof Error && error.name === "TransactionReceiptNotFoundError") return undefined;
-        throw error;
-      });
+      const receipt = await readReceipt(chain, hash);
       if (receipt) return receipt;
     }
     return undefined;

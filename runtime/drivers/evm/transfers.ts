@@ -5,6 +5,7 @@ import type { Transfer, TransferReader } from "../../core/books/audit.ts";
 import type { Span } from "../../core/books/books.ts";
 import { firstSince, readTime } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
+import { readReceipt } from "./reads.ts";
 import { EIP3009_ABI, plain, TRANSFER_EVENT } from "./token-abi.ts";
 
 export interface EvmTransfersOptions {
@@ -53,7 +54,7 @@ export function createEvmTransfers({ client, asset }: EvmTransfersOptions): Tran
       // A facilitator may have reported anything.
       if (!HASH.test(hash) || !receivers.every((address) => ADDRESS.test(address))) return [];
       return ask(async (chain) => {
-        const receipt = await chain.getTransactionReceipt({ hash: hash as Hex }).catch(absent);
+        const receipt = await readReceipt(chain, hash as Hex);
         if (receipt?.status !== "success") return [];
         const { blockNumber: fromBlock } = receipt;
         const transfers = await readTransfers(chain, token, receivers, { fromBlock, toBlock: fromBlock });
@@ -109,9 +110,4 @@ async function readTransfers(
 async function blocksOf(chain: PublicClient, span: Span): Promise<{ readonly from: bigint; readonly to: bigint }> {
   const latest = await chain.getBlockNumber();
   return { from: await firstSince(chain, span.from, latest), to: (await firstSince(chain, span.to, latest)) - 1n };
-}
-
-function absent(error: unknown): undefined {
-  if (error instanceof Error && error.name === "TransactionReceiptNotFoundError") return undefined;
-  throw error;
 }
