@@ -76,7 +76,7 @@ async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Pr
     sendTransaction: (args: Parameters<typeof client.sendTransaction>[0]) =>
       broadcasts.add(() => client.sendTransaction(args)),
   };
-  return toFacilitatorEvmSigner(signer as unknown as Parameters<typeof toFacilitatorEvmSigner>[0], {
+  return toFacilitatorEvmSigner(signer as Parameters<typeof toFacilitatorEvmSigner>[0], {
     confirmationTimeoutMs,
   });
 }

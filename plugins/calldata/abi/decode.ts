@@ -35,7 +35,7 @@ export async function decodeArguments(
   const { decodeAbiParameters, encodeAbiParameters } = await import("viem/utils");
   if (parameters.length === 0) return { values: [], fit: data.length === 0 ? "exact" : "trailing" };
   try {
-    const values = decodeAbiParameters(parameters, withBudget(data, budget)) as readonly unknown[];
+    const values = decodeAbiParameters(parameters, withBudget(data, budget));
     return { values, fit: toFit(data, encodeAbiParameters(parameters, values)) };
   } catch {
     return undefined; // viem's error, or a used-up budget.

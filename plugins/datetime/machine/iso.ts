@@ -8,14 +8,14 @@ const calendar: ToDate = (year, month, day) =>
   Temporal.PlainDate.from({ year: Number(year), month: Number(month), day: Number(day) }, { overflow: "reject" });
 
 const week: ToDate = (year, number, weekday = "1") => {
-  const date = calendar(year as string, "1", "4").add({ weeks: Number(number) - 1 });
+  const date = calendar(year, "1", "4").add({ weeks: Number(number) - 1 });
   const day = date.add({ days: Number(weekday) - date.dayOfWeek });
   if (day.weekOfYear !== Number(number)) throw new RangeError(`${year} has no week ${number}`);
   return day;
 };
 
 const ordinal: ToDate = (year, number) => {
-  const first = calendar(year as string, "1", "1");
+  const first = calendar(year, "1", "1");
   if (Number(number) < 1 || Number(number) > first.daysInYear) throw new RangeError(`${year} has no day ${number}`);
   return first.add({ days: Number(number) - 1 });
 };
@@ -33,7 +33,7 @@ const DAYS: readonly (readonly [RegExp, ToDate])[] = [
 
 /** Dates of reduced precision. */
 const PERIODS: readonly (readonly [RegExp, ToDate])[] = [
-  [/^(\d{4})-(\d\d)$/, (year, month) => calendar(year as string, month as string, "1")],
+  [/^(\d{4})-(\d\d)$/, (year, month) => calendar(year, month, "1")],
   [/^(\d{4})-?W(\d\d)$/i, week],
 ];
 

@@ -75,7 +75,7 @@ export function takeDay(
 ): { readonly day: NamedDay | undefined; readonly rest: string } {
   for (const [pattern, read] of RULES) {
     const match = pattern.exec(text);
-    const day = match && read((match.groups ?? {}) as Groups, today, readAnchor);
+    const day = match && read(match.groups ?? {}, today, readAnchor);
     if (day) return withWeekday(day, takeMatch(text, match));
   }
   return { day: undefined, rest: text };

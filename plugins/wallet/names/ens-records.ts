@@ -24,7 +24,7 @@ export async function readEthereumAddress(client: Client, name: string): Promise
 export async function readSolanaKey(client: Client, name: string): Promise<Hex | undefined> {
   const { getEnsAddress } = await import("viem/ens");
   const ask = { name, coinType: SOLANA, universalResolverAddress, strict: true } as const;
-  const record = await orNoRecord(getEnsAddress(client, ask) as Promise<Hex | null>);
+  const record = await orNoRecord(getEnsAddress(client, ask));
   return record?.length === 66 ? record : undefined;
 }
 

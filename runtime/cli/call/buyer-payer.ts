@@ -1,7 +1,7 @@
 import { base58 } from "@scure/base";
 import { x402Client } from "@x402/core/client";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { Network, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
+import type { PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../../core/set/manifest.ts";
@@ -32,8 +32,8 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
     );
   const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
   const client = new x402Client()
-    .register(network as Network, scheme)
-    .setSpendControls({ allowedAssets: [{ network: network as Network, asset, maxAmountPerPayment: amount }] });
+    .register(network, scheme)
+    .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: amount }] });
   return {
     address,
     async sign(challenge) {

@@ -239,7 +239,7 @@ function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
     const entries = Object.entries(receipt as SettleResponse);
     return Object.fromEntries(
       entries.filter(([name, value]) => typeof value === "string" || !SHOWN.includes(name)),
-    ) as unknown as SettleResponse;
+    ) as SettleResponse;
   } catch {
     return undefined;
   }

@@ -100,7 +100,7 @@ function breaks(side: "input" | "output", { way, text }: SchemaChange): boolean 
 }
 
 function diffSites(old: SiteManifest, now: SiteManifest): readonly Change[] {
-  const [limits, more] = [old.limits, now.limits] as unknown as Readonly<Record<string, unknown>>[];
+  const [limits, more] = [old.limits, now.limits] as Readonly<Record<string, unknown>>[];
   const names = [...new Set([...Object.keys(limits ?? {}), ...Object.keys(more ?? {})])];
   return [
     ...diffListed("rails", old.rails, now.rails),
@@ -148,10 +148,7 @@ const shop = (kind: Change["kind"], text: string): Change => ({ kind, isBreaking
 
 /** The keys whose values differ. */
 function keysOf(old: object, now: object): readonly string[] {
-  const [one, two] = [old, now] as unknown as readonly [
-    Readonly<Record<string, unknown>>,
-    Readonly<Record<string, unknown>>,
-  ];
+  const [one, two] = [old, now] as readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
   return [...new Set([...Object.keys(one), ...Object.keys(two)])].filter((key) => differ(one[key], two[key]));
 }
 

@@ -143,7 +143,7 @@ function resolve(schema: string | object | undefined, schemas: Schemas): Node {
   const reference = node.$ref;
   if (typeof reference !== "string" || !/^[\w-]+\.json$/.test(reference)) return node;
   const { $ref: _, ...own } = node;
-  return { ...(schemas.get(reference.replace(/\.json$/, "")) as Node | undefined), ...own };
+  return { ...schemas.get(reference.replace(/\.json$/, "")), ...own };
 }
 
 const mayRefer = (node: Node): boolean => JSON.stringify(node).includes('"$ref"');
@@ -151,7 +151,7 @@ const mayRefer = (node: Node): boolean => JSON.stringify(node).includes('"$ref"'
 const toNodes = (value: unknown): Readonly<Record<string, Node>> =>
   isObject(value) ? (value as Readonly<Record<string, Node>>) : {};
 
-const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as readonly string[]) : []);
+const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
 const toTexts = (value: unknown): readonly string[] | undefined =>
   value === undefined ? undefined : [value].flat().map((one) => JSON.stringify(one));

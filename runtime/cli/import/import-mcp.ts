@@ -91,7 +91,7 @@ function toAddress({ server, dir, key, variables, env }: McpCommandLine, lines: 
     return { url: server[0] ?? "", headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` } };
   }
   const lent = Object.fromEntries(variables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-  return { command: server, env: lent as Record<string, string>, cwd: dir, onLine: (line) => void lines.push(line) };
+  return { command: server, env: lent, cwd: dir, onLine: (line) => void lines.push(line) };
 }
 
 function toEntry({ server, upstream, key, variables }: McpCommandLine, { name }: McpConnection): UpstreamEntry {

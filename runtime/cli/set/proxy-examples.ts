@@ -27,7 +27,7 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
     );
     if (faults.length > 0 || !plan) return faults;
     const rules = { check: (value: object) => void toRequest(plan, { input: { ...value } }), run: () => ({}) };
-    return checkExamplesByHandler(draft, input, rules as unknown as AnyHandler);
+    return checkExamplesByHandler(draft, input, rules as AnyHandler);
   });
 
 type Given = "default" | "const" | number;

@@ -81,7 +81,7 @@ function scan(text: string): Scan {
       expectsKey = false;
     } else if (token === ",") {
       expectsKey = open.at(-1) === "object";
-      const last = path.pop() as string;
+      const last = path.pop();
       if (!expectsKey) path.push(String(Number(last) + 1));
     } else if (expectsKey) {
       path.push(JSON.parse(token));

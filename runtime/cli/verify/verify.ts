@@ -131,7 +131,7 @@ async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;
   const jwk = field(method, "publicKeyJwk");
   if (!isObject(jwk)) throw new Error(`${url} has no key "${kid}"`);
-  return jwk as JWK;
+  return jwk;
 }
 
 function toLine({ kind, valid, signed_by, payload, error }: Verdict): string {

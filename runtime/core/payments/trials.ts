@@ -102,7 +102,7 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
       const own = add(service, trial.buyers.get(buyer));
       trial.buyers.delete(buyer);
       trial.buyers.set(buyer, own);
-      if (trial.buyers.size > MOST_BUYERS) trial.buyers.delete(trial.buyers.keys().next().value as string);
+      if (trial.buyers.size > MOST_BUYERS) trial.buyers.delete(trial.buyers.keys().next().value);
       if (trial.since.has(buyer) && !isResting(service, trial.all)) return; // This buyer's input may be the cause.
       trial.since.add(buyer);
       trial.all = add(service, trial.all);

@@ -19,7 +19,7 @@ export function toOutput(answer: unknown, { pick, rename, wrap }: AnswerTerms = 
 
 function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>): object {
   const entries = Object.entries(value).map(([name, part]) => [Object.hasOwn(names, name) ? names[name] : name, part]);
-  return Object.fromEntries(entries) as object;
+  return Object.fromEntries(entries);
 }
 
 /** How a number in a text that is not called JSON is read: a version or an amount of wei is not the number. */

@@ -44,7 +44,7 @@ export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "lone
 
   return {
     fees(lines) {
-      const known = new Set(networks.all().map(({ network }) => network as string));
+      const known = new Set(networks.all().map(({ network }) => network));
       const own = lines.filter(({ network }) => known.has(network)).map(({ seq }) => seq);
       return new Map(ofLines.all(JSON.stringify(own)).map(({ seq, ...fee }) => [Number(seq), toFee(fee)]));
     },

@@ -157,7 +157,7 @@ function readLine(row: Row, termsOf: (id: number) => LineTerms): BookLine {
 }
 
 function toTimes(row: Row): SaleTimes | null {
-  const [begunBefore, reserved, verified, worked, recorded] = row.slice(12) as (number | null)[];
+  const [begunBefore, reserved, verified, worked, recorded] = row.slice(12);
   if (typeof begunBefore !== "number") return null;
   const begun = row[4] - begunBefore;
   const steps = Object.entries({ reserved, verified, worked, recorded });

@@ -43,7 +43,7 @@ function keepBuyers(db: DatabaseSync): void {
   read.setReadBigInts(true);
   const write = db.prepare("UPDATE book_payers SET first_at = ?2, count = ?3, nano = ?4 WHERE payer = ?1");
   for (const row of read.all()) {
-    const { payer, first_at: firstAt, count, nano } = row as Record<string, bigint>;
+    const { payer, first_at: firstAt, count, nano } = row;
     write.run(packHex(String(payer)), firstAt as bigint, count as bigint, nano as bigint);
   }
 }

@@ -13,7 +13,7 @@ export function createTermsReader(db: DatabaseSync): (id: number) => LineTerms {
   );
   const known = new Map<number, LineTerms>();
   return (id) => {
-    const terms = known.get(id) ?? (read.get(id) as unknown as LineTerms);
+    const terms = known.get(id) ?? (read.get(id) as LineTerms);
     known.set(id, terms);
     return terms;
   };

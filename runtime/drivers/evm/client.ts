@@ -100,7 +100,7 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
     retryCount: 0,
   })({ chain });
   return {
-    request: request as Request,
+    request,
     // CCIP-Read is off: a contract must not make this server send requests to URLs of the contract's choice.
     clientOver: (watched) =>
       createPublicClient({ chain, ccipRead: false, transport: custom({ request: watched }, { retryCount: 0 }) }),

@@ -52,7 +52,7 @@ export async function createSigner(account: LocalAccount, chainId: number): Prom
       return { hash: keccak256(raw), raw, spentFor, payload, fees };
     },
     read({ hash, raw, spentFor = { purpose: "other" } }) {
-      const signed = parseTransaction(raw as `0x02${string}`);
+      const signed = parseTransaction(raw);
       const { to, data = "0x", value = 0n, gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = signed;
       const payload = { to: to!, data, value, gas, spentFor };
       return { hash, raw, payload, fees: { maxFeePerGas, maxPriorityFeePerGas } };

@@ -152,7 +152,7 @@ async function readUse(
     encodeEventTopics({ abi: EIP3009_ABI, eventName, args: { authorizer: plain(from), nonce } });
   const [used, ...args] = topicsOf("AuthorizationUsed");
   const [canceled] = topicsOf("AuthorizationCanceled");
-  const topics = [[used, canceled], ...args] as Hex[];
+  const topics = [[used, canceled], ...args];
   const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
   const [log] = await chain.request({ method: "eth_getLogs", params: [{ address, topics, ...range }] });
   return log?.transactionHash

@@ -1,5 +1,5 @@
 import type { FacilitatorEvmSigner } from "@x402/evm";
-import type { Abi, PublicClient } from "viem";
+import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
@@ -80,7 +80,7 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
     getAddresses: () => [address],
     readContract(call) {
       const real = SIMULATIONS.has(call.functionName) ? { account: address, gas, ...fees } : {};
-      return chain.readContract({ ...call, abi: call.abi as Abi, ...real } as ContractRead);
+      return chain.readContract({ ...call, ...real } as ContractRead);
     },
     verifyTypedData: (call) => chain.verifyTypedData(call as Parameters<PublicClient["verifyTypedData"]>[0]),
     // The SDK reads the token's code without handling a rejection, which would end the process.
@@ -175,7 +175,7 @@ async function encode({
   dataSuffix = "0x",
 }: ContractWrite): Promise<TreasuryCall> {
   const { concat, encodeFunctionData } = await import("viem");
-  return { to, data: concat([encodeFunctionData({ abi: abi as Abi, functionName, args }), dataSuffix]) };
+  return { to, data: concat([encodeFunctionData({ abi, functionName, args }), dataSuffix]) };
 }
 
 /** Clears the place when the outcome is known, even when no caller waits. After a crash the place expires. */

@@ -30,7 +30,7 @@ const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-
  * first use.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
-  const { lookup = resolveName as LookupFunction, isAllowed = isPublicAddress } = options;
+  const { lookup = resolveName, isAllowed = isPublicAddress } = options;
   let opened: Promise<Agent> | undefined;
 
   return {

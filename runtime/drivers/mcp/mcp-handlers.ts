@@ -37,7 +37,7 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
           { output, title: server.title, most },
         );
       };
-      return [[handlerOf(manifest), { check, run } as AnyHandler] as const];
+      return [[handlerOf(manifest), { check, run }] as const];
     }),
   );
 }

@@ -49,5 +49,5 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     poll: polled,
     keep: (work) => createCachedWork(work, { manifest, cache: cacheOf(handlerOf(manifest)), clock }),
     addresses: createAddressFinder(compile(input), plan.target.address),
-  }) as AnyHandler; // The schemas of the manifest are those of its input and output.
+  });
 }

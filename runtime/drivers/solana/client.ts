@@ -66,7 +66,7 @@ async function open(options: SolanaClientOptions): Promise<Connection> {
     commitment: "confirmed",
     disableRetryOnRateLimit: true,
     httpAgent: false,
-    fetch: fetchFrom(options) as unknown as FetchFn, // The type is node-fetch's; any fetch works.
+    fetch: fetchFrom(options) as FetchFn, // The type is node-fetch's; any fetch works.
   });
 }
 

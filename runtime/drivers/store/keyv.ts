@@ -94,7 +94,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
 
   return {
     createLimiter: atomics.createLimiter ?? createMemoryLimiter,
-    get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key)) as Promise<T | undefined>),
+    get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key))),
     set: (key, value, ttlMs, durability = "durable") =>
       value === undefined
         ? remove(key, durability)

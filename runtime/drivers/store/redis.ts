@@ -106,7 +106,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
 
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
   const adapter: TextAdapter = {
-    get: (key) => answered(redis.get<string>(key) as Promise<string | undefined>),
+    get: (key) => answered(redis.get<string>(key)),
     set: (key, text, ttlMs) => answered(redis.set(key, text, ttlMs)),
     delete: (key) => answered(redis.delete(key)),
   };

@@ -47,7 +47,7 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
     `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
   );
   return {
-    read: (key) => readOne.get(key, now()) as unknown as Entry | undefined,
+    read: (key) => readOne.get(key, now()) as Entry | undefined,
     write: (key, text, expires) => void write.run(key, text, expires),
     add: (key, text, expires) => add.run(key, text, expires, now()).changes === 1,
     remove: (key) => remove.run(key).changes > 0,

@@ -28,9 +28,9 @@ async function toParts(body: string | Uint8Array, type: string): Promise<object>
       ? [name, value]
       : [name, { name: value.name, media: value.type, ...toDigest(await value.bytes()) }],
   );
-  const byName = Map.groupBy(await Promise.all(parts), ([name]) => name as string);
+  const byName = Map.groupBy(await Promise.all(parts), ([name]) => name);
   const values = [...byName].map(([name, all]) => [name, all.length === 1 ? all[0]?.[1] : all.map(([, one]) => one)]);
-  return Object.fromEntries(values) as object;
+  return Object.fromEntries(values);
 }
 
 const toDigest = (bytes: Uint8Array): { readonly bytes: number; readonly sha256: string } => ({

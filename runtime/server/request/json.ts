@@ -48,7 +48,7 @@ export function jsonShapeOf(bytes: Buffer, maxDepth: number): JsonShape {
   let fields = 0;
   let quoted = false;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
+    const byte = bytes[at];
     if (byte === QUOTE) quoted = !quoted;
     else if (quoted) at += byte === BACKSLASH ? 1 : 0;
     else if (byte === COLON) fields += 1;

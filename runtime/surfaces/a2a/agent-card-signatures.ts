@@ -52,7 +52,7 @@ export function signCard<Card extends object>(
 }
 
 /** The form over which A2A 1.0's libraries sign and verify a card (1.0, section 8.4.1). */
-export const toLibraryForm = (card: object): object => (withoutEmpty(project(card as Json, CARD)) ?? {}) as object;
+export const toLibraryForm = (card: object): object => withoutEmpty(project(card as Json, CARD)) ?? {};
 
 function project(message: Json, fields: readonly string[]): Json {
   const kept = fields.filter(

@@ -55,7 +55,7 @@ const branchesOf = ({ anyOf, oneOf }: Json): Json[] =>
 
 function typeOf(field: Json): string {
   const { type, anyOf, oneOf, items, enum: values } = field;
-  const branches = (anyOf ?? oneOf) as readonly Json[] | undefined;
+  const branches = anyOf ?? oneOf;
   if (Array.isArray(branches)) return [...new Set(branches.map(typeOf))].join(" or ");
   if (type === "array") return isObject(items) && items.type !== undefined ? `list of ${typeOf(items)}` : "list";
   if (type !== undefined) return [type].flat().join(" or ");

@@ -173,7 +173,7 @@ function toHints({ annotations = {} }: Tool): Readonly<Record<string, boolean>> 
 
 async function withExample({ tool, manifest, schemas }: Draft): Promise<ImportedService> {
   const { input, output } = manifest;
-  const { examples } = tool.inputSchema as { examples?: unknown };
+  const { examples } = tool.inputSchema;
   const given = Array.isArray(examples) ? examples : [];
   const terms = { input, output, compile: createCompiler(schemas), documents: schemas };
   const { example, isDerived } = await findExample(terms, given, []);

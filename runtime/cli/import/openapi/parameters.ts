@@ -45,7 +45,7 @@ export function readParameters(
   const [path = "", fixed = ""] = operation.path.replace(/#.*$/s, "").split("?");
   const parts = {
     fields: [] as Field[],
-    query: Object.fromEntries(new URLSearchParams(fixed)) as Record<string, string>,
+    query: Object.fromEntries(new URLSearchParams(fixed)),
     headers: {} as Record<string, string>,
     notes: [] as string[],
   };

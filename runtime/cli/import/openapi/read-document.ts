@@ -71,8 +71,7 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
   };
   const parser = new $RefParser();
   try {
-    // The type of the options does not know custom resolvers and parsers.
-    return (await parser.bundle(location, structuredClone(document) as object, options as object)) as JsonObject;
+    return (await parser.bundle(location, structuredClone(document), options)) as JsonObject;
   } catch {
     return isObject(parser.schema) ? (parser.schema as unknown as JsonObject) : document;
   }

@@ -123,7 +123,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   }
 
   const toFinal = (schema: JsonObject): JsonObject => {
-    const mapped = mapSubschemas(schema, toFinal) as JsonObject;
+    const mapped = mapSubschemas(schema, toFinal);
     if (typeof mapped.$ref !== "string" || !/^(?:input|output) #/.test(mapped.$ref)) return mapped;
     const [side, reference] = [
       mapped.$ref.slice(0, mapped.$ref.indexOf(" ")),

@@ -93,7 +93,7 @@ function readLengths(schema: JsonObject): Record<string, number> {
       const value = toNumber(schema[key]);
       return value !== undefined && Number.isInteger(value) && value >= 0 ? [[key, value]] : [];
     }),
-  ) as Record<string, number>;
+  );
   for (const what of ["Length", "Items", "Properties"])
     if ((found[`min${what}`] ?? 0) > (found[`max${what}`] ?? Number.POSITIVE_INFINITY)) delete found[`max${what}`];
   return found;

@@ -118,7 +118,7 @@ const MOST_KEYS = 5;
 function readKeys(document: JsonObject, { id, pointers, notes, security, schemes }: KeyTerms): readonly Key[] {
   const isShared = Array.isArray(document.security) && security.includes(undefined);
   const listed = isShared ? (document.security as unknown[]) : security.flat();
-  const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one as JsonObject));
+  const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one));
   const keysOf = (names: readonly string[]): Key[] => {
     const claim = createNames();
     const found = names.flatMap((name) => {

@@ -101,7 +101,7 @@ function apply(current: JsonObject, { changes }: Merged): JsonObject {
     const [key = "", name] = path;
     const inner = isObject(copy[key]) ? { ...copy[key] } : {};
     if (name !== undefined) copy[key] = inner;
-    const [target, last] = name === undefined ? [copy, key] : [inner as Record<string, unknown>, name];
+    const [target, last] = name === undefined ? [copy, key] : [inner, name];
     if (after === undefined) delete target[last];
     else target[last] = after;
   }
