@@ -32,7 +32,7 @@ const EVERY_MS = 10_000;
 const MINUTE_MS = 60_000;
 /** A shorter outage of a rail is not reported. */
 const DOWN_MS = MINUTE_MS;
-/** A rail that stays down is reported once per hour. */
+/** After a report, a rail is not reported again for an hour. */
 const HOUR_MS = 60 * MINUTE_MS;
 const TOLD_MS = 90 * 24 * HOUR_MS;
 
@@ -76,7 +76,8 @@ export function createTroubles(deps: TroublesDeps): Troubles {
       downSince.set(rail, since);
       if (now - since < DOWN_MS) continue;
       const data = { rail, reason: status.reason, since: new Date(since).toISOString() };
-      await tellOnce({ id: `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`, type: "rail.down", at: now, data });
+      const id = `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`;
+      await tellOnce({ id, type: "rail.down", at: now, data }, { mark: `rail.down_${rail}`, forMs: HOUR_MS });
     }
   }
 
@@ -102,10 +103,10 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   }
 
   /** Records the event first and the mark afterwards: a crash in between repeats the event. */
-  async function tellOnce(event: WebhookEvent): Promise<void> {
-    const key = `webhook-told:${event.id}`;
+  async function tellOnce(event: WebhookEvent, { mark = event.id, forMs = TOLD_MS } = {}): Promise<void> {
+    const key = `webhook-told:${mark}`;
     if (await store.get(key)) return;
     await outbox.publish(event);
-    await store.set(key, true, TOLD_MS, "lazy");
+    await store.set(key, true, forMs, "lazy");
   }
 }

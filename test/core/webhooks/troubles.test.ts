@@ -52,6 +52,8 @@ describe("troubles that receivers are told of", () => {
     expect(told[0]?.data).to.include({ rail: "base", reason: "nobody is there" });
     await time.pass(3 * 3_600_000);
     expect(types().length, "one each hour").to.be.within(3, 4);
+    const gaps = told.slice(1).map(({ at }, before) => at - (told[before]?.at ?? 0));
+    expect(Math.min(...gaps), "also over the border of an hour").to.be.at.least(3_600_000);
     expect(new Set(told.map(({ id }) => id)).size).to.equal(told.length);
   });
 
