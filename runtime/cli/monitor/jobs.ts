@@ -39,7 +39,8 @@ export function createJobDesk(store: Store): JobDesk {
         inLine,
         waiting: await Promise.all(waiting.slice(0, MOST_WAITING).map(withStep)),
         failed,
-        refunds: owed,
+        refunds: owed.slice(0, MOST_REFUNDS),
+        hasMoreRefunds: owed.length > MOST_REFUNDS,
       };
     },
     async read(id) {
@@ -63,11 +64,12 @@ export function createJobDesk(store: Store): JobDesk {
     return progress ? { ...job, step: progress.step } : job;
   }
 
+  /** One more than are shown, where there are more. */
   async function listRefunds(): Promise<readonly OpenRefund[]> {
     const open: OpenRefund[] = [];
     for await (const refund of refunds.list()) {
       open.push(refund);
-      if (open.length >= MOST_REFUNDS) break;
+      if (open.length > MOST_REFUNDS) break;
     }
     return open;
   }

@@ -2,12 +2,14 @@ import { expect } from "chai";
 import { createJobDesk } from "../../../runtime/cli/monitor/jobs.ts";
 import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
 import { createJobRecords, type JobRecord } from "../../../runtime/core/jobs/records.ts";
+import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { toJob } from "../../../runtime/surfaces/pages/seller/job.ts";
 import { toJobs } from "../../../runtime/surfaces/pages/seller/jobs.ts";
 import type { ShopView } from "../../../runtime/surfaces/pages/seller/view.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BEGAN = Date.UTC(2026, 4, 1, 12);
+const BY_HAND = { isOnRail: false, state: "manual", reason: "by hand" } as const;
 const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer" };
 
 describe("the seller's page of jobs", () => {
@@ -61,5 +63,17 @@ describe("the seller's page of jobs", () => {
     for (const id of ["nothing", "x".repeat(600), "\ud800"]) expect(await desk.read(id), id).to.equal(undefined);
     const mine = { ...view, own: ["0xpayer"] };
     expect(job && toJob(mine, job).markup, "in whatever capitals the payment has it").to.include("(yours)");
+  });
+
+  it("shows 200 of the refunds that are not over, and says where all of them are", async () => {
+    const refunds = createRefundRecords(store);
+    const open = (at: number): Promise<boolean> =>
+      refunds.open({ id: `job${at}`, service: "report", payment: PAYMENT as never, openedAt: at, ...BY_HAND });
+    for (let at = 0; at < 200; at += 1) await open(at);
+    expect(await show())
+      .to.include("payphone refunds close job199 ")
+      .and.not.to.include("lists all");
+    await open(200);
+    expect(await show()).to.include("These are 200 of them; <code>payphone refunds</code> lists all.");
   });
 });

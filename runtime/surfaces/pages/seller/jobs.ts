@@ -26,16 +26,22 @@ export interface JobsState {
   /** The newest failed jobs. */
   readonly failed: readonly FailedJob[];
   readonly refunds: readonly OpenRefund[];
+  /** Whether more refunds are open than are in `refunds`. */
+  readonly hasMoreRefunds: boolean;
 }
 
 /** The jobs that wait, run and failed, and the open refunds. */
-export function toJobs({ rails, now }: ShopView, { inLine, waiting, failed, refunds }: JobsState): Html {
+export function toJobs(
+  { rails, now }: ShopView,
+  { inLine, waiting, failed, refunds, hasMoreRefunds }: JobsState,
+): Html {
   const waits = [...inLine].filter(([, count]) => count > 0);
   return html`<h1>Jobs and refunds</h1>
 ${toLive(
   "_jobs",
   html`<h2>Owed</h2>
 ${toOwed(refunds, rails)}
+${hasMoreRefunds && html`<p>These are ${toCount(refunds.length)} of them; <code>payphone refunds</code> lists all.</p>`}
 <h2>In line or at work</h2>
 ${waits.length > 0 && html`<p>${waits.map(([service, count]) => `${service}: ${toCount(count)}`).join(", ")}, in all processes.</p>`}
 ${toFigureTable(
