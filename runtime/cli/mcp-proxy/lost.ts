@@ -42,6 +42,8 @@ export interface LostPayments {
 interface Kept extends ToolPayment {
   /** The process that sends it; 0 when none does. */
   readonly pid: number;
+  /** When that process began, as `beganOf` says; files of earlier versions do not have it. */
+  readonly began?: string;
 }
 
 /** @param seller the URL of the MCP server that is paid */
@@ -50,11 +52,11 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
   const sending = new Map<string, AbortSignal>();
   const prefixOf = ({ name, arguments: given = {} }: LostCall): string => `payment-${digestOf([seller, name, given])}-`;
   const newFile = (call: LostCall): string => join(dir, `${prefixOf(call)}${randomUUID()}.json`);
-  const isSent = (file: string, { pid }: Kept): boolean =>
-    pid === process.pid ? sending.get(file)?.aborted === false : isAlive(pid);
+  const isSent = (file: string, kept: Kept): boolean =>
+    kept.pid === process.pid ? sending.get(file)?.aborted === false : isAlive(kept);
 
   function send(file: string, signed: ToolPayment, signal: AbortSignal): SentPayment {
-    write(file, { ...signed, pid: process.pid });
+    write(file, { ...signed, pid: process.pid, began: beganOf(process.pid) });
     sending.set(file, signal);
     return {
       payment: signed.payment,
@@ -126,11 +128,15 @@ function rename(from: string, to: string): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isAlive({ pid, began = "" }: Kept): boolean {
   if (pid === 0) return false;
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // Another user's process.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false; // EPERM: another user's process.
   }
+  return [began, beganOf(pid)].includes("") || began === beganOf(pid); // Another process may have the id by now.
 }
+
+/** When a process began, in clock ticks since the boot (field 22 of `/proc/<pid>/stat`); empty where that is unknown. */
+const beganOf = (pid: number): string => tryToRead(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ")[19] ?? "";

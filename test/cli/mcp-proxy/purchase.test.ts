@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
@@ -168,6 +169,23 @@ describe("a purchase of payphone mcp-proxy", () => {
     await open(60_000)();
     expect(paid[3], "whose answer has come").to.not.deep.equal(paid[0]);
     expect(spent).to.equal(3);
+  });
+
+  it("is sent again when another process has the id of the proxy that was killed", async () => {
+    if (process.platform !== "linux") return;
+    answers = [new Promise<never>(() => {})];
+    void open(60_000)();
+    await eventually(() => paid.length > 0);
+    const [name = ""] = readdirSync(spending.path).filter((one) => one.startsWith("payment-"));
+    const file = join(spending.path, name);
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    expect(kept.began).to.match(/^\d+$/);
+    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: undefined }));
+    await open(60_000)();
+    expect(paid[1], "by a version that did not write it").to.not.deep.equal(paid[0]);
+    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: "1" }));
+    await open(60_000)();
+    expect(paid[2]).to.deep.equal(paid[0]);
   });
 
   it("is sent again by the call that follows a cancelled one at once, or its late answer", async () => {
