@@ -64,7 +64,7 @@ export function createHistory(dataDir: string): History {
     async setRetired(entries) {
       makeFolder(root, 0o700);
       const draft = `${retiredFile}.${randomUUID()}`;
-      await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
+      await writeFile(draft, JSON.stringify(entries), { mode: 0o600, flush: true });
       await rename(draft, retiredFile);
     },
     last: async () => (await list()).at(-1),

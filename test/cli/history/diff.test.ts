@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { appendFile } from "node:fs/promises";
+import { appendFile, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mock } from "node:test";
 import { expect } from "chai";
 import { diffSets } from "../../../runtime/cli/history/diff.ts";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
@@ -159,6 +160,17 @@ describe("the history of a shop", () => {
     const set = await loadSet(kept.at(-1) as string);
     expect(set.faults).to.deep.equal([]);
     expect(set.manifests[0]?.price).to.equal("0.31");
+  });
+
+  it("has what is retired on the disk before the file takes its name: a power cut leaves no empty one", async () => {
+    const history = createHistory(join(dataDir, "power"));
+    await history.setRetired([]);
+    await using handle = await open(join(dataDir, "power/sets/retired.json"));
+    const synced = mock.method(Object.getPrototypeOf(handle), "sync");
+    await history.setRetired([{ id: "toss", digest: "e", routes: [], until: 1 }]);
+    synced.mock.restore();
+    expect(synced.mock.callCount()).to.equal(1);
+    expect(await history.retired()).to.have.length(1);
   });
 
   it("leaves nothing of a set whose files cannot be written", async () => {
