@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, open, readFile, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { makeFolder } from "../folder.ts";
@@ -61,12 +61,20 @@ async function withDraft<T>(file: string, record: IdentityRecord, use: (draft: s
   const draft = `${file}.${randomUUID()}`;
   try {
     await using handle = await open(draft, "wx", 0o600);
+    await keepOwner(handle, dirname(file));
     await handle.writeFile(`${JSON.stringify(record, null, 2)}\n`);
     await handle.sync();
     return await use(draft);
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/** Gives what root writes, as in `payphone peer rotate`, to the user of the folder: the server may run as that user. */
+async function keepOwner(handle: FileHandle, folder: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  await handle.chown(uid, gid);
 }
 
 async function reach<T>(file: string, work: () => Promise<T>): Promise<T> {

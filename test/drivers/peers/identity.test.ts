@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,6 +11,8 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const SEED = Buffer.from("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "hex");
 const PUBLIC = "MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
+
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 describe("our identity", () => {
   let folder: string;
@@ -171,6 +173,14 @@ describe("our identity", () => {
       now += 7_200_000;
       await rotateIdentity({ dataDir: dataDir(), clock });
       expect((await open()).keys()).to.have.length(3);
+    });
+
+    itAsRoot("leaves the file to the user that the server runs as, when root changes it", async () => {
+      await open();
+      const [uid, gid] = [65_534, 65_533];
+      for (const path of [file(), dataDir()]) chownSync(path, uid, gid);
+      await rotateIdentity({ dataDir: dataDir(), clock });
+      expect(statSync(file())).to.include({ uid, gid });
     });
 
     it("is the operator's business, where the keys are", async () => {
