@@ -115,6 +115,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** Words that have one home. */
 export const HOMES: readonly [word: RegExp, home: RegExp][] = [
   [/\bprocess\.env\b/, /^runtime\/cli\/config\/config\.ts$/],
+  // The rules and the documents are given the time; what runs in a browser has its own clock.
+  [/\bDate\.now\(|\bnew Date\(\)/, /^(?!runtime\/(?:api|core|surfaces)\/)|^runtime\/surfaces\/pages\/explorer\//],
   [/^export default/m, /^plugins\//],
   [/^(export )?(const )?enum |^(export )?namespace /m, /^$/],
   [/\bfrom "express"/, /^runtime\/server\//],

@@ -114,7 +114,8 @@ async function verifyRail(
     await setTimeout(AGAIN_MS);
     await books.refresh();
   };
-  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find, again });
+  const clock = { now: Date.now };
+  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find, again, clock });
 }
 
 /** A line that was altered may have any text, which its chain could not be asked about. */

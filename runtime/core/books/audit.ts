@@ -1,3 +1,4 @@
+import type { Clock } from "../../api/capabilities.ts";
 import type { BookLine, Span } from "./books.ts";
 import { SIGNS } from "./events.ts";
 
@@ -55,6 +56,7 @@ export interface AuditDeps {
   readonly find: (transaction: string) => readonly BookLine[];
   /** Waits a moment, and reads what was entered meanwhile: a recent payment may not be in the book yet. */
   readonly again: () => Promise<void>;
+  readonly clock: Clock;
 }
 
 /** A sale is entered some time after its block, and clocks differ. */
@@ -94,19 +96,19 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
 type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;
 
 /** Reads those of a line that was entered just now again: the node may be a block behind. */
-function createPatientReading({ chain, again }: AuditDeps): Reading {
+function createPatientReading({ chain, again, clock }: AuditDeps): Reading {
   let waits = 0;
   return async (transaction, receivers, enteredAt) => {
     for (;;) {
       const found = await chain.of(transaction, receivers);
-      if (found.length > 0 || waits >= MOST_WAITS || !isRecent(enteredAt)) return found;
+      if (found.length > 0 || waits >= MOST_WAITS || !isRecent(enteredAt, clock)) return found;
       waits += 1;
       await again();
     }
   };
 }
 
-const isRecent = (at: number): boolean => at > Date.now() - ENTERED_MS;
+const isRecent = (at: number, clock: Clock): boolean => at > clock.now() - ENTERED_MS;
 
 /** The refunds whose transaction does not pay their buyer what the book says. A refund to nobody known is not checked. */
 async function checkRefunds({ lines, find }: AuditDeps, transfersOf: Reading): Promise<Audit["missing"]> {
@@ -131,14 +133,14 @@ async function checkRefunds({ lines, find }: AuditDeps, transfersOf: Reading): P
 /** Sorts the transfers that are in no line of the book. */
 async function sortOut(
   strange: readonly Transfer[],
-  { chain, find, again }: AuditDeps,
+  { chain, find, again, clock }: AuditDeps,
 ): Promise<Pick<Audit, "unbooked" | "others">> {
   const isStrange = ({ transaction }: Transfer): boolean => sumOf(find(transaction)) === 0n;
   let unbooked: Transfer[] = [];
   const others: Transfer[] = [];
   for (const transfer of strange.filter(isStrange))
     ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
-  for (let waits = 0; waits < MOST_WAITS && unbooked.some(({ at }) => isRecent(at)); waits += 1) {
+  for (let waits = 0; waits < MOST_WAITS && unbooked.some(({ at }) => isRecent(at, clock)); waits += 1) {
     await again();
     unbooked = unbooked.filter(isStrange);
   }

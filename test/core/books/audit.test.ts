@@ -4,11 +4,13 @@ import type { BookLine } from "../../../runtime/core/books/books.ts";
 import { toSale } from "../../support/books/sales.ts";
 
 const HOUR_MS = 3_600_000;
+const NOW = 1_800_000_000_000;
+const clock = { now: (): number => NOW };
 
 describe("the comparison of the book with the chain", () => {
   /** @param entered how often the book is read until it has the line; never, when omitted */
   async function compare({ ago, entered = Number.POSITIVE_INFINITY }: { ago: number; entered?: number }) {
-    const at = Date.now() - ago;
+    const at = NOW - ago;
     const line: BookLine = { ...toSale({ at, transaction: "0xpaid" }), seq: 1, of: null };
     const transfer: Transfer = { transaction: "0xpaid", from: "0xaa", to: "0xee", amount: 1000n, at };
     let waits = 0;
@@ -21,6 +23,7 @@ describe("the comparison of the book with the chain", () => {
       again: async () => {
         waits += 1;
       },
+      clock,
     });
     return { unbooked: unbooked.length, waits };
   }
@@ -47,10 +50,11 @@ describe("the comparison of the book with the chain", () => {
         isPayment: async () => true,
       },
       receivers: ["0xee"],
-      span: { from: 0, to: Date.now() },
+      span: { from: 0, to: NOW },
       lines,
       find: (transaction) => lines.filter((line) => line.transaction === transaction),
       again: async () => {},
+      clock,
     });
     expect(booked).to.equal(0n);
     expect(missing).to.deep.equal([
@@ -69,7 +73,7 @@ describe("the comparison of the book with the chain", () => {
       ["refund", 500, 99, 1],
       ["refund", HOUR_MS, 2, 1],
     ] as const) {
-      const line: BookLine = { ...toSale({ at: Date.now() - ago }), kind, seq: 1, of: null };
+      const line: BookLine = { ...toSale({ at: NOW - ago }), kind, seq: 1, of: null };
       const { transaction, at } = line;
       let read = 0;
       const { missing } = await audit({
@@ -80,10 +84,11 @@ describe("the comparison of the book with the chain", () => {
           isPayment: async () => true,
         },
         receivers: ["0xee"],
-        span: { from: 0, to: Date.now() },
+        span: { from: 0, to: NOW },
         lines: [line],
         find: () => [line],
         again: async () => {},
+        clock,
       });
       expect(missing.length, `a ${kind} of ${ago} ms ago, shown at the reading ${reads}`).to.equal(missed);
     }

@@ -37,6 +37,7 @@ export function collectBooks(sandbox: TestSandbox): AuditedBooks {
         lines,
         find: (transaction) => lines.filter((line) => line.transaction === transaction),
         again: async () => {},
+        clock: { now: Date.now },
       });
       expect({ missing, unbooked, others }).to.deep.equal({ missing: [], unbooked: [], others: [] });
       expect(received).to.equal(booked);
