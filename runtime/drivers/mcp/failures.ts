@@ -28,7 +28,7 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
     return { problem: new Problem("internal", undefined, { cause }), isSessionLost: true };
   }
-  if (error instanceof SdkHttpError && error.status === 404)
+  if (isForgotten(error))
     return {
       problem: new Problem("upstream-failed", `${title} does not know the session`, { cause: error }),
       isSessionLost: true,
@@ -55,6 +55,11 @@ function toProtocolProblem(error: ProtocolError, title: string): Problem {
   const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : "answered with an error";
   return new Problem("upstream-failed", `${title} ${said}`, { cause: error });
 }
+
+/** 404 (MCP, "Session Management"), or 400, as many servers answer that were made with the SDKs. */
+const isForgotten = (error: unknown): boolean =>
+  error instanceof SdkHttpError &&
+  (error.status === 404 || (error.status === 400 && /no valid session id|server not initialized/i.test(error.message)));
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnauthorizedError ||

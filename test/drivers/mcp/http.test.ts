@@ -191,11 +191,17 @@ for (const kind of ["stateless", "sessions"] as const)
       expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
     });
 
-    it("is asked in a new session when it has forgotten the old one, and the call is made once", async () => {
-      await buy("add", { a: 1, b: 1 });
-      const before = site.calls();
-      site.forget();
-      expect((await buy("add", { a: 1, b: 2 }))[1]).to.deep.equal({ sum: 3 });
-      expect(site.calls()).to.equal(before + 1);
-    });
+    const toError = (message: string) => `{"jsonrpc":"2.0","error":{"code":-32000,"message":"${message}"},"id":null}`;
+    for (const answer of [
+      [404, '{"error":"no such session"}'],
+      [400, toError("Bad Request: No valid session ID provided")], // The example of the TypeScript SDK, and Python's.
+      [400, toError("Bad Request: Server not initialized")],
+    ] as const)
+      it(`is asked in a new session when it has forgotten the old one, and the call is made once: ${answer}`, async () => {
+        await buy("add", { a: 1, b: 1 });
+        const before = site.calls();
+        site.forget(answer);
+        expect((await buy("add", { a: 1, b: 2 }))[1]).to.deep.equal({ sum: 3 });
+        expect(site.calls()).to.equal(before + 1);
+      });
   });

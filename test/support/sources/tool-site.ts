@@ -25,8 +25,8 @@ export interface ToolSite {
   offer(...tools: readonly SiteTool[]): void;
   /** Sets the answer to every request; undefined ends that. */
   intercept(answer: ((response: ServerResponse) => void) | undefined): void;
-  /** Forgets all sessions, as after a restart. */
-  forget(): void;
+  /** Forgets all sessions, as after a restart. @param answer to requests of these sessions; default: 404. */
+  forget(answer?: readonly [status: number, body: string]): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +37,7 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
   let calls = 0;
   let answer: ((response: ServerResponse) => void) | undefined;
   const sessions = new Map<string, StreamableHTTPServerTransport>();
+  let unknown: readonly [number, string] = [404, ""];
   const list = (): { tools: Tool[] } => ({ tools: tools.map(({ run: _, ...tool }) => tool) });
   const call = async (name: string, input: Record<string, unknown> = {}): Promise<CallToolResult> => {
     const tool = tools.find((one) => one.name === name);
@@ -69,7 +70,10 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
     intercept(next) {
       answer = next;
     },
-    forget: () => sessions.clear(),
+    forget(next = [404, '{"error":"no such session"}']) {
+      sessions.clear();
+      unknown = next;
+    },
     async close() {
       await handler.close();
       server.closeAllConnections();
@@ -92,7 +96,7 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
   async function serveSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = request.headers["mcp-session-id"];
     const known = typeof id === "string" ? sessions.get(id) : undefined;
-    if (id !== undefined && !known) return void response.writeHead(404).end('{"error":"no such session"}');
+    if (id !== undefined && !known) return void response.writeHead(unknown[0]).end(unknown[1]);
     await (known ?? (await openSession())).handleRequest(request, response);
   }
 
