@@ -17,6 +17,8 @@ export interface MediaOutput {
 const MOST_BYTES = 8_388_608;
 const USUAL_BYTES = 1_048_576;
 const TYPE = /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/;
+/** Media types that name their charset. */
+const TEXT = /^text\/|[/+]xml$/;
 /** Media types whose scripts a browser would run with the seller's origin. */
 const ACTIVE = /html|javascript|ecmascript/;
 
@@ -76,8 +78,11 @@ const toMediaSchema = ({ type, max_bytes }: MediaManifest, hasAge: boolean): obj
   required: ["media", "data"],
 });
 
-const toTypeSchema = (type: string): object =>
-  type.endsWith("/*") ? { type: "string", pattern: `^${type.slice(0, -1)}` } : { type: "string", const: type };
+function toTypeSchema(type: string): object {
+  if (type.endsWith("/*")) return { type: "string", pattern: `^${type.slice(0, -1)}` };
+  if (!TEXT.test(type)) return { type: "string", const: type };
+  return { type: "string", pattern: `^${type.replaceAll(/[.+]/g, "\\$&")}(?:;|$)` };
+}
 
 /** The file of a service's answer; undefined for an answer in JSON, as those that are kept from before it sold files. */
 export const toFile = (manifest: Pick<Manifest, "media" | "job">, output: unknown): MediaOutput | undefined => {
@@ -109,6 +114,14 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
 
 /** The media type in a `Content-Type`, in lower case and without its parameters. */
 export const toMediaType = (given: string | null): string => (given ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+/** The media type of a file; with the charset of a text, unless that is UTF-8, which is what readers take it for. */
+export function toFileType(given: string | null): string {
+  const type = toMediaType(given);
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(given ?? "") ?? [];
+  const isPlain = !TEXT.test(type) || /^(?:utf-?8|us-ascii)$/i.test(charset);
+  return isPlain ? type : `${type}; charset=${charset.toLowerCase()}`;
+}
 
 /** The field of an answer that takes the parts of a stream; undefined for other types. */
 export function partsField(given: string | null): "events" | "lines" | undefined {

@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { type AnswerTerms, isBroken, isJson, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
-import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
+import { explainMedia, toFileType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
@@ -46,7 +46,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (fault) throw toMisfit(title, new Error(fault));
     if (media && isBroken(type, answer.body)) throw toMisfit(title, new Error("it is broken, or cut off"));
     const { value, issues } = media
-      ? check({ media: toMediaType(type), data: answer.body.toString("base64") })
+      ? check({ media: toFileType(type), data: answer.body.toString("base64") })
       : readAs(type, answer);
     if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;

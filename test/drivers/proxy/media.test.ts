@@ -45,6 +45,7 @@ describe("a file that an upstream makes", () => {
         "manifests/paper.yaml": PAPER,
         "manifests/json.yaml": toKind("json", "application/geo+json"),
         "manifests/ndjson.yaml": toKind("ndjson", "application/x-ndjson"),
+        "manifests/csv.yaml": toKind("csv", "text/csv"),
         "manifests/stream.yaml": toKind("stream", "text/event-stream"),
       }),
     });
@@ -140,4 +141,18 @@ describe("a file that an upstream makes", () => {
       expect(response.headers.get("content-type")).to.equal(plain);
       expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(toBody(whole));
     });
+
+  it("keeps the charset of a text that is not UTF-8, without which it cannot be read", async () => {
+    const bytes = Buffer.from([0x83, 0x65, 0x83, 0x58, 0x83, 0x67]); // "\u30c6\u30b9\u30c8"
+    for (const [said, sold] of [
+      ['text/csv; header=present; charset="Shift_JIS"', "text/csv; charset=shift_jis"],
+      ["text/csv;charset=UTF-8", "text/csv"],
+      ["text/csv", "text/csv"],
+    ] as const) {
+      shop.source.script(file(bytes, said));
+      const response = await shop.buy("/v1/csv", { word: "apple" });
+      expect([response.status, response.headers.get("content-type")]).to.deep.equal([200, sold]);
+      expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(bytes);
+    }
+  });
 });
