@@ -211,7 +211,7 @@ export interface LlmRequest {
   readonly instructions: string;
   /** Untrusted text, from a caller or a page. It is marked as data, whose instructions are not to be followed. */
   readonly data: string;
-  /** The JSON Schema of the answer; the service's output schema by default. */
+  /** The JSON Schema of the answer, without `$ref`s to other files; the service's output schema by default. */
   readonly schema?: object;
   readonly signal: AbortSignal;
 }

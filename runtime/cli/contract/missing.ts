@@ -1,12 +1,16 @@
 import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
+import { toRecordedFetch } from "../../sandbox/recordings/transport.ts";
+import { readConfig } from "../config/config.ts";
 import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
 import { recordNew } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
+import { LLM } from "../sandbox/sources.ts";
 import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
@@ -64,9 +68,15 @@ async function recordService(
 ): Promise<RecordRun> {
   await using opened = new AsyncDisposableStack();
   const http = opened.adopt(createHttpTransport(), ({ close }) => close());
-  const places = (set.site.upstreams ?? []).map((upstream) => ({ manifest: upstream, ...locate(upstream, env) }));
-  const noting = createNoting({ recordings: loadRecordings(set.dir), places, live: http.send });
-  const sources = { locate: (upstream: UpstreamManifest) => locate(upstream, env), wrap: () => noting.send };
+  const model = locateModel(env);
+  const upstreams = (set.site.upstreams ?? []).map((upstream) => ({ manifest: upstream, ...locate(upstream, env) }));
+  const places = model ? [...upstreams, model.place] : upstreams;
+  const noting = createNoting({ recordings: loadRecordings(set.dir), places, live: http.send, toKept });
+  const sources = {
+    locate: (upstream: UpstreamManifest) => locate(upstream, env),
+    wrap: () => noting.send,
+    ...(model && { llm: { endpoint: model.endpoint, fetch: toRecordedFetch(LLM, noting.send) } }),
+  };
   const world = await openWorld({ set, env, aheadMs: 0, baseUrl: BASE_URL, sources });
   opened.defer(() => world.close());
   const lines: string[] = [];
@@ -82,5 +92,21 @@ async function recordService(
   const hasFailed = lines.some((line) => line.includes(": not recorded: "));
   return { report: lines.join("\n") || "everything that it asks is recorded already", hasFailed };
 }
+
+/** The language model of the environment, as an upstream. */
+function locateModel(env: RecordOptions["env"]) {
+  const { llm: endpoint } = readConfig(Object.fromEntries(Object.entries(env).filter(([name]) => /^LLM_/.test(name))));
+  if (!endpoint) return undefined;
+  const { baseUrl: url, apiKey } = endpoint;
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  return { endpoint, place: { manifest: { id: LLM, title: "The language model" }, url, headers } };
+}
+
+/**
+ * Of a question to the language model, its instructions and data. Any model answers it then, and the answer to a
+ * correction takes the place of the one that was unusable.
+ */
+const toKept = (upstream: string, body: unknown): unknown =>
+  upstream === LLM && isObject(body) && Array.isArray(body.messages) ? { messages: body.messages.slice(0, 2) } : body;
 
 const BASE_URL = "http://127.0.0.1:4021";

@@ -30,7 +30,7 @@ export interface WorldOptions {
   /** The public address that documents and answers show. */
   readonly baseUrl: string;
   /** Where upstreams are, and how they are requested; when omitted, recordings answer. */
-  readonly sources?: Pick<SourcesOverride, "locate" | "wrap"> | undefined;
+  readonly sources?: Pick<SourcesOverride, "locate" | "wrap" | "llm"> | undefined;
 }
 
 /** Variables of a real shop (keys, addresses, nodes, places) that no test may use. */

@@ -35,12 +35,14 @@ export interface NotingOptions {
   readonly recordings: readonly Recording[];
   readonly places: readonly (Located & { readonly manifest: UpstreamManifest })[];
   readonly live: Transport;
+  /** What is kept of a request's body; all of it by default. */
+  readonly toKept?: (upstream: string, body: unknown) => unknown;
 }
 
 /** Larger answers are not recorded. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-export function createNoting({ recordings, places, live }: NotingOptions): Noting {
+export function createNoting({ recordings, places, live, toKept = (_, body) => body }: NotingOptions): Noting {
   const bases = new Map(places.map(({ manifest, url, query }) => [manifest.id, toBase(url, query)]));
   const titles = new Map(places.map(({ manifest: { id, title } }) => [id, title]));
   let noted: Noted[] = [];
@@ -69,7 +71,9 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
     const bytes = await readBounded(body, titles.get(request.upstream) ?? request.upstream, MOST_BYTES);
     if (status < 500 && !NO_ANSWERS.includes(status)) {
       const path = toPathBelow(request.url, bases.get(request.upstream) ?? "") ?? request.url.pathname;
-      const asked = { method: request.method, path, ...(await describeBody(request)) };
+      const { body: sent, ...type } = await describeBody(request);
+      const kept = toKept(request.upstream, sent);
+      const asked = { method: request.method, path, ...(kept !== undefined && { body: kept }), ...type };
       const exchange = toRpcExchange(asked.body, bytes) ?? toExchange(asked, { status, headers, bytes });
       noted.push({ upstream: request.upstream, exchange });
     }

@@ -83,7 +83,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
 
 const SET_LIVE = "start it with --live and the source's id (--online: all sources)";
 /** The upstream id of the language model in recordings. */
-const LLM = "llm";
+export const LLM = "llm";
 const SET_MODEL = "set LLM_BASE_URL and LLM_MODEL";
 const LLM_URL = "http://llm.invalid/v1";
 const RECORDED_MODEL = { baseUrl: LLM_URL, model: "recorded" };

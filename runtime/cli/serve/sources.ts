@@ -1,4 +1,5 @@
 import type { Cache, Clock, Log, Web } from "../../api/capabilities.ts";
+import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
@@ -9,6 +10,7 @@ import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../drivers/upstream/upstream.ts";
+import { toSelfContained } from "../../surfaces/schema/self-contained.ts";
 import type { Config } from "../config/config.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { type Located, locate } from "./locate.ts";
@@ -121,11 +123,15 @@ const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, 
 /** The limits and output schemas of services that ask the language model. */
 function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
+  const { resolve, add } = createSchemaNodes(schemas);
   return {
     limitsOf: (service) => byId.get(service)?.llm,
     schemaOf: (service) => {
       const output = byId.get(service)?.output;
-      return typeof output === "string" ? schemas.get(output) : output;
+      const document = typeof output === "string" ? schemas.get(output) : output;
+      if (!document || !JSON.stringify(document).includes('"$ref":')) return document;
+      add(document);
+      return toSelfContained(document, resolve); // The endpoint has no other files.
     },
   };
 }

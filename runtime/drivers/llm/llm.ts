@@ -28,7 +28,7 @@ export interface LlmOptions {
   readonly endpoint: LlmEndpoint | undefined;
   /** The manifest's `llm` of a service. */
   readonly limitsOf: (service: string) => LlmLimits | undefined;
-  /** The output schema of a service. It must not refer to other files, since it is sent to the endpoint. */
+  /** The output schema of a service, without `$ref`s to other files, since it is sent to the endpoint. */
   readonly schemaOf: (service: string) => object | undefined;
   /** Replaces the network, for example by recorded answers. */
   readonly fetch?: Fetch | undefined;

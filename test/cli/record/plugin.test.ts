@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { openShop } from "../../../runtime/cli/contract/contract.ts";
 import { recordMissing } from "../../../runtime/cli/contract/missing.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { openLlmServer, say } from "../../support/sources/llm-server.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
 const PLUGIN = `import { definePlugin } from "#plugin";
@@ -69,6 +70,42 @@ describe("payphone record --new, of a service with code", () => {
       report: "this input of toss: not recorded: The input does not match the schema",
       hasFailed: true,
     });
+  });
+
+  it("asks the language model of the environment, and plays its last answer to any model", async () => {
+    const model = await openLlmServer();
+    const poet = `import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", ({ llm }) => ({
+  toss: ({ coins }, { signal }) => llm.answer({ service: "toss", instructions: "Toss.", data: String(coins), signal }),
+}));
+`;
+    const files = edit(TOSS, "manifests/toss.yaml", "tags:", "llm: { max_tokens: 99, timeout_seconds: 9 }\ntags:");
+    const shopDir = await makeDirectory({ ...files, "plugins/toss.ts": poet });
+    const env = { LLM_BASE_URL: model.url, LLM_MODEL: "tosser-1", LLM_API_KEY: KEY };
+    const run = (own: Readonly<Record<string, string>>) =>
+      recordMissing({ dir: shopDir, ids: ["toss", '{"coins":2}'], env: own });
+    expect((await run({})).report).to.match(/not recorded: .* set LLM_BASE_URL and LLM_MODEL/s);
+    model.behave(say({ sides: "both" }), say({ sides: ["tails", "heads"] }));
+    expect((await run(env)).report).to.equal("recordings/llm/toss.json written");
+    expect(model.asked.map(({ headers }) => headers.authorization)).to.deep.equal([`Bearer ${KEY}`, `Bearer ${KEY}`]);
+    expect(JSON.stringify(model.asked[0]?.body), "a schema that refers to Side.json")
+      .to.include("heads")
+      .not.include("Side");
+    expect((await run(env)).report).to.include("recorded already");
+    const text = await readFile(join(shopDir, "recordings/llm/toss.json"), "utf8");
+    expect([text.includes(KEY), text.includes("cannot be used"), text.match(/"case"/g)?.length]).to.deep.equal([
+      false,
+      false,
+      1,
+    ]);
+    const shop = await openShop({ dir: shopDir, env: {} });
+    expect(await shop.call("toss", { coins: 2 })).to.deep.equal({ sides: ["tails", "heads"] });
+    await shop.close();
+    model.behave(say({ sides: [KEY] }), say({ sides: ["heads"], for: KEY }));
+    const leaky = await recordMissing({ dir: shopDir, ids: ["toss", '{"coins":1}'], env });
+    expect(leaky.report).to.equal("llm for toss: not recorded: it repeats a credential");
+    await model.close();
   });
 
   it("says what would be right", async () => {
