@@ -122,15 +122,22 @@ export async function run(options: RunOptions): Promise<Running> {
   await sleep(BREATH_MS);
   await composition.start();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
-  const changes = createChanges({ first, isFollower, swap, past, examine, announce: () => presence.tell(), log });
+  let shop = set.site.name;
+  const announce = async (): Promise<void> => {
+    const { name } = swap.current().set.site; // Applying a new name renames the shop, which must start again under it.
+    if (!sandbox && name !== shop) await claimStore(store, { shop: name, config, isRenamed: true });
+    shop = name;
+    await presence.tell();
+  };
+  const changes = createChanges({ first, isFollower, swap, past, examine, announce, log });
   const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());
   presence.start();
   const parts = { swap, changes, presence, url, baseUrl };
   const folderCheck = createFolderCheck({ home: set.home, digest: changes.digest, now: clock.now });
-  const shop = { config, store, log, books, folderCheck, isSandbox: sandbox !== undefined, sold: () => toSold(swap) };
-  const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(shop)];
+  const pages = { config, store, log, books, folderCheck, isSandbox: sandbox !== undefined, sold: () => toSold(swap) };
+  const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(pages)];
   const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());
   flushCompileCache(); // Written now, because a killed process could not write it.

@@ -174,6 +174,15 @@ describe("a shop that is changed under fire", function () {
     expect((await ready()).warnings).to.equal(undefined);
   });
 
+  it("is renamed by an apply, and starts again under its new name", async () => {
+    await writeFiles(dir, edit(priced("0.05"), "manifests/_site.yaml", "name: ", "name: new-"));
+    expect((await type("apply")).said).to.include("name changed");
+    await seller.stop();
+    await start();
+    await writeFiles(dir, priced("0.05"));
+    expect((await type("apply")).code).to.equal(0);
+  });
+
   it("shows its processes, and names those that sell something else", async () => {
     const pay = await stockFetch(sandbox, "base");
     expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
