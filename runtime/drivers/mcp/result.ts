@@ -11,8 +11,9 @@ const LONGEST = 300;
 export function toToolOutputs(result: CallToolResult, title: string): readonly JsonObject[] {
   const { isError, structuredContent, content = [] } = result;
   if (isError === true) throw new Problem("unparseable-input", `${title}: ${toWords(content)}`);
-  if (!isObject(structuredContent)) return [{ content }];
-  return [structuredContent, { content, structured: structuredContent }];
+  if (structuredContent === undefined) return [{ content }];
+  const whole = { content, structured: structuredContent };
+  return isObject(structuredContent) ? [structuredContent, whole] : [whole, { content }];
 }
 
 /** The first text of a failure, in one line of at most 300 characters. */

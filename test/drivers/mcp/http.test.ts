@@ -39,17 +39,23 @@ const FETCH: SiteTool = {
   ...toTool("fetch", ({ url }) => ({ content: [{ type: "text", text: `read ${url}` }] })),
   inputSchema: { type: "object", properties: { url: { type: "string", format: "uri" } }, required: ["url"] },
 };
+/** Outputs that are no objects exist since protocol 2026. */
+const LIST = {
+  ...toTool("list", () => ({ content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] as never })),
+  outputSchema: { type: "array", items: { type: "number" } },
+} as unknown as SiteTool;
 const CHUNK = "x".repeat(1024 * 1024);
 const MOST_WRITTEN = 128 * CHUNK.length;
 const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`an MCP server over Streamable HTTP, ${kind}`, () => {
+    const TOOLS = [ADD, REFUSE, HANG, REPEAT, FETCH, ...(kind === "stateless" ? [LIST] : [])];
     let site: ToolSite;
     let shop: ProxyShop;
     before(async () => {
       site = await openToolSite(kind);
-      site.offer(ADD, REFUSE, HANG, REPEAT, FETCH);
+      site.offer(...TOOLS);
       shop = await openProxyShop({ files: importTools, env: { SITE_KEY: KEY, SITE_APP: "app-77" } });
     });
     after(async () => {
@@ -59,7 +65,7 @@ for (const kind of ["stateless", "sessions"] as const)
     });
     afterEach(() => {
       site.intercept(undefined);
-      site.offer(ADD, REFUSE, HANG, REPEAT, FETCH);
+      site.offer(...TOOLS);
     });
 
     /** A shop that sells the site's tools, and gives up after two seconds. */
@@ -109,6 +115,12 @@ for (const kind of ["stateless", "sessions"] as const)
         ([state, text]: string[]) => state === "completed" && text?.includes('"sum":5'),
       );
     });
+
+    if (kind === "stateless")
+      it("sells an output that is no object as data beside its blocks", async () => {
+        const content = [{ type: "text", text: "[1,2]" }];
+        expect(await buy("list")).to.deep.equal([200, { content, structured: [1, 2] }]);
+      });
 
     it("costs nothing when a tool says that it failed, or repeats a credential", async () => {
       expect(await fail("refuse", 400)).to.equal("site-tools: The moon is not full");

@@ -85,10 +85,9 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   if (isDeep([inputSchema, outputSchema])) throw new Refused("its schema is nested too deeply");
   const input = toBook(inputSchema, upstream, `${name} input`);
   const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);
-  const taken = toObjectSchema(input.convert(inputSchema, "input"), "input");
-  const given = output
-    ? toObjectSchema(output.convert(outputSchema, "output"), "output")
-    : toSchemaName(upstream, "content");
+  const taken = toObjectSchema(input.convert(inputSchema, "input"));
+  if (!taken) throw new Refused("its input is not an object");
+  const given = (output && toObjectSchema(output.convert(outputSchema, "output"))) ?? toSchemaName(upstream, "content");
   const hints = toHints(tool);
   const manifest = {
     id,
@@ -112,14 +111,14 @@ const toBook = (schema: unknown, upstream: string, name: string): SchemaBook => 
   return createSchemaBook(document, createPointers(document), `${upstream} ${name}`);
 };
 
-/** A tool that names no fields accepts any. */
-function toObjectSchema(schema: JsonObject | boolean, side: string): JsonObject {
+/** A schema of objects; undefined for one of other values. A tool that names no fields accepts any. */
+function toObjectSchema(schema: JsonObject | boolean): JsonObject | undefined {
   if (isObject(schema) && schema.type === "object") return schema;
   if (isObject(schema) && schema.type === undefined && schema.$ref === undefined) return { type: "object", ...schema };
-  throw new Refused(`its ${side} is not an object`);
+  return undefined;
 }
 
-/** The output of a tool without an output schema: its content blocks (MCP, "Tool Result"). */
+/** The output of a tool without an output schema, or whose output is no object: its content blocks (MCP, "Tool Result"). */
 const BLOCKS: JsonObject = {
   type: "object",
   properties: {
@@ -151,7 +150,7 @@ const BLOCKS: JsonObject = {
         required: ["type"],
       },
     },
-    structured: { type: "object", description: "The answer as data, where the tool gives any." },
+    structured: { description: "The answer as data, where the tool gives any." },
   },
   required: ["content"],
 };
