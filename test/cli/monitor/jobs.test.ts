@@ -63,6 +63,8 @@ describe("the seller's page of jobs", () => {
     for (const id of ["nothing", "x".repeat(600), "\ud800"]) expect(await desk.read(id), id).to.equal(undefined);
     const mine = { ...view, own: ["0xpayer"] };
     expect(job && toJob(mine, job).markup, "in whatever capitals the payment has it").to.include("(yours)");
+    const former = { ...view, rails: [] };
+    expect(job && toJob(former, job).markup, "the rail has left the site").to.include("350000 atomic units of 0xUSDC");
   });
 
   it("shows 200 of the refunds that are not over, and says where all of them are", async () => {

@@ -97,9 +97,9 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
 ${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre tabindex="0">payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
 }
 
-/** The amount paid, in the token's own unit. */
+/** The amount paid, in the token's own unit, or in atomic units when no rail of the site has the token. */
 export function toPaidAmount(payment: OpenRefund["payment"], rails: ShopView["rails"]): string {
   const { asset, amount } = payment;
   const rail = railOfToken(rails, payment);
-  return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} of ${asset}`;
+  return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} atomic units of ${asset}`;
 }
