@@ -131,17 +131,19 @@ export interface Chart {
   readonly points: readonly { readonly at: number; readonly value: number; readonly text: string }[];
   /** Whether a point is a day, not an hour. */
   readonly byDay: boolean;
-  /** Events marked on the line, such as a change of price. */
+  /** Events marked on the line, such as a change of price, oldest first. */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
 }
 
 export function toChart({ title, label, points, byDay, marks = [] }: Chart): Html {
+  // The newest point stands for what came after it as well; of several marks at a point the last is shown.
+  const marked = new Map(marks.map(({ at, text }) => [points.findLast((point) => point.at <= at)?.at ?? at, text]));
   const plot = {
     label,
     byDay,
     at: points.map(({ at }) => at / 1000),
     values: points.map(({ value }) => value),
-    marks: marks.map(({ at, text }) => ({ at: at / 1000, text })),
+    marks: [...marked].map(([at, text]) => ({ at: at / 1000, text })),
   };
   const name = (at: number): string =>
     new Date(at)

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { toCalls, toProblems, toShare } from "../../../../runtime/surfaces/pages/seller/figures.ts";
+import { toChart } from "../../../../runtime/surfaces/pages/seller/frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "../../../../runtime/surfaces/pages/seller/meanings.ts";
 import { toFailed } from "../../../../runtime/surfaces/pages/seller/services.ts";
 
@@ -39,4 +40,21 @@ describe("the figures on the seller's pages", () => {
       expect(toFailureMeaning(reason)).to.equal("");
     }
   });
+
+  it("have a price's mark where its hour is drawn, also the newest hour's, and one mark for an hour", () => {
+    const points = [0, 1, 2].map((hour) => ({ at: hour * HOUR_MS, value: 1, text: "$1" }));
+    const marks = [
+      { at: 1.5 * HOUR_MS, text: "$2" },
+      { at: 2.2 * HOUR_MS, text: "$3" },
+      { at: 2.7 * HOUR_MS, text: "$4" },
+    ];
+    const { markup } = toChart({ title: "Revenue", label: "US dollars", points, byDay: false, marks });
+    const [, plot = ""] = /data-plot="([^"]*)"/.exec(markup) ?? [];
+    expect(JSON.parse(plot.replaceAll("&quot;", '"')).marks).to.deep.equal([
+      { at: 3600, text: "$2" },
+      { at: 7200, text: "$4" },
+    ]);
+  });
 });
+
+const HOUR_MS = 3_600_000;
