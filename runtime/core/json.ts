@@ -5,6 +5,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** A name as a step of a JSON Pointer (RFC 6901, section 3). */
+export const escapeStep = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** A step of a JSON Pointer without its escapes (RFC 6901, section 4). */
+export const unescapeStep = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
+
 /** The value of a JSON text; undefined when the text is not JSON. */
 export function tryParseJson(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject, unescapeStep } from "../json.ts";
 
 /** What is wrong with a JSON Pointer (RFC 6901, section 3), or nothing. */
 export function explainPointer(text: string): string | undefined {
@@ -15,11 +15,7 @@ const toPointer = (path: string): string =>
 
 /** The value at a JSON Pointer (RFC 6901, section 4); undefined when it does not exist. */
 export const valueAt = (value: unknown, pointer: string): unknown =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(stepInto, value);
+  pointer.split("/").slice(1).map(unescapeStep).reduce(stepInto, value);
 
 function stepInto(value: unknown, step: string): unknown {
   if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined;

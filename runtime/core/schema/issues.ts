@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
-import { isObject } from "../json.ts";
+import { isObject, unescapeStep } from "../json.ts";
 import { foldFaults } from "./fold-faults.ts";
 import type { SchemaNodes } from "./nodes.ts";
 import { toIssueTexts, valueError } from "./pydantic-issues.ts";
@@ -76,7 +76,7 @@ function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, v
     loc.push(Array.isArray(input) ? Number(key) : key);
     input = isObject(input) || Array.isArray(input) ? (input as Record<string, unknown>)[key] : undefined;
   };
-  for (const step of instancePath.split("/").slice(1)) enter(step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  for (const step of instancePath.split("/").slice(1)) enter(unescapeStep(step));
   if (keyword === "required") loc.push(params.missingProperty);
   if (keyword === "additionalProperties") enter(params.additionalProperty);
   if (keyword === "unevaluatedProperties") enter(params.unevaluatedProperty);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject, unescapeStep } from "../json.ts";
 
 /** The keys and indexes that lead to a value, from the root of its document. */
 export type Path = readonly (string | number)[];
@@ -67,7 +67,7 @@ export function createSchemaNodes(documents: ReadonlyMap<string, object>): Schem
 function follow(pointer: string, root: unknown): SchemaNode {
   let node = root;
   for (const step of pointer.split("/").slice(1)) {
-    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = unescapeStep(decodeURIComponent(step));
     node = isCollection(node) ? (node as Record<string, unknown>)[key] : undefined;
   }
   return isObject(node) || node === false ? node : true;

@@ -1,6 +1,7 @@
 import type { Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
+import { escapeStep } from "../json.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
 import { isEndless } from "./endless.ts";
@@ -119,7 +120,7 @@ export function createCompiler(
 }
 
 /** The place of a field as Ajv names it (RFC 6901). */
-const toPointer = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+const toPointer = (name: string): string => `/${escapeStep(name)}`;
 
 /**
  * Adds the type of listed numbers and booleans where a schema names none, since Ajv converts texts by types alone. Makes

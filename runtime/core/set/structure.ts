@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import siteSchema from "../../../schemas/site.json" with { type: "json" };
-import { isObject } from "../json.ts";
+import { isObject, unescapeStep } from "../json.ts";
 import { once } from "../once.ts";
 import { OPTIONS } from "../schema/keywords.ts";
 import type { Path } from "../schema/nodes.ts";
@@ -158,5 +158,5 @@ export const toPath = (pointer: string): Path =>
   pointer
     .split("/")
     .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map(unescapeStep)
     .map((step) => (/^(?:0|[1-9]\d*)$/.test(step) ? Number(step) : step));

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject, unescapeStep } from "../../../core/json.ts";
 import { Refused } from "../imported.ts";
 
 /** Follows the references of one document. */
@@ -26,7 +26,7 @@ export function createPointers(document: JsonObject): Pointers {
     if (!reference.startsWith("#/")) return undefined;
     let value: unknown = document;
     for (const step of reference.slice(2).split("/")) {
-      const key = tryDecode(step).replaceAll("~1", "/").replaceAll("~0", "~");
+      const key = unescapeStep(tryDecode(step));
       // A reference's own siblings come first: schemas of OpenAPI 3.1 may have `$defs` beside a `$ref` into them.
       value = isInside(value, key) ? value[key] : childOf(followWithin(value, left), key);
     }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { escapeStep, isObject, type JsonObject } from "../../../core/json.ts";
 import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
@@ -177,7 +177,7 @@ function nameAll(document: JsonObject, upstream: string): { of(reference: string
   const given = new Map<string, string>();
   const components = isObject(document.components) ? document.components : {};
   for (const name of Object.keys(isObject(components.schemas) ? components.schemas : {})) {
-    const reference = `#/components/schemas/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const reference = `#/components/schemas/${escapeStep(name)}`;
     given.set(reference, claim(toSchemaName(upstream, name)));
   }
   return {
