@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Request, Response } from "express";
 import type { Clock } from "../../api/capabilities.ts";
+import type { SettleResponse } from "../../core/x402/x402.ts";
 import { toClientKey } from "./limits.ts";
 
 /** The facts of one request. The last six fields are filled in for the access log. */
@@ -59,6 +60,14 @@ export function openContext(request: Request, response: Response, clock: Clock):
 
 /** The context that `openContext` created. */
 export const contextOf = (response: Response): RequestContext => response.locals.context as RequestContext;
+
+/** Notes how the request's call was paid. */
+export function noteReceipt(context: RequestContext, receipt: SettleResponse | undefined): void {
+  context.payer = receipt?.payer;
+  context.network = receipt?.network;
+  context.transaction = receipt?.transaction || undefined;
+  context.amount = receipt?.success ? receipt.amount : undefined;
+}
 
 /** A signal that is aborted when the caller leaves before the answer. */
 export function disconnectSignal(response: Response): AbortSignal {

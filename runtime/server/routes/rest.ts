@@ -15,7 +15,7 @@ import {
 } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import { type Reply, toFileReply, toJsonReply } from "../reply/reply.ts";
-import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
+import { contextOf, disconnectSignal, noteReceipt, type RequestContext } from "../request/context.ts";
 import { readRequestInput } from "../request/input.ts";
 import type { BudgetName, Limits } from "../request/limits.ts";
 import { isVersion1 } from "../request/target.ts";
@@ -116,9 +116,6 @@ function cachedReply(toReply: (challenge: Challenge) => Reply): (challenge: Chal
 }
 
 function note(context: RequestContext, { kind, receipt }: Outcome): void {
-  context.payer = receipt?.payer;
-  context.network = receipt?.network;
-  context.transaction = receipt?.transaction || undefined;
-  context.amount = receipt?.success ? receipt.amount : undefined;
+  noteReceipt(context, receipt);
   if (kind === "challenge") context.code = "payment-required";
 }

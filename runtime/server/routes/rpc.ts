@@ -3,7 +3,7 @@ import type { DoorCall, DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { FailureLog } from "../access-log.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import type { Reply } from "../reply/reply.ts";
-import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
+import { contextOf, disconnectSignal, noteReceipt, type RequestContext } from "../request/context.ts";
 import { readRequestText } from "../request/input.ts";
 import type { Limits } from "../request/limits.ts";
 import { isVersion1 } from "../request/target.ts";
@@ -52,10 +52,7 @@ async function answer(
 
 function note(context: RequestContext, { service, challenge, receipt, problem }: DoorCall): void {
   context.service = service;
-  context.payer = receipt?.payer;
-  context.network = receipt?.network;
-  context.transaction = receipt?.transaction || undefined;
-  context.amount = receipt?.success ? receipt.amount : undefined;
+  noteReceipt(context, receipt);
   context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
 }
 
