@@ -4,7 +4,7 @@ import type { SiteManifest } from "../core/set/manifest.ts";
 import { toCatalog } from "./discovery/catalog.ts";
 import { toDiscovery } from "./discovery/discovery.ts";
 import { toLlmsTxt } from "./discovery/llms-txt.ts";
-import type { Document } from "./http/document.ts";
+import { type Document, toJsonDocument } from "./http/document.ts";
 import { toServerCard } from "./mcp/server-card.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { belowBase } from "./pages/below.ts";
@@ -44,18 +44,18 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   const servicePages = [...toServicePages(options)].map(
     ([path, page]) => [path, toPageDocument(page, baseUrl)] as const,
   );
-  const discovery = toJson(toDiscovery({ ...options, links }));
+  const discovery = toJsonDocument(toDiscovery({ ...options, links }));
   const card = toServerCard({ site, baseUrl, endpoint: baseUrl + PATHS.mcp, icon: baseUrl + PATHS.iconPng });
   return new Map<string, Document>([
-    [PATHS.front, { ...toJson(catalog), alternatives: [front] }],
-    [PATHS.openApi, toJson(toOpenApi(options))],
+    [PATHS.front, { ...toJsonDocument(catalog), alternatives: [front] }],
+    [PATHS.openApi, toJsonDocument(toOpenApi(options))],
     [PATHS.explorer, explorer],
     [PATHS.assets, explorer],
     ...servicePages,
     [PATHS.llms, toText(toLlmsTxt({ ...options, links }))],
     [PATHS.discovery, discovery],
     [`${PATHS.discovery}.json`, discovery],
-    [PATHS.serverCard, toJson(card)],
+    [PATHS.serverCard, toJsonDocument(card)],
     [PATHS.robots, toText(ROBOTS)],
     ...toIcons(assets),
     ...toAssets(assets),
@@ -65,7 +65,6 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
 /** Crawlers may read everything: paid paths ask for payment themselves. */
 const ROBOTS = "User-agent: *\nAllow: /\n";
 
-const toJson = (value: object): Document => ({ type: "application/json", body: Buffer.from(JSON.stringify(value)) });
 const toText = (text: string): Document => ({ type: "text/plain; charset=utf-8", body: Buffer.from(text) });
 
 const toPageDocument = ({ markup }: Html, baseUrl: string): Document => ({

@@ -11,7 +11,7 @@ import { openIdentity } from "../../drivers/peers/identity.ts";
 import { type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
 import { type AgentCardOptions, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
 import { toDidDocument } from "../../surfaces/discovery/did.ts";
-import type { Document } from "../../surfaces/http/document.ts";
+import { type Document, toJsonDocument } from "../../surfaces/http/document.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
 import { facilitatorVariables } from "../config/serve.ts";
@@ -46,9 +46,9 @@ export function openPeerDoor({ config, createLimiter, links, ...own }: PeerDoorD
   return {
     doors: new Map([[PATHS.a2a, createA2a({ ...shown, peerKeys, budgets })]]),
     documents: new Map([
-      [PATHS.agentCard, toDocument(card)],
-      [PATHS.jwks, toDocument(toJwks(identity))],
-      [pathOf(baseUrl) === "" ? PATHS.did : PATHS.didBelowPath, toDocument(toDidDocument(identity, baseUrl))],
+      [PATHS.agentCard, toJsonDocument(card)],
+      [PATHS.jwks, toJsonDocument(toJwks(identity))],
+      [pathOf(baseUrl) === "" ? PATHS.did : PATHS.didBelowPath, toJsonDocument(toDidDocument(identity, baseUrl))],
     ]),
     close: web.close,
   };
@@ -73,8 +73,3 @@ function toFacilitator(config: PeerConfig & Pick<Config, "facilitator" | "env">,
   const own = manifest && facilitatorVariables(config, manifest)?.url;
   return own ?? url ?? (cdp ? "https://api.cdp.coinbase.com" : IN_PROCESS);
 }
-
-const toDocument = (value: object): Document => ({
-  type: "application/json",
-  body: Buffer.from(JSON.stringify(value)),
-});

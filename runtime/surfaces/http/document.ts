@@ -8,3 +8,8 @@ export interface Document {
   /** The same document in other types, chosen by `Accept`. */
   readonly alternatives?: readonly Document[];
 }
+
+export const toJsonDocument = (value: object): Document => ({
+  type: "application/json",
+  body: Buffer.from(JSON.stringify(value)),
+});
