@@ -12,7 +12,7 @@ const ON = "(?:on )?(?:the )?";
 export const WEEKDAY_RULES: readonly DayRule[] = [
   [new RegExp(`\\b${ON}(?<weekday>${WEEKDAY}),? (?:of |in )?${WEEK}\\b`), ofWeek],
   [new RegExp(`\\b${WEEK}(?:'s)?,? (?:on )?(?<weekday>${WEEKDAY})\\b`), ofWeek],
-  [new RegExp(`\\b(?:the )?(?<weekday>${WEEKDAY}) after next\\b`), (groups, today) => inWeekAssumed(groups, today, 2)],
+  [new RegExp(`\\b(?:the )?(?<weekday>${WEEKDAY}) after next\\b`), afterNext],
   [new RegExp(`\\b(?:the )?(?<weekday>${WEEKDAY}) before last\\b`), (groups, today) => beforeLast(groups, today)],
   [
     new RegExp(
@@ -80,8 +80,8 @@ function ofWeek({ weekday = "", week, far }: Groups, today: Temporal.PlainDate):
   return toDay(inWeek(today, weekday, far === undefined ? toSteps(week) : 2 * toSteps(far)));
 }
 
-function inWeekAssumed({ weekday = "" }: Groups, today: Temporal.PlainDate, weeks: number): NamedDay {
-  const date = inWeek(today, weekday, weeks);
+function afterNext({ weekday = "" }: Groups, today: Temporal.PlainDate): NamedDay {
+  const date = inWeek(today, weekday, 2);
   return toDay(date, `The ${toDayName(date)} after next is taken as ${date}`);
 }
 

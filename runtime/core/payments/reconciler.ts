@@ -17,7 +17,7 @@ export interface Reconciler {
    * Records the outcome of a settlement, starts its job, and returns the record that may be reported to the payer. A
    * success is reported at once, since the chain keeps it; a refusal is reported only when it is on record.
    */
-  conclusionOf(key: string, record: PaymentRecord, settlement: Settlement, keepMs?: number): Promise<PaymentRecord>;
+  conclusionOf(key: string, record: PaymentRecord, settlement: Settlement): Promise<PaymentRecord>;
   /** Retries in the background until the payment is done. */
   watch(key: string): void;
   /** Resumes payments that this or another process left open, now and once a minute. */
@@ -158,15 +158,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
     } else if (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs)) {
       onClaim(key, record, { ...claim, isTrue: false });
-      if (record.state === "settled") return doubt(key, true);
+      if (record.state === "settled") return doubt(key);
     }
     return undefined;
   }
 
   /** When the entry fails, the next look makes it. */
-  function doubt(key: string, isDoubted: boolean): Promise<void> {
+  function doubt(key: string): Promise<void> {
     const report = (error: unknown): void => log.error("books.doubt-not-entered", { error });
-    return reservations.doubt(key, isDoubted).catch(report);
+    return reservations.doubt(key, true).catch(report);
   }
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
