@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
 import { answers, toSocketPath } from "../serve/admin/admin.ts";
@@ -69,11 +70,8 @@ function exchange(
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const fail = (error: Error): void => reject(new Problem("unavailable", `${socketPath}: ${error.message}`));
   const asked = request({ socketPath, method, path, signal }, (response) => {
-    const chunks: Buffer[] = [];
-    response.on("data", (chunk: Buffer) => chunks.push(chunk)).once("error", fail);
-    response.once("end", () =>
-      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") }),
-    );
+    const { statusCode: status = 0 } = response;
+    readText(response).then((text) => resolve({ status, text }), fail);
   });
   asked.once("error", fail).end(body && JSON.stringify(body));
   return promise;
