@@ -28,8 +28,8 @@ function addOpenApiImport(group: Command): void {
     .command("openapi")
     .description("make services of the operations of an OpenAPI document (2.0, 3.0, 3.1)")
     .argument("<document>", "a file or a URL, JSON or YAML")
-    .option("--operations <names>", "these operations: operationId or 'GET /path', with commas between them", toList)
-    .option("--tag <tags>", "the operations with these tags", toList)
+    .addOption(operationsOption())
+    .addOption(tagOption())
     .option("--all", "every operation")
     .option(
       "--price <usd>",

@@ -12,7 +12,7 @@ import { isPrivateUrl } from "../../core/set/site.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import type { Config } from "./config.ts";
 import { fitsChecksum } from "./eip55.ts";
-import { createReader } from "./reader.ts";
+import { createReader, type Reader } from "./reader.ts";
 import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
 
@@ -108,7 +108,6 @@ export function missingForRails(
   return [...reader.faults];
 }
 
-type Reader = ReturnType<typeof createReader>;
 type Need = (name: string, what: string, names?: string) => void;
 
 const createNeed =
