@@ -1,6 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createDeadline, pause } from "../deadline.ts";
+import { isEvm } from "../set/manifest.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 
@@ -206,8 +207,6 @@ const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
   (isEvm(answer) ? HASH : TRANSACTION).test(answer.transaction) &&
   (answer.amount === undefined || answer.amount === offer.amount);
-
-const isEvm = ({ network }: SettleResponse): boolean => network.startsWith("eip155:");
 
 const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
   !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
