@@ -43,6 +43,9 @@ export const isRefusal = (answer: object): answer is A2aRefusal => "error" in an
 
 export const refuse = (code: number, message: string): A2aRefusal => ({ error: { code, message } });
 
+/** Params that do not fit the method. */
+export const refuseParams = (message: string): A2aRefusal => refuse(A2A_CODES.invalidParams, message);
+
 /** Too many requests. */
 export const refuseForNow = (retryAfter: number): A2aRefusal => ({
   error: { code: PEER_CODES.policy, message: `Too many requests; try again in ${retryAfter} s` },

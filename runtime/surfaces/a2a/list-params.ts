@@ -1,6 +1,6 @@
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { TASK_STATES } from "./dialects.ts";
-import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
+import { type A2aRefusal, refuseParams } from "./errors.ts";
 import { readHistoryLength } from "./messages.ts";
 import type { TaskState } from "./task-book.ts";
 
@@ -32,16 +32,17 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d
 export function readListParams(params: RpcParams): ListParams | A2aRefusal {
   const { contextId, status, pageSize, pageToken, statusTimestampAfter, includeArtifacts } = params;
   for (const [name, text] of Object.entries({ contextId, pageToken }))
-    if (text != null && !isText(text)) return invalid(`${name} must be a text of at most ${LONGEST_TEXT} characters`);
+    if (text != null && !isText(text))
+      return refuseParams(`${name} must be a text of at most ${LONGEST_TEXT} characters`);
   const size = pageSize ?? USUAL_PAGE;
   if (!Number.isSafeInteger(size) || (size as number) < 1 || (size as number) > LARGEST_PAGE)
-    return invalid(`pageSize must be a whole number from 1 to ${LARGEST_PAGE}`);
+    return refuseParams(`pageSize must be a whole number from 1 to ${LARGEST_PAGE}`);
   const state = readState(status ?? UNSPECIFIED);
-  if (state === undefined) return invalid("status must be a state of A2A 1.0, such as TASK_STATE_COMPLETED");
+  if (state === undefined) return refuseParams("status must be a state of A2A 1.0, such as TASK_STATE_COMPLETED");
   const since = statusTimestampAfter == null ? 0 : readTime(statusTimestampAfter);
-  if (Number.isNaN(since)) return invalid("statusTimestampAfter must be a time such as 2026-11-22T08:00:00Z");
+  if (Number.isNaN(since)) return refuseParams("statusTimestampAfter must be a time such as 2026-11-22T08:00:00Z");
   if (includeArtifacts != null && typeof includeArtifacts !== "boolean")
-    return invalid("includeArtifacts must be true or false");
+    return refuseParams("includeArtifacts must be true or false");
   const historyLength = readHistoryLength(params);
   if (typeof historyLength === "object") return historyLength;
   return {
@@ -72,5 +73,3 @@ const readTime = (text: unknown): number =>
 
 const isText = (text: unknown): boolean =>
   typeof text === "string" && text.length <= LONGEST_TEXT && text.isWellFormed();
-
-const invalid = (message: string): A2aRefusal => refuse(A2A_CODES.invalidParams, message);

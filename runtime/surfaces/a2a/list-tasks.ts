@@ -5,7 +5,7 @@ import { readClaim } from "../../core/wallets/claim.ts";
 import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toListedTask } from "./dialects.ts";
-import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
+import { type A2aRefusal, isRefusal, refuseParams } from "./errors.ts";
 import { type ListFilters, type ListParams, readListParams } from "./list-params.ts";
 import type { Task } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
@@ -48,11 +48,10 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     if (isRefusal(params)) return params;
     const { filters, pageSize, pageToken } = params;
     const cursor = pageToken === undefined ? undefined : await store.get<Cursor>(cursorKey(pageToken));
-    if (pageToken !== undefined && !cursor) return refuse(A2A_CODES.invalidParams, "pageToken is not known any more");
+    if (pageToken !== undefined && !cursor) return refuseParams("pageToken is not known any more");
     if (cursor && canonicalOf(cursor.filters) !== canonicalOf(filters))
-      return refuse(A2A_CODES.invalidParams, "pageToken belongs to a list with other filters");
-    if (cursor && isOfAnother(cursor, context))
-      return refuse(A2A_CODES.invalidParams, "pageToken belongs to the list of another wallet");
+      return refuseParams("pageToken belongs to a list with other filters");
+    if (cursor && isOfAnother(cursor, context)) return refuseParams("pageToken belongs to the list of another wallet");
     const accounts = cursor?.accounts ?? (await readAccounts(context));
     const tasks = await readTasks(accounts, filters, context);
     const left = cursor ? tasks.filter((task) => byAge(cursor.after, task) < 0) : tasks;

@@ -3,7 +3,7 @@ import { isObject, tryParseJson } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
-import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
+import { A2A_CODES, type A2aRefusal, refuse, refuseParams } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
 import type { Task } from "./task-book.ts";
 
@@ -34,14 +34,14 @@ const HOW =
 
 /** Reads the params of `message/send` and `SendMessage`. */
 export function readMessageParams({ message, configuration }: RpcParams): SentMessage | A2aRefusal {
-  if (!isObject(message)) return invalid("params.message must be an object");
+  if (!isObject(message)) return refuseParams("params.message must be an object");
   const { messageId, role, taskId, contextId, metadata = {}, parts = [] } = message;
   if (!isId(messageId) || messageId === "")
-    return invalid(`message.messageId is required: a text of at most ${LONGEST_ID} characters`);
-  if (!ROLES.includes(role)) return invalid('message.role must be "user", or "ROLE_USER" in A2A 1.0');
+    return refuseParams(`message.messageId is required: a text of at most ${LONGEST_ID} characters`);
+  if (!ROLES.includes(role)) return refuseParams('message.role must be "user", or "ROLE_USER" in A2A 1.0');
   const ids = [taskId ?? "", contextId ?? ""];
-  if (!ids.every(isId)) return invalid(`taskId and contextId must be texts of at most ${LONGEST_ID} characters`);
-  if (!Array.isArray(parts)) return invalid("message.parts must be a list");
+  if (!ids.every(isId)) return refuseParams(`taskId and contextId must be texts of at most ${LONGEST_ID} characters`);
+  if (!Array.isArray(parts)) return refuseParams("message.parts must be a list");
   const settings = isObject(configuration) ? configuration : {};
   if (settings.pushNotificationConfig ?? settings.taskPushNotificationConfig)
     return refuse(A2A_CODES.pushNotSupported, "Push notifications are not supported; leave their configuration out");
@@ -56,7 +56,7 @@ export function readMessageParams({ message, configuration }: RpcParams): SentMe
 export function readHistoryLength({ historyLength }: RpcParams): number | undefined | A2aRefusal {
   if (historyLength === undefined || historyLength === null) return undefined;
   const isCount = typeof historyLength === "number" && Number.isSafeInteger(historyLength) && historyLength >= 0;
-  return isCount ? historyLength : invalid("historyLength must be a whole number, 0 or more");
+  return isCount ? historyLength : refuseParams("historyLength must be a whole number, 0 or more");
 }
 
 /** Whether a message is free text that names no skill. It is answered with an introduction. */
@@ -71,7 +71,7 @@ export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<str
 
 /** Reads the id in the params of `tasks/get` and similar methods. */
 export const readTaskId = ({ id }: RpcParams): string | A2aRefusal =>
-  isId(id) && id !== "" ? id : invalid("params.id must be a task's id");
+  isId(id) && id !== "" ? id : refuseParams("params.id must be a task's id");
 
 /** Reads the service and the input from a message's parts. */
 export function readRequestedCall(
@@ -80,18 +80,18 @@ export function readRequestedCall(
 ): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
   const calls = parts.filter((part) => isObject(part) && isObject(part.data) && "skill" in part.data).length;
-  if (calls > 1) return invalid(`A message asks for one call; this one has ${calls} data parts with a skill`);
+  if (calls > 1) return refuseParams(`A message asks for one call; this one has ${calls} data parts with a skill`);
   const { skill, input, ...others } = readCall(parts);
-  if (typeof skill !== "string") return invalid(HOW);
+  if (typeof skill !== "string") return refuseParams(HOW);
   const service = services.get(skill);
   if (!service) {
     const name = skill.slice(0, 80);
-    return invalid(
+    return refuseParams(
       `There is no skill ${JSON.stringify(name)}${didYouMean(name, services.keys()) || "; the agent card lists them"}`,
     );
   }
   const stray = input === undefined ? Object.keys(others) : [];
-  if (stray.length > 0) return invalid(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
+  if (stray.length > 0) return refuseParams(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
   return { service, input: input ?? {} };
 }
 
@@ -134,5 +134,3 @@ const isFile = (part: unknown): boolean =>
   isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] != null));
 
 const isId = (id: unknown): id is string => typeof id === "string" && id.length <= LONGEST_ID && id.isWellFormed();
-
-const invalid = (message: string): A2aRefusal => refuse(A2A_CODES.invalidParams, message);

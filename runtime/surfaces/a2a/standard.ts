@@ -3,7 +3,7 @@ import type { Service } from "../../core/service.ts";
 import { checkMessageBytes } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toResult } from "./dialects.ts";
-import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
+import { A2A_CODES, type A2aRefusal, isRefusal, refuse, refuseParams } from "./errors.ts";
 import { toIntroduction } from "./introduction.ts";
 import type { FollowJob } from "./jobs.ts";
 import { createListTasks, type ListTasksOptions } from "./list-tasks.ts";
@@ -113,10 +113,7 @@ export function createStandard(options: StandardOptions): Standard {
     const task = await find(id, context);
     if (!task) return unknownTask(id);
     if (contextId !== undefined && contextId !== task.contextId)
-      return refuse(
-        A2A_CODES.invalidParams,
-        "The task belongs to another context; leave contextId out, or send its own",
-      );
+      return refuseParams("The task belongs to another context; leave contextId out, or send its own");
     if (ENDED.includes(task.state)) {
       // The answer to this payment was lost; a new task would be paid for again.
       if (typeof payment === "object" && (await book.isClaimedFor(id, payment))) return calls.show(task, context);
@@ -126,8 +123,7 @@ export function createStandard(options: StandardOptions): Standard {
       );
     }
     if (payment === "rejected") return giveUp(task, context);
-    if (task.state === "input-required" && asksForAnotherCall(message, task, routed))
-      return refuse(A2A_CODES.invalidParams, ANOTHER_CALL);
+    if (task.state === "input-required" && asksForAnotherCall(message, task, routed)) return refuseParams(ANOTHER_CALL);
     if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);
     const isOpen = task.state === "input-required" && !(await book.claimed(id));
