@@ -1,16 +1,14 @@
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 
-/** Which web pages may call the endpoint, and under which host names. */
+/** Where the endpoint is, which decides the web pages that may call it, and under which host names. */
 export interface McpAccess {
-  /** The public base URL; web pages of its origin may always call. */
+  /**
+   * The public base URL. All web pages may call, since there is no account that one could abuse; but where the URL is of
+   * this machine, only pages of this machine.
+   */
   readonly baseUrl: string;
   /** Whether the server listens on a loopback address only; then only loopback host names are accepted. */
   readonly loopback: boolean;
-  /**
-   * The origins of web pages that may call; `*` means all. Default: all when the base URL is public, since there is no
-   * account that a page could abuse; otherwise pages of this machine.
-   */
-  readonly origins?: readonly string[] | undefined;
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i;
@@ -21,14 +19,12 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 export function createAccessCheck(access: McpAccess): (headers: RequestHeaders) => string | undefined {
   const base = new URL(access.baseUrl);
   const hosts = [...LOOPBACK, base.hostname];
-  const isLocal = access.origins === undefined && LOOPBACK.includes(base.hostname);
-  const listed = access.origins?.map((origin) => origin.toLowerCase()) ?? (isLocal ? [] : ["*"]);
+  const isLocal = LOOPBACK.includes(base.hostname);
 
-  const isWelcome = (origin: string): boolean => {
-    if (origin === base.origin || listed.includes(origin)) return true;
-    if (isLocal) return LOOPBACK.includes(hostnameOf(/^https?:\/\/(.+)$/.exec(origin)?.[1] ?? "") ?? "");
-    return listed.includes("*") && (origin === "null" || ORIGIN.test(origin));
-  };
+  const isWelcome = (origin: string): boolean =>
+    isLocal
+      ? LOOPBACK.includes(hostnameOf(/^https?:\/\/(.+)$/.exec(origin)?.[1] ?? "") ?? "")
+      : origin === "null" || ORIGIN.test(origin);
 
   return (headers) => {
     const host = readHeader(headers, "host") ?? "";

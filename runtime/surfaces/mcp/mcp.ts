@@ -19,13 +19,10 @@ export interface McpOptions {
   readonly baseUrl: string;
   /** Whether the server listens on a loopback address only. */
   readonly loopback: boolean;
-  /** Origins of web pages that may call; see `McpAccess`. */
-  readonly origins?: readonly string[];
   readonly icons?: readonly McpIcon[];
-  /** What a model should know before it calls; default: how tools are paid. */
-  readonly instructions?: string;
 }
 
+/** What a model should know before it calls. */
 const INSTRUCTIONS = [
   "Every tool that names a price is paid per call, with x402; there is no account and no API key.",
   "Call a tool with its arguments: the first answer is a challenge (isError, with structuredContent.accepts) and costs nothing.",
@@ -37,24 +34,13 @@ const INSTRUCTIONS = [
 
 /** The MCP endpoint of a set of services, to be mounted at `PATHS.mcp`. */
 export function createMcp(options: McpOptions): RpcDoor {
-  const {
-    services,
-    routed = services,
-    schemas,
-    invoke,
-    site,
-    baseUrl,
-    loopback,
-    origins,
-    icons,
-    instructions = INSTRUCTIONS,
-  } = options;
+  const { services, routed = services, schemas, invoke, site, baseUrl, loopback, icons } = options;
   const { name, title, version, description } = site;
   const endpoint = baseUrl + PATHS.mcp;
   return createMcpServer({
     identity: { name, title, version, description, websiteUrl: baseUrl, ...(icons && { icons }) },
-    instructions,
-    access: { baseUrl, loopback, origins },
+    instructions: INSTRUCTIONS,
+    access: { baseUrl, loopback },
     maxBytes: toDoorBytes(routed),
     tools: createServiceTools({ services, routed, schemas, invoke, site, endpoint }),
   });
