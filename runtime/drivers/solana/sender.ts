@@ -19,8 +19,6 @@ export interface SolanaInclusion {
   /** Base58. */
   readonly signature: string;
   readonly slot: number;
-  /** Unix milliseconds of the first broadcast. */
-  readonly sentAt: number;
 }
 
 /** Sends the treasury's transactions on Solana. */
@@ -60,7 +58,6 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
     spentFor: SpentFor,
   ): Promise<Delivery> {
     const raw = transaction.serialize();
-    const sentAt = clock.now();
     let lastAt = Number.NEGATIVE_INFINITY;
     let isExpired = false;
     let seenAt = 0;
@@ -79,7 +76,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
         .catch(ignore(signal));
       const status = found?.value[0];
       if (status?.err || (status && isConfirmed(status))) await enterFee(options, { signature, status, spentFor });
-      if (status && isConfirmed(status)) return { signature, slot: status.slot, sentAt };
+      if (status && isConfirmed(status)) return { signature, slot: status.slot };
       if (found && !status && isExpired && found.context.slot >= seenAt) return undefined;
       await delay(pollMs, signal);
     }

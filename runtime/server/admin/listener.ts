@@ -36,11 +36,9 @@ export function createAdminListener(options: AdminListenerOptions): RequestListe
       if (!url) throw new Problem("bad-request", "The address cannot be read");
       const refusal = gate?.(request, url);
       if (refusal) return refusal;
-      const method = request.method ?? "GET";
-      const { route, params } = findRoute(routes, method, url.pathname);
+      const { route, params } = findRoute(routes, request.method ?? "GET", url.pathname);
       const body = (): Promise<string> => readBody(request);
-      const { headers } = request;
-      return await route.handle({ method, path: url.pathname, query: url.searchParams, headers, params, body });
+      return await route.handle({ path: url.pathname, query: url.searchParams, params, body });
     } catch (error) {
       const problem = Problem.from(error);
       if (problem.status >= 500) log.error("admin.failed", { path: url?.pathname, error });

@@ -3,10 +3,8 @@ import type { Reply } from "../reply/reply.ts";
 
 /** A request of the authenticated operator. */
 export interface AdminRequest {
-  readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The segments of the path that the route names `:name`, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** Reads the body, up to 1 MB. @throws Problem `payload-too-large`, `bad-request`. */
