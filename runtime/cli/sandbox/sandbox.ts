@@ -91,7 +91,7 @@ function checkLive(live: readonly string[], { site: { upstreams = [] } }: Manife
   const others = ids.length > 0 ? `; there are ${ids.join(", ")}` : "; there are none";
   throw new Problem(
     "bad-request",
-    `--live: "${unknown}" is no source of _site.yaml${didYouMean(unknown, ids)}${others}`,
+    `--live: "${unknown}" is no source of _site.yaml${others}${didYouMean(unknown, ids)}`,
   );
 }
 

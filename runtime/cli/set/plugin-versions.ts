@@ -22,6 +22,7 @@ export function versionedUrl(file: string, { root, home }: PluginPlace, importer
   if (known?.url !== plain) {
     delete createRequire(file).cache[file]; // Node keeps CommonJS modules by their paths.
     imported.set(key, { url: plain, file, root });
+    modules.add(plain);
   }
   reading?.urls.add(plain);
   const failures = failed.get(plain);
@@ -70,8 +71,10 @@ export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
 }
 
 /** The number of plugin modules that this process has imported. Node cannot unload modules. */
-export const countModules = (): number => imported.size;
+export const countModules = (): number => modules.size;
 
+/** URLs. */
+const modules = new Set<string>();
 /** By path and version. */
 const imported = new Map<string, { readonly url: string; readonly file: string; readonly root: string }>();
 const failed = new Map<string, number>();

@@ -86,10 +86,13 @@ describe("the data and the imports of plugins", function () {
       expect(((await answer.json()) as { data: string[] }).data, service).to.deep.equal(Array(5).fill(rate));
     }
   }
-  const type = async (command: string): Promise<void> => {
-    const { code, said } = await typePayphone(dir, [command], { PAYPHONE_DATA_DIR: state.path });
+  const type = async (...args: string[]): Promise<string> => {
+    const { code, said } = await typePayphone(dir, args, { PAYPHONE_DATA_DIR: state.path });
     expect(code, said).to.equal(0);
+    return said;
   };
+  const countModules = async (): Promise<number> =>
+    (JSON.parse(await type("status", "--json")) as { modules: number }[])[0]?.modules ?? 0;
 
   it("change when the shop's folder is applied, and are those of before after a rollback", async () => {
     await expectSold("old", ["toss", "flip"]);
@@ -100,8 +103,10 @@ describe("the data and the imports of plugins", function () {
     await writeFiles(dir, shop("new"));
     await type("apply");
     await expectSold("new");
+    const modules = await countModules();
     await type("rollback");
     await expectSold("old");
+    expect(await countModules(), "those of the kept copy are loaded, too").to.be.above(modules);
     await type("apply");
     await expectSold("new");
   });
