@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
-import { importAll, openShop } from "./shop.ts";
+import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: "string" };
@@ -84,4 +84,22 @@ describe("what an imported operation takes and answers", () => {
     expectPassed("tagged", { body: TAGGED }, TAGGED, { ...TAGGED, id: { name: "1" } }));
 
   it("has the fields that are named under a condition", () => expectPassed("conditional", { body: CAT }, CAT));
+
+  it("has room for the longest texts of its body, also of one that is a named schema or stands beside parameters", async () => {
+    const dir = await openShop();
+    const Page = { type: "object", properties: { text: { type: "string", maxLength: 200_000 } }, required: ["text"] };
+    const toWrite = (schema: object) => ({
+      method: "post",
+      requestBody: { content: { "application/json": { schema } } },
+    });
+    const operations = {
+      named: toWrite(named("Page")),
+      inline: toWrite(Page),
+      "shelves/{id}": { ...toWrite(named("Page")), operationId: "beside" },
+    };
+    const document = await writeDocument(dir, operations, { components: { schemas: { Page } } });
+    expect((await importAll(dir, document)).isPartial).to.equal(false);
+    for (const id of ["named", "inline", "beside"])
+      expect(await manifestOf(dir, `shelf_${id}`)).to.include({ body_bytes: 204_096 });
+  });
 });

@@ -17,6 +17,8 @@ export interface SchemaBook {
    * The file of a schema that is a plain reference to an object, e.g. `PetstorePet`; undefined for any other schema.
    */
   fileOf(schema: unknown, side: WireSide): string | undefined;
+  /** The schema in the file that a reference to an object has as input. */
+  inputOf(schema: unknown): JsonObject | undefined;
   /** The files that these schemas reference directly or indirectly, by name. */
   filesOf(schemas: readonly unknown[]): ReadonlyMap<string, JsonObject>;
 }
@@ -145,6 +147,8 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
       complete([toKey(schema.$ref, "input"), toKey(schema.$ref, "output")]);
       return (side === "input" ? taken : given).schema.type === "object" ? fileName(schema.$ref, side) : undefined;
     },
+    inputOf: (schema) =>
+      isObject(schema) && typeof schema.$ref === "string" ? pages.get(toKey(schema.$ref, "input"))?.schema : undefined,
     filesOf(schemas) {
       const byName = new Map([...pages.values()].map((page) => [fileName(page.reference, page.side), page]));
       const named = schemas.flatMap((schema) => (typeof schema === "string" ? [schema] : filesIn(schema)));

@@ -49,7 +49,7 @@ export function toOperationManifest(parts: OperationParts, book: SchemaBook): Im
     input,
     output,
     tags: [...new Set([upstream, ...operation.tags.map(toWord)])].filter((tag) => tag !== "").slice(0, 5),
-    ...toBodyBytes(input, parts.body),
+    ...toBodyBytes([isObject(input) ? input : {}, book.inputOf(parts.body?.schema) ?? {}], parts.body),
   };
 }
 
@@ -139,10 +139,12 @@ const inField = (name: string, schema: JsonObject | boolean, required: readonly 
   wrap: name,
 });
 
-/** The body limit, which must have room for the longest texts of the input. */
-function toBodyBytes(input: string | JsonObject, body: RequestBody | undefined): { readonly body_bytes?: number } {
+/** The body limit, which must have room for the longest texts of the input and of its fields' fields. */
+function toBodyBytes(schemas: readonly JsonObject[], body: RequestBody | undefined): { readonly body_bytes?: number } {
   if (body?.encoding === "bytes" || (body?.form?.files.length ?? 0) > 0) return { body_bytes: LARGEST_BODY };
-  const longest = longestTexts(isObject(input) ? input : undefined);
+  const fields = schemas.flatMap(({ properties }) => (isObject(properties) ? Object.values(properties) : []));
+  const all = [...schemas, ...fields.filter(isObject)];
+  const longest = all.reduce((sum, schema) => sum + longestTexts(schema), 0);
   return longest > 60_000 ? { body_bytes: Math.min(longest + 4096, LARGEST_BODY) } : {};
 }
 
