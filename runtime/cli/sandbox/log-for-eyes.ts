@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
+import { toThrownAt } from "../set/plugin-faults.ts";
 
 export interface EyesOptions {
   /** The rails, for the amounts of payments. */
@@ -54,12 +55,13 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
   }
 }
 
-/** Shows an error as its message and its cause. */
+/** Shows an error as its message, its cause, and where a plugin has thrown it by accident. */
 function toValue(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
-  const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };
+  const { name, message, cause, stack } = value as Fields;
   if (typeof message !== "string") return JSON.stringify(value);
-  return cause === undefined ? message : `${message} (${toValue(cause)})`;
+  const at = name === "Problem" ? "" : toThrownAt(stack);
+  return cause === undefined ? message + at : `${message} (${toValue(cause)})${at}`;
 }
 
 function styleOf(status: number): Style {

@@ -19,6 +19,12 @@ export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
   return { file: file.replaceAll(sep, "/"), line: Number(line), column: Number(column ?? caretOf(stack)) };
 }
 
+/** The place in a plugin where an error was thrown, ` (plugins/toss.ts:7)`, for lines that have no stack; or nothing. */
+export function toThrownAt(stack: unknown): string {
+  const found = /\/(plugins\/(?!\S*node_modules)[^\s?:()]+)(?:\?v=[0-9a-f.]+)?:(\d+)/.exec(String(stack));
+  return found ? ` (${found[1]}:${found[2]})` : "";
+}
+
 /** The column of the caret that Node prints below the line of a syntax error. */
 const caretOf = (stack: string): number => (/^( *)\^/m.exec(stack)?.[1]?.length ?? 0) + 1;
 

@@ -47,7 +47,10 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
     if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(found, parentURL);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
+      throw importError(`its package has no "${specifier}"`, specifier, parentURL);
+    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
     const complaint = isForeign
       ? `the package of "${specifier}" is not installed: ${install}`
       : `there is no ${specifier}`;

@@ -67,7 +67,8 @@ describe("payphone record --new, of a service with code", () => {
       hasFailed: true,
     });
     expect(await record("toss", '{"coins":0}')).to.deep.equal({
-      report: "this input of toss: not recorded: The input does not match the schema",
+      report:
+        "this input of toss: not recorded: The input does not match the schema: coins: Input should be greater than or equal to 1",
       hasFailed: true,
     });
   });

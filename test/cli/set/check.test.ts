@@ -106,6 +106,17 @@ export default definePlugin("toss", () => {
       }
     });
 
+  it("runs the examples, and says where a plugin has thrown an error", async () => {
+    const text = (TOSS["plugins/toss.ts"] as string).replace("return {", 'throw new Error("no coins");\n    return {');
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
+    const args = [LAUNCHER, "test", "--dir", dir];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    expect([status, stdout]).to.deep.equal([
+      1,
+      "fails example 1 of toss\n      no coins (plugins/toss.ts:6)\n0 of 1 examples came true\n",
+    ]);
+  });
+
   it("ends although a plugin has left a timer running", async () => {
     const text = `${TOSS["plugins/toss.ts"]}setInterval(() => {}, 1000);\n`;
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });

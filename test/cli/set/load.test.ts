@@ -201,6 +201,10 @@ export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose
     expect(await faultsOf({ ...files, ...hoisted })).to.deep.equal([
       `plugins/toss.ts:2:24 the package of "@scure/base" is installed for other packages only, and not in the shop's package.json: ${install}`,
     ]);
+    const part = (files["plugins/toss.ts"] as string).replace("@scure/base", "@scure/base/part");
+    expect(await faultsOf({ ...files, ...hoisted, "plugins/toss.ts": part })).to.deep.equal([
+      'plugins/toss.ts:2:24 its package has no "@scure/base/part"',
+    ]);
     expect(
       await faultsOf({ ...files, ...hoisted, "package.json": asked, "more/tools/package.json": more }),
     ).to.deep.equal([]);

@@ -1,0 +1,27 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createEyesLog } from "../../../runtime/cli/sandbox/log-for-eyes.ts";
+import { createLog } from "../../../runtime/drivers/log.ts";
+
+describe("the sandbox's log for people", () => {
+  it("says where a plugin has thrown an error by accident, and not where a Problem is from", () => {
+    const printed: string[] = [];
+    const destination = createEyesLog({ rails: [], hasColours: false, print: (line) => printed.push(line.slice(10)) });
+    const log = createLog({ destination });
+    const thrownIn = (frame: string, error: Error) =>
+      Object.assign(error, { stack: `${error}\n    at run (${frame})` });
+    const plugin = "file:///home/ada/shop/plugins/toss/index.ts?v=0a1b2c3d:7:11";
+    const installed = "file:///home/ada/plugins/shop/node_modules/payphone/dist/runtime/core/perform.js:66:1";
+    for (const error of [
+      thrownIn(plugin, new TypeError("sides is undefined", { cause: new Error("no coins") })),
+      thrownIn(plugin, new Problem("unavailable", "The mint is closed")),
+      thrownIn(installed, new Error("the output breaks its schema")),
+    ])
+      log.error("http.failed", { error });
+    expect(printed).to.deep.equal([
+      "http.failed              error=sides is undefined (no coins) (plugins/toss/index.ts:7)",
+      "http.failed              error=The mint is closed",
+      "http.failed              error=the output breaks its schema",
+    ]);
+  });
+});
