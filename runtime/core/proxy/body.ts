@@ -1,15 +1,16 @@
 import { isObject } from "../json.ts";
 import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
-import { type FormPart, toBytes, toFormParts } from "./files.ts";
+import { toBytes, toMultipart } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
 import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
-/** The body of a request: its bytes or text, or the parts of a form with files. */
-export type ProxyBody =
-  | { readonly type: string; readonly content: string | Uint8Array; readonly parts?: undefined }
-  | { readonly parts: readonly FormPart[] };
+/** The body of a request, with its media type. */
+export interface ProxyBody {
+  readonly type: string;
+  readonly content: string | Uint8Array;
+}
 
 /** The body of a request; undefined when there is none. @throws Problem `invalid-input` as `toRequest`. */
 export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
@@ -25,7 +26,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
     case "form":
       return { type: "application/x-www-form-urlencoded", content: toForm(value, plan, scope) };
     case "multipart":
-      return { parts: toFormParts(isObject(value) ? value : {}, files) };
+      return toMultipart(isObject(value) ? value : {}, files);
     case "bytes":
       return { type: "application/octet-stream", content: toBytes(value, place) };
     case "text":

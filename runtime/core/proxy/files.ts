@@ -1,33 +1,55 @@
+import { randomUUID } from "node:crypto";
 import { isObject, type JsonObject } from "../json.ts";
 import type { Placeholder } from "./template.ts";
 import { toBadValue } from "./values.ts";
 
-/** One part of `multipart/form-data` (RFC 7578). */
-export interface FormPart {
-  readonly name: string;
-  readonly value: string | FormFile;
-}
-
 /** A file of a form. */
-export interface FormFile {
+interface FormFile {
   readonly name: string;
   readonly media: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The parts of a form: a list becomes several parts of one name, a mapping becomes JSON text.
+ * A form with files (RFC 7578), written as browsers write it: a list becomes several parts of one name. A mapping
+ * becomes JSON, and is called so (OpenAPI 3.1, "Encoding Object"): some frameworks read it only then.
  * @param files the fields that are files.
  * @throws Problem `invalid-input` for an invalid file.
  */
-export const toFormParts = (fields: JsonObject, files: readonly string[]): readonly FormPart[] =>
-  Object.entries(fields).flatMap(([name, value]) =>
-    [value ?? []]
-      .flat()
-      .map((item) => ({ name, value: files.includes(name) ? toFormFile(item, name) : toPartText(item) })),
+export function toMultipart(
+  fields: JsonObject,
+  files: readonly string[],
+): { readonly type: string; readonly content: Uint8Array } {
+  const boundary = `payphone-${randomUUID()}`;
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    [value ?? []].flat().flatMap((item) => {
+      const { head, body } = files.includes(name) ? toFilePart(toFormFile(item, name)) : toPart(item);
+      return [`--${boundary}\r\nContent-Disposition: form-data; name="${toQuoted(name)}"${head}\r\n\r\n`, body, "\r\n"];
+    }),
   );
+  const content = Buffer.concat([...parts, `--${boundary}--\r\n`].map((part) => Buffer.from(part)));
+  return { type: `multipart/form-data; boundary=${boundary}`, content };
+}
 
-const toPartText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** The rest of a part's head, after its name, and its body. */
+interface Part {
+  readonly head: string;
+  readonly body: string | Uint8Array;
+}
+
+const toFilePart = ({ name, media, bytes }: FormFile): Part => ({
+  head: `; filename="${toQuoted(name)}"\r\nContent-Type: ${media}`,
+  body: bytes,
+});
+
+function toPart(value: unknown): Part {
+  if (isObject(value) || Array.isArray(value))
+    return { head: "\r\nContent-Type: application/json", body: JSON.stringify(value) };
+  return { head: "", body: String(value).replaceAll(/\r?\n|\r/g, "\r\n") };
+}
+
+/** HTML, "multipart/form-data encoding algorithm". */
+const toQuoted = (name: string): string => name.replaceAll(/\r?\n|\r/g, "%0D%0A").replaceAll('"', "%22");
 
 const MEDIA = /^[a-z]+\/[a-z0-9][a-z0-9.+-]*$/i;
 /** Control characters and path separators, and the names `.` and `..`. */

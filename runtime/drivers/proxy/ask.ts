@@ -1,7 +1,6 @@
 import type { Web } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { ANSWER_BYTES } from "../../core/proxy/answer.ts";
-import type { ProxyBody } from "../../core/proxy/body.ts";
 import { messageOf } from "../../core/proxy/message.ts";
 import type { ProxyRequest } from "../../core/proxy/request.ts";
 import { isCharged, isKeyRefusal, toStatusProblem } from "../../core/proxy/verdict.ts";
@@ -36,23 +35,12 @@ export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask 
   const { maxBytes, chargeOn, isIdempotent, accept } = terms;
   return async ({ method, target: path, query, headers, body }, signal) => {
     const isRepeatable = method === "GET" || isIdempotent;
-    const request = { method, path, query, headers: { accept, ...headers }, body: body && (await toSent(body)) };
+    const request = { method, path, query, headers: { accept, ...headers }, body };
     const answer = await upstream.send(request, { signal, maxBytes, isRepeatable });
     upstream.noteRefusal(isKeyRefusal(answer.status) ? answer.status : undefined);
     if (isCharged(answer.status, chargeOn)) return answer;
     throw toStatusProblem(upstream.title, answer.status, toMessage(answer));
   };
-}
-
-/** A form with files as bytes, with the media type that contains its boundary (RFC 7578). */
-async function toSent(body: ProxyBody): Promise<{ readonly type: string; readonly content: string | Uint8Array }> {
-  if (!body.parts) return body;
-  const form = new FormData();
-  for (const { name, value } of body.parts)
-    if (typeof value === "string") form.append(name, value);
-    else form.append(name, new File([new Uint8Array(value.bytes)], value.name, { type: value.media }));
-  const written = new Response(form);
-  return { type: written.headers.get("content-type") ?? "", content: await written.bytes() };
 }
 
 /** The timeout, from the DNS look-up to the last byte. */
@@ -64,8 +52,8 @@ export function createForeignAsk(web: Web, { maxBytes, chargeOn, accept }: AskTe
   return async ({ method, target, headers, body }, signal) => {
     const answer = await web.fetch(target, {
       method: method === "POST" ? "POST" : "GET",
-      headers: { accept, ...(body && !body.parts && { "content-type": body.type }), ...headers },
-      ...(body && !body.parts && { body: String(body.content) }), // The check allows texts only.
+      headers: { accept, ...(body && { "content-type": body.type }), ...headers },
+      ...(body && { body: String(body.content) }), // The check allows texts only.
       redirects: REDIRECTS,
       timeoutMs: FOREIGN_MS,
       maxBytes,

@@ -56,7 +56,8 @@ describe("what a proxied service sends", () => {
       body.match(/name="more"; filename="more"\r\nContent-Type: application\/octet-stream\r\n\r\nhi\r\n/g),
     ).to.have.length(2);
     expect(body.match(/name="tags"\r\n\r\n(?:one|two)\r\n/g)).to.have.length(2);
-    expect(body).to.include('name="about"\r\n\r\n{"deep":[1]}\r\n').and.not.include('name="title"');
+    const about = 'name="about"\r\nContent-Type: application/json\r\n\r\n{"deep":[1]}\r\n';
+    expect(body).to.include(about).and.not.include('name="title"');
   });
 
   for (const [what, file] of [
