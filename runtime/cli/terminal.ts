@@ -16,9 +16,11 @@ export function openTerminal(): Terminal {
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
   process.on("SIGINT", toInterruptListener({ first: () => stop.abort(), again: () => process.exit(INTERRUPTED) }));
-  return {
-    out: (text) => void process.stdout.write(`${text}\n`),
-    err: (text) => void process.stderr.write(`${text}\n`),
-    signal: stop.signal,
-  };
+  return { ...openOutput(), signal: stop.signal };
 }
+
+/** For commands that change nothing, which Ctrl-C ends at once. */
+export const openOutput = (): Pick<Terminal, "out" | "err"> => ({
+  out: (text) => void process.stdout.write(`${text}\n`),
+  err: (text) => void process.stderr.write(`${text}\n`),
+});

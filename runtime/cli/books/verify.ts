@@ -33,7 +33,11 @@ const AGAIN_MS = 500;
  * Compares the book with the chains, rail by rail. @returns whether they agree: not where a chain could not be read.
  * Transfers that are not x402 payments are printed, but are no difference. @throws Problem `bad-request`, `unavailable`.
  */
-export function verifyBooks(config: Config, command: VerifyCommand, { out, err }: Terminal): Promise<boolean> {
+export function verifyBooks(
+  config: Config,
+  command: VerifyCommand,
+  { out, err }: Pick<Terminal, "out" | "err">,
+): Promise<boolean> {
   const { from: asked = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
   if (asked >= to) throw new Problem("bad-request", "--from is not before --to");
   return withBooks(config, command, async ({ books, site, sandboxDir }) => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { EXIT } from "../exit-code.ts";
-import { openTerminal } from "../terminal.ts";
+import { openOutput } from "../terminal.ts";
 import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 import { checkSpan, fromOption, sandboxOption, toOption } from "./sales.ts";
@@ -45,7 +45,7 @@ export function addBooksCommands(program: Command): void {
       const { verifyBooks } = await import("../books/verify.ts");
       const config = loadConfig();
       const command = { ...options, json, url: url ?? config.sellerUrl };
-      const isClean = await verifyBooks(config, command, openTerminal());
+      const isClean = await verifyBooks(config, command, openOutput());
       if (!isClean) process.exitCode = EXIT.failed;
     });
 }
