@@ -3,10 +3,9 @@ import { isObject } from "../../core/json.ts";
 
 /** How a schema has changed at one place. */
 export interface SchemaChange {
-  /** Dotted; empty for the whole value. */
-  readonly path: string;
   /** `narrower`: fewer values are allowed than before. `wider`: more. `other`: cannot be compared. */
   readonly way: "narrower" | "wider" | "other";
+  /** Begins with the place's path. */
   readonly text: string;
 }
 
@@ -32,18 +31,9 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
   return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
 
   function compare(old: Node, now: Node, path: string, depth: number): readonly SchemaChange[] {
-    if (depth > DEEPEST || canonicalOf(old) === canonicalOf(now)) {
-      if (depth > DEEPEST || !mayRefer(old)) return [];
-    }
+    if (depth > DEEPEST || (canonicalOf(old) === canonicalOf(now) && !mayRefer(old))) return [];
     const names = new Set([...Object.keys(old), ...Object.keys(now)].filter((name) => !TEXTS.has(name)));
     return [...names].flatMap((name) => compareKeyword(name, { old, now, path, depth }));
-  }
-
-  interface Place {
-    readonly old: Node;
-    readonly now: Node;
-    readonly path: string;
-    readonly depth: number;
   }
 
   function compareKeyword(name: string, place: Place): readonly SchemaChange[] {
@@ -56,7 +46,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
     if (name === "enum" || name === "type" || name === "const") return compareValues(name, place);
     if (name === "additionalProperties") return compareAdditional(place);
     const way = wayOf(name, one, two);
-    return [{ path, way, text: `${label(path)}${name} ${show(one)} → ${show(two)}` }];
+    return [{ way, text: `${label(path)}${name} ${show(one)} → ${show(two)}` }];
   }
 
   function inner(one: Node, two: Node, path: string, depth: number): readonly SchemaChange[] {
@@ -65,66 +55,57 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
 
   function compareProperties({ old, now, path, depth }: Place): readonly SchemaChange[] {
     const [one, two] = [toNodes(old.properties), toNodes(now.properties)];
-    const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
     return [
       ...Object.keys(one)
         .filter((name) => !Object.hasOwn(two, name))
-        .map((name) => ({ path: at(name), way: "other" as const, text: `${at(name)} is gone` })),
+        .map((name) => ({ way: "other" as const, text: `${within(path, name)} is gone` })),
       ...Object.keys(two)
         .filter((name) => !Object.hasOwn(one, name))
-        .map((name) => ({ path: at(name), way: "wider" as const, text: `${at(name)} is new` })),
+        .map((name) => ({ way: "wider" as const, text: `${within(path, name)} is new` })),
       ...Object.entries(one).flatMap(([name, node]) =>
-        Object.hasOwn(two, name) ? inner(node, two[name] as Node, at(name), depth) : [],
+        Object.hasOwn(two, name) ? inner(node, two[name] as Node, within(path, name), depth) : [],
       ),
     ];
   }
 
   function compareRequired({ old, now, path }: Place): readonly SchemaChange[] {
     const [one, two] = [toNames(old.required), toNames(now.required)];
-    const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
     return [
       ...two
         .filter((name) => !one.includes(name))
-        .map((name) => ({ path: at(name), way: "narrower" as const, text: `${at(name)} is required` })),
+        .map((name) => ({ way: "narrower" as const, text: `${within(path, name)} is required` })),
       ...one
         .filter((name) => !two.includes(name))
-        .map((name) => ({ path: at(name), way: "wider" as const, text: `${at(name)} is not required any more` })),
+        .map((name) => ({ way: "wider" as const, text: `${within(path, name)} is not required any more` })),
     ];
   }
 }
 
-/** Compares the allowed values or types. */
-function compareValues(
-  name: string,
-  { old, now, path }: { readonly old: Node; readonly now: Node; readonly path: string },
-): readonly SchemaChange[] {
-  const [one, two] = [toTexts(old[name]), toTexts(now[name])];
-  const text = `${label(path)}${name} ${show(old[name])} → ${show(now[name])}`;
-  if (one === undefined) return [{ path, way: "narrower", text }];
-  if (two === undefined) return [{ path, way: "wider", text }];
-  const isLess = two.every((value) => one.includes(value));
-  const isMore = one.every((value) => two.includes(value));
-  return [{ path, way: isLess ? "narrower" : isMore ? "wider" : "other", text }];
-}
-
-function compareAdditional({
-  old,
-  now,
-  path,
-}: {
+/** One place of two schemas. */
+interface Place {
   readonly old: Node;
   readonly now: Node;
+  /** Dotted; empty for the whole value. */
   readonly path: string;
-}): readonly SchemaChange[] {
-  const isClosed = now.additionalProperties === false;
-  const wasClosed = old.additionalProperties === false;
-  const way = isClosed ? ("narrower" as const) : wasClosed ? ("wider" as const) : ("other" as const);
-  const text = isClosed
-    ? "no other fields are allowed"
-    : wasClosed
-      ? "other fields are allowed"
-      : "other fields changed";
-  return [{ path, way, text: `${label(path)}${text}` }];
+  readonly depth: number;
+}
+
+/** Compares the allowed values or types. */
+function compareValues(name: string, { old, now, path }: Place): readonly SchemaChange[] {
+  const [one, two] = [toTexts(old[name]), toTexts(now[name])];
+  const text = `${label(path)}${name} ${show(old[name])} → ${show(now[name])}`;
+  if (one === undefined) return [{ way: "narrower", text }];
+  if (two === undefined) return [{ way: "wider", text }];
+  const isLess = two.every((value) => one.includes(value));
+  const isMore = one.every((value) => two.includes(value));
+  return [{ way: isLess ? "narrower" : isMore ? "wider" : "other", text }];
+}
+
+function compareAdditional({ old, now, path }: Place): readonly SchemaChange[] {
+  const change = (way: SchemaChange["way"], what: string) => [{ way, text: `${label(path)}${what}` }];
+  if (now.additionalProperties === false) return change("narrower", "no other fields are allowed");
+  if (old.additionalProperties === false) return change("wider", "other fields are allowed");
+  return change("other", "other fields changed");
 }
 
 function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
@@ -155,6 +136,8 @@ const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? v
 
 const toTexts = (value: unknown): readonly string[] | undefined =>
   value === undefined ? undefined : [value].flat().map((one) => JSON.stringify(one));
+
+const within = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const label = (path: string): string => (path === "" ? "" : `${path}: `);
 

@@ -38,7 +38,6 @@ describe("the difference of two schemas", () => {
     const schema = object({ sides: { type: "array", items: { $ref: "Side.json" } } });
     const [change] = diffSchemas({ schema, schemas: before }, { schema, schemas: after });
     expect(change).to.deep.equal({
-      path: "sides[]",
       way: "wider",
       text: 'sides[]: enum ["heads","tails"] → ["heads","tails","edge"]',
     });
