@@ -1,12 +1,11 @@
 import { isObject } from "../../core/json.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
-import { RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest } from "../rpc/json-rpc.ts";
+import { RPC_CODES, type RpcError, type RpcParams, type RpcRequest } from "../rpc/json-rpc.ts";
 import { decodeHeader } from "./encoded-header.ts";
 import { HANDSHAKE, isStateless, type McpVersion, MODERN, UNNAMED, VERSIONS } from "./versions.ts";
 
 /** A request whose version is known and whose headers agree with its body. */
 export interface McpRequest {
-  readonly id: RpcId;
   readonly method: string;
   readonly params: RpcParams;
   readonly meta: RpcParams;
@@ -37,13 +36,13 @@ export const protocolError = (code: number, message: string, status = 200): McpR
  * every other request belongs to a version with a handshake. The protocol prescribes the order of the checks:
  * agreement, support, headers, capabilities.
  */
-export function openRequest({ id, method, params }: RpcRequest, headers: RequestHeaders): McpRequest | McpRefusal {
+export function openRequest({ method, params }: RpcRequest, headers: RequestHeaders): McpRequest | McpRefusal {
   const meta = isObject(params._meta) ? params._meta : {};
   const named = readHeader(headers, "mcp-protocol-version");
   const version =
     meta[VERSION_KEY] === undefined ? settle(method, params, named) : settleClaim(meta[VERSION_KEY], named);
   if (typeof version === "object") return version;
-  const request = { id, method, params, meta, version };
+  const request = { method, params, meta, version };
   return (version === MODERN && checkStateless(request, headers)) || request;
 }
 
