@@ -4,7 +4,7 @@ import type { FieldKind, InstructionLayout } from "./layouts.ts";
 const layout = (
   tag: string,
   type: string,
-  accounts = "",
+  accounts: string,
   fields: Readonly<Record<string, FieldKind>> = {},
 ): InstructionLayout => ({ tag, type, accounts: accounts.split(" ").filter((name) => name !== ""), fields });
 

@@ -21,11 +21,6 @@ const oneOf = <T extends string>(...words: readonly T[]): ValueFormat<T> => ({
   parse: (text) => words.find((word) => word === text),
 });
 
-const whole = (least: number, most: number, meaning = ""): ValueFormat<number> => ({
-  right: `a whole number from ${least} to ${most}${meaning}`,
-  parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
-});
-
 const matching = (right: string, pattern: RegExp): ValueFormat<string> => ({
   right,
   parse: (text) => (pattern.test(text) ? text : undefined),
@@ -81,7 +76,10 @@ export const FOLDER: ValueFormat<string> = {
 };
 
 /** A TCP port. */
-export const PORT = whole(0, 65_535, " (0 = any free port)");
+export const PORT: ValueFormat<number> = {
+  right: "a whole number from 0 to 65535 (0 = any free port)",
+  parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+};
 /** A level of the log. */
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 

@@ -158,7 +158,7 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
     const solana = findRail(ANCHOR_RAILS.solana);
     const chain = base && evmChains.get(base.network);
     const client = solana && solanaClients.get(solana.network);
-    if (!chain) return closedAnchor(absent("base"));
+    if (!chain) return closedAnchor(noBase());
     if (client && !config.treasury.solanaKey) return closedAnchor(missingKey("Solana"));
     const explorers = { base: base.explorer, solana: solana?.explorer ?? "" };
     const solanaSender = client && createSolanaSender({ client, network: solana.network, store, treasury, clock, log });
@@ -179,7 +179,7 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
     const base = findRail(ANCHOR_RAILS.base);
     const chain = base && evmChains.get(base.network);
     if (chain) return createEvmReads(chain.client);
-    const none = (): Promise<never> => Promise.reject(absent("base"));
+    const none = (): Promise<never> => Promise.reject(noBase());
     return { transaction: none, verifyMessage: none };
   }
 }
@@ -190,8 +190,7 @@ function closedAnchor(problem: Problem): Anchor {
   return { write: refuse, ready: refuse };
 }
 
-const absent = (rail: string): Problem =>
-  new Problem("unavailable", `This site has no rail ${rail}, whose chain is needed`);
+const noBase = (): Problem => new Problem("unavailable", "This site has no rail base, whose chain is needed");
 
 /** In wei. The native coin of every EVM chain here has 18 decimals. */
 const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

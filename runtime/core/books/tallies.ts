@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { type BookTally, type Door, LATENCY_BOUNDS_MS } from "./events.ts";
+import { type BookTally, LATENCY_BOUNDS_MS } from "./events.ts";
 
 /** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
@@ -67,8 +67,6 @@ export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
 
 const toBucket = (ms: number): string => `ms:${LATENCY_BOUNDS_MS.find((bound) => ms <= bound) ?? "inf"}`;
 
-interface Counted extends TallyNames {
-  readonly minute: number;
-  readonly door: Door;
+interface Counted extends BookTally {
   count: number;
 }

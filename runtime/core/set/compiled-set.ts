@@ -33,7 +33,7 @@ interface Place {
 export function compileSet(
   sources: ReadonlyMap<string, SourceFile>,
   drafts: readonly Draft[],
-  isSound = false,
+  isSound: boolean,
 ): CompiledSet {
   const documents = new Map(
     [...sources].flatMap(([name, { data }]) => (isObject(data) ? [[name, data] as const] : [])),

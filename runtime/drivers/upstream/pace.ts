@@ -21,7 +21,7 @@ export interface Pace {
 }
 
 /** Waits for `ms` milliseconds. @throws the signal's reason. */
-export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export interface PaceOptions {
   /** Undefined for an upstream without a limit. */

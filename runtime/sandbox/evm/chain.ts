@@ -118,7 +118,7 @@ function whenListening(child: ChildProcess): Promise<string> {
   const complain = (chunk: Buffer): void => {
     complaint += chunk;
   };
-  const fail = (cause: string, advice = ""): void =>
+  const fail = (cause: string, advice: string): void =>
     reject(new Problem("unavailable", `anvil did not start: ${complaint.trim() || cause}.${advice}`));
   child.stdout?.on("data", listen);
   child.stderr?.on("data", complain);
