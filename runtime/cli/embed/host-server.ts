@@ -13,8 +13,9 @@ export function createHostServer(): { readonly listener: RequestListener; readon
   const { listener, turnTo } = createSwitch(answerNotYet);
   return {
     listener: (request, response) => {
-      if (!isRead(request)) return listener(request, response);
-      const { status, headers, body } = toProblemReply(READ_BEFORE);
+      const problem = request.httpVersionMajor > 1 ? HTTP_2 : isRead(request) ? READ_BEFORE : undefined;
+      if (!problem) return listener(request, response);
+      const { status, headers, body } = toProblemReply(problem);
       response.writeHead(status, [...headers]).end(body);
     },
     server: {
@@ -32,6 +33,11 @@ export function createHostServer(): { readonly listener: RequestListener; readon
 const READ_BEFORE = new Problem(
   "unavailable",
   "Another part of this server has read the body before payphone could: mount payphone before express.json() and the like",
+);
+/** Express would end the host's process. */
+const HTTP_2 = new Problem(
+  "unavailable",
+  "payphone speaks HTTP/1.1: mount it in a server of node:http or node:https, behind a proxy that speaks HTTP/2",
 );
 
 /**

@@ -1,5 +1,13 @@
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  connect,
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
+import { json as jsonOf } from "node:stream/consumers";
 import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
@@ -16,6 +24,7 @@ interface Host {
   close(): Promise<void>;
 }
 
+type OnHttp2Request = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 type OpenHost = (listener: RequestListener) => Promise<Host>;
 
 const HOSTS: Readonly<Record<string, OpenHost>> = {
@@ -161,6 +170,18 @@ describe("openPayphone", () => {
     expect((await fetch(`${host.origin}/paid/health`)).status).to.equal(503);
     await host.close();
     data.remove();
+  });
+
+  it("tells a host that speaks HTTP/2 that it needs HTTP/1.1, and leaves its process alive", async () => {
+    const host = createHttp2Server(openPayphone({ dir, env: {} }).listener as unknown as OnHttp2Request);
+    await new Promise<void>((resolve) => void host.listen(0, "127.0.0.1", resolve));
+    const client = connect(`http://127.0.0.1:${(host.address() as AddressInfo).port}`);
+    const request = client.request({ ":path": "/paid/health" });
+    const [head] = (await once(request, "response")) as [{ ":status": number }];
+    expect(head[":status"]).to.equal(503);
+    expect(((await jsonOf(request)) as { detail: string }).detail).to.include("payphone speaks HTTP/1.1");
+    client.close();
+    await new Promise((resolve) => host.close(resolve));
   });
 
   it("starts with nothing to sell, and says so at every door", async () => {
