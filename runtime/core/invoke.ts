@@ -84,11 +84,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     try {
       const record = await reservations.recall(purchase.key);
       if (record) return await resume(purchase, record);
-      const { service, invocation, payment } = purchase;
+      const { service, invocation, payment, key } = purchase;
       if (!mayCharge) return refuse(service, invocation, "payment_expired");
       const isEndless = payment.authorization.validBefore === undefined;
-      if (isEndless && (await reservations.isSpent(purchase.key)))
-        return refuse(service, invocation, "authorization_used");
+      if (isEndless && (await reservations.isSpent(key))) return refuse(service, invocation, "authorization_used");
       return await charge(purchase);
     } finally {
       lease.release().catch((error: unknown) => log.error("payment.release-failed", { error }));
@@ -100,6 +99,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { facilitator, provePayer } = railOf(rails, offer) as Rail;
     const named = await deps.identifiers.recall(purchase, { provePayer, finish });
     if (named) return named;
+    if (purchase.fault !== undefined) throw purchase.fault;
     deps.checkTrust(offer);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };

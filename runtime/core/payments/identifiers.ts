@@ -119,7 +119,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const named = `${name}#${turn}`;
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
-      if (!isCall(known, purchase)) throw new Problem("payment-conflict", OTHER);
+      if (!isCall(known, purchase)) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
       const outcome = await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
     }

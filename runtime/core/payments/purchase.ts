@@ -23,6 +23,8 @@ export interface Purchase {
   readonly given: unknown;
   /** Network and authorization id: identifies what can be settled only once. */
   readonly key: string;
+  /** Why the input is not taken: only what was bought with it before can be fetched, by its identifier. */
+  readonly fault?: unknown;
 }
 
 /** A purchase whose payment the facilitator has verified. */
@@ -183,12 +185,12 @@ type Asking = Pick<Purchase, "service" | "invocation" | "payment" | "key">;
 
 /**
  * Reads and checks the input of a purchase. @returns `isFormer` instead of an input for a call on record which the
- * service's schema would not take any more. @throws Problem `invalid-input` with all faults.
+ * service's schema would not take any more, or `fault` where another payment may have bought that call. @throws Problem `invalid-input` with all faults.
  */
 export async function readInput(
   purchase: Asking,
   { recall }: Pick<Reservations, "recall">,
-): Promise<Pick<Purchase, "input" | "given"> & { readonly isFormer: boolean }> {
+): Promise<Pick<Purchase, "input" | "given" | "fault"> & { readonly isFormer: boolean }> {
   const read = await purchase.invocation.input();
   const given = read.value;
   try {
@@ -197,6 +199,8 @@ export async function readInput(
     const record = await recall(purchase.key);
     const isFormer = record && isSamePayment(record, purchase) && isAskedAgain(record, { ...purchase, given });
     if (isFormer) return { input: undefined, given, isFormer };
+    if (!record && purchase.payment.identifier !== undefined)
+      return { input: undefined, given, isFormer: false, fault: error };
     throw error;
   }
 }

@@ -85,14 +85,17 @@ describe("a service whose input schema changes", function () {
     expect((await post({ coins: 2 }, payment)).status).to.equal(200);
   });
 
-  it("knows a purchase by its identifier, where the payment is signed anew", async () => {
-    await writeFiles(dir, TOSS);
-    await running.changes.apply("test");
-    const identifier = "the-same-purchase-1234";
-    const bought = await post({}, await sign(identifier));
-    expect(bought.status).to.equal(200);
-    await change(COINS, STRICTER);
-    const again = await post({}, await sign(identifier));
-    expect([again.status, await again.text()]).to.deep.equal([200, await bought.text()]);
-  });
+  for (const [at, given] of [{}, { coins: 1 }].entries())
+    it(`knows a purchase of ${JSON.stringify(given)} by its identifier, where the payment is signed anew`, async () => {
+      await writeFiles(dir, TOSS);
+      await running.changes.apply("test");
+      const identifier = `the-same-purchase-${at}`;
+      const bought = await post(given, await sign(identifier));
+      expect(bought.status).to.equal(200);
+      await change(COINS, STRICTER);
+      const again = await post(given, await sign(identifier));
+      expect([again.status, await again.text()]).to.deep.equal([200, await bought.text()]);
+      const others = [await sign(identifier), await sign(`another-purchase-${at}`)];
+      for (const other of others) expect((await post({ coins: 0 }, other)).status).to.equal(422);
+    });
 });
