@@ -103,10 +103,16 @@ function locateModel(env: RecordOptions["env"]) {
 }
 
 /**
- * Of a question to the language model, its instructions and data. Any model answers it then, and the answer to a
- * correction takes the place of the one that was unusable.
+ * Of a question to the language model, its data and the service that asks. Any model answers it then, also after a change
+ * of the instructions; and the answer to a correction takes the place of the one that was unusable.
  */
-const toKept = (upstream: string, body: unknown): unknown =>
-  upstream === LLM && isObject(body) && Array.isArray(body.messages) ? { messages: body.messages.slice(0, 2) } : body;
+function toKept(upstream: string, body: unknown): unknown {
+  if (upstream !== LLM || !isObject(body) || !Array.isArray(body.messages)) return body;
+  const { response_format: format, messages } = body;
+  const json_schema = isObject(format) && isObject(format.json_schema) && { name: format.json_schema.name };
+  return { messages: messages.filter(isData).slice(0, 1), ...(json_schema && { response_format: { json_schema } }) };
+}
+
+const isData = (message: unknown): boolean => isObject(message) && message.role === "user";
 
 const BASE_URL = "http://127.0.0.1:4021";

@@ -94,7 +94,12 @@ export default definePlugin("toss", ({ llm }) => ({
       .to.include("heads")
       .not.include("Side");
     expect((await run(env)).report).to.include("recorded already");
-    const text = await readFile(join(shopDir, "recordings/llm/toss.json"), "utf8");
+    const file = join(shopDir, "recordings/llm/toss.json");
+    const text = await readFile(file, "utf8");
+    expect(JSON.parse(text).exchanges[0].request.body).to.deep.equal({
+      messages: [model.asked[0]?.body.messages[1]],
+      response_format: { json_schema: { name: "toss" } },
+    });
     expect([text.includes(KEY), text.includes("cannot be used"), text.match(/"case"/g)?.length]).to.deep.equal([
       false,
       false,
