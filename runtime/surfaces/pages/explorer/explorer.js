@@ -28,7 +28,8 @@ function setUpSearch() {
       return [entries.filter(({ hidden }) => !hidden).length, entries.length];
     });
     const [shown = 0, all = 0] = counts.find(([, entries]) => entries) ?? [];
-    count.textContent = shown === all ? `${all} services` : shown > 0 ? `${shown} of ${all} services` : toNothing();
+    count.textContent =
+      shown === all ? `${all} service${all === 1 ? "" : "s"}` : shown > 0 ? `${shown} of ${all} services` : toNothing();
   };
   const toNothing = () => `Nothing was found for \u201c${filter.value.trim()}\u201d. Try fewer or other words.`;
   filter.addEventListener("input", apply);

@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
+import { openOperatedShop } from "../../../support/sellers/operator.ts";
 import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 
@@ -94,6 +96,15 @@ withBrowser.describe("the pages of the explorer", () => {
       await filter.fill("");
       expect(await entry("anchor").isVisible()).to.equal(true);
     });
+
+  it("counts one service as one", async () => {
+    const shop = await openOperatedShop(TOSS);
+    const other = await visit(browser, `${shop.running.url}/docs`);
+    expect(await other.page.locator("output").innerText()).to.equal("1 service");
+    await other.close();
+    await shop.close();
+    await removeDirectories();
+  });
 
   it("shows code in one language at a time, and remembers which", async () => {
     await unfold("roll");
