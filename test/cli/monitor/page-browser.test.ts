@@ -94,6 +94,29 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await close();
   });
 
+  for (const days of [1, 2, 8, 30])
+    it(`name each day once below a chart, and no day that is not drawn: ${days}`, async () => {
+      const santiago = { ...DESKTOP, timezoneId: "America/Santiago" }; // Where 2026-09-06 begins at one o'clock.
+      const first = Date.UTC(2026, 8, 1) / 1000;
+      const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
+      const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
+      const { page, close } = await visit(browser, entry, santiago, listensToCharts);
+      await page.route("**/?days=30", async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
+        await route.fulfill({ response, body });
+      });
+      await page.goto(`${shop.running.admin.url}/?days=30`);
+      await page.locator(".uplot canvas").waitFor();
+      const named = await page.evaluate<string[]>("drawn.filter((text) => /^\\d\\d-\\d\\d$/.test(text))");
+      const drawn = at.map((seconds) => new Date(seconds * 1000).toISOString().slice(5, 10));
+      expect(drawn).to.include.members(named);
+      expect(named)
+        .to.have.length.above(0)
+        .and.to.deep.equal([...new Set(named)]);
+      await close();
+    });
+
   it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {
     const nameless = async (page: Page): Promise<void> => {
       await page.addInitScript(

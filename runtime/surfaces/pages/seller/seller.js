@@ -49,6 +49,12 @@ function draw(place) {
     grid: { stroke: colour("--line"), width: 1 },
     ticks: { stroke: colour("--line") },
   };
+  const step = byDay ? 86_400 : 3600;
+  // uPlot's own ticks for times go wrong where the browser's clock is put forward or back.
+  const toTicks = () => {
+    const every = [1, 2, 3, 6, 12].find((steps) => (at.length / steps) * 60 <= place.clientWidth) ?? at.length;
+    return at.filter((seconds) => (seconds / step) % every === 0);
+  };
   const size = () => ({ width: place.clientWidth, height: 220 });
   const mark = (plot) => {
     const { ctx, bbox } = plot;
@@ -72,17 +78,17 @@ function draw(place) {
   const options = {
     ...size(),
     hooks: { draw: [mark] },
-    tzDate: (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), "UTC"),
     // More may have been paid back than sold.
     scales: {
+      x: { time: false, range: (_plot, from, to) => (at.length > 1 ? [from, to] : [from - step / 2, from + step / 2]) },
       y: { range: (_plot, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : Number(least >= 0)] },
     },
     axes: [
-      { ...axis, values: (_plot, ticks) => ticks.map(name) },
+      { ...axis, splits: toTicks, values: (_plot, ticks) => ticks.map(name) },
       { ...axis, size: 70, values: (_plot, ticks) => ticks.map(dollars) },
     ],
     series: [
-      { value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },
+      { label: "Time", value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },
       { label, stroke: colour("--accent"), width: 2, points: { show: values.length < 40 } },
     ],
   };
