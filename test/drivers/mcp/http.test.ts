@@ -44,13 +44,25 @@ const LIST = {
   ...toTool("list", () => ({ content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] as never })),
   outputSchema: { type: "array", items: { type: "number" } },
 } as unknown as SiteTool;
+const EITHER = {
+  ...LIST,
+  name: "either",
+  outputSchema: { anyOf: [{ type: "array", items: { type: "number" } }, { type: "object" }] },
+} as unknown as SiteTool;
+const NODE = { type: "object", properties: { next: { $ref: "#/$defs/Node" } } };
+/** As zod and pydantic write the schema of a type that contains itself. */
+const NAMED = {
+  ...toTool("named", (input) => ({ content: [], structuredContent: input })),
+  inputSchema: { type: "object", $ref: "#/$defs/Node", $defs: { Node: NODE } },
+  outputSchema: { $ref: "#/$defs/Node", $defs: { Node: NODE } },
+} as unknown as SiteTool;
 const CHUNK = "x".repeat(1024 * 1024);
 const MOST_WRITTEN = 128 * CHUNK.length;
 const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`an MCP server over Streamable HTTP, ${kind}`, () => {
-    const TOOLS = [ADD, REFUSE, HANG, REPEAT, FETCH, ...(kind === "stateless" ? [LIST] : [])];
+    const TOOLS = [ADD, REFUSE, HANG, REPEAT, FETCH, ...(kind === "stateless" ? [LIST, EITHER, NAMED] : [])];
     let site: ToolSite;
     let shop: ProxyShop;
     before(async () => {
@@ -117,9 +129,11 @@ for (const kind of ["stateless", "sessions"] as const)
     });
 
     if (kind === "stateless")
-      it("sells an output that is no object as data beside its blocks", async () => {
+      it("sells outputs that are no objects as data beside blocks, and those that contain themselves as they are", async () => {
         const content = [{ type: "text", text: "[1,2]" }];
         expect(await buy("list")).to.deep.equal([200, { content, structured: [1, 2] }]);
+        expect(await buy("either")).to.deep.equal([200, { content, structured: [1, 2] }]);
+        expect(await buy("named", { next: { next: {} } })).to.deep.equal([200, { next: { next: {} } }]);
       });
 
     it("costs nothing when a tool says that it failed, or repeats a credential", async () => {

@@ -85,9 +85,11 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   if (isDeep([inputSchema, outputSchema])) throw new Refused("its schema is nested too deeply");
   const input = toBook(inputSchema, upstream, `${name} input`);
   const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);
-  const taken = toObjectSchema(input.convert(inputSchema, "input"));
+  const taken = input.fileOf(inputSchema, "input") ?? toObjectSchema(input.convert(inputSchema, "input"));
   if (!taken) throw new Refused("its input is not an object");
-  const given = (output && toObjectSchema(output.convert(outputSchema, "output"))) ?? toSchemaName(upstream, "content");
+  const blocks = toSchemaName(upstream, "content");
+  const own = output?.fileOf(outputSchema, "output") ?? toObjectSchema(output?.convert(outputSchema, "output"));
+  const given = own ?? blocks;
   const hints = toHints(tool);
   const manifest = {
     id,
@@ -101,7 +103,7 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
     output: given,
     tags: [upstream],
   };
-  const ofOutput = typeof given === "string" ? [[given, BLOCKS] as const] : (output?.filesOf([given]) ?? []);
+  const ofOutput = own ? (output?.filesOf([own]) ?? []) : [[blocks, BLOCKS] as const];
   return { tool, manifest, schemas: new Map([...input.filesOf([taken]), ...ofOutput]) };
 }
 
@@ -111,11 +113,12 @@ const toBook = (schema: unknown, upstream: string, name: string): SchemaBook => 
   return createSchemaBook(document, createPointers(document), `${upstream} ${name}`);
 };
 
-/** A schema of objects; undefined for one of other values. A tool that names no fields accepts any. */
-function toObjectSchema(schema: JsonObject | boolean): JsonObject | undefined {
-  if (isObject(schema) && schema.type === "object") return schema;
-  if (isObject(schema) && schema.type === undefined && schema.$ref === undefined) return { type: "object", ...schema };
-  return undefined;
+/** A schema of objects; undefined for one of other values, too. A tool that names no fields accepts any. */
+function toObjectSchema(schema: JsonObject | boolean | undefined): JsonObject | undefined {
+  if (!isObject(schema)) return undefined;
+  if (schema.type === "object") return schema;
+  const isOther = [schema.type, schema.$ref, schema.anyOf, schema.oneOf].some((part) => part !== undefined);
+  return isOther ? undefined : { type: "object", ...schema };
 }
 
 /** The output of a tool without an output schema, or whose output is no object: its content blocks (MCP, "Tool Result"). */
