@@ -2,7 +2,7 @@ import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, register
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
-import { formerText, versionedUrl } from "./plugin-versions.ts";
+import { formerText, versionedUrl, wasRead } from "./plugin-versions.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
@@ -51,6 +51,9 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     if (code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
       throw importError(`its package has no "${specifier}"`, specifier, parentURL);
     if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { href: url } = new URL(specifier, parentURL);
+    if (specifier.startsWith(".") && wasRead(fileURLToPath(url), parentURL))
+      return toVersioned({ url, shortCircuit: true }, parentURL);
     const complaint = isForeign
       ? `the package of "${specifier}" is not installed: ${install}`
       : `there is no ${specifier}`;

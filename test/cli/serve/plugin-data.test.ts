@@ -1,3 +1,5 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import {
   edit,
@@ -97,8 +99,10 @@ describe("the data and the imports of plugins", function () {
   it("change when the shop's folder is applied, and are those of before after a rollback", async () => {
     await expectSold("old", ["toss", "flip"]);
     await writeFiles(dir, shop("new"));
+    await rm(join(dir, "lib/later.ts"));
     await expectSold("old"); // The first call of `late` imports what its file was when the shop was started.
     await writeFiles(dir, shop("newer"));
+    await rm(join(dir, "lib/late.ts"));
     await expectSold("old");
     await writeFiles(dir, shop("new"));
     await type("apply");
