@@ -1,10 +1,9 @@
 import type { Placeholder } from "./template.ts";
 
 /** Encodes one value for its place, or says what is wrong with it. */
-export type Encode = (
-  text: string,
-  place: Placeholder,
-) => { readonly text: string; readonly fault?: undefined } | { readonly fault: string };
+export type Encode = (text: string, place: Placeholder) => Encoded;
+
+export type Encoded = { readonly text: string } | { readonly text?: undefined; readonly fault: string };
 
 /** Control characters, and path separators, plain and percent-encoded: some servers decode twice. */
 const PATH_FORBIDDEN = /[\p{Cc}/\\]|%(?:2f|5c|2e|00)/iu;

@@ -1,6 +1,6 @@
 import { Problem, toValueError } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../json.ts";
-import { asItIs, type Encode } from "./encoding.ts";
+import { asItIs, type Encode, type Encoded } from "./encoding.ts";
 import { type Placeholder, readPlace, type Scope, type Template } from "./template.ts";
 
 /**
@@ -40,11 +40,9 @@ function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
     throw toBadValue(place, value, "an integer beyond 9007199254740991 is not exact, and might name something else");
   const text = String(value);
-  const { text: encoded, fault } = text.isWellFormed()
-    ? (encode(text, place) as { text?: string; fault?: string }) // One of the two is set.
-    : { fault: "it has half of a character in it" };
-  if (encoded === undefined) throw toBadValue(place, value, fault ?? "it does not fit");
-  return encoded;
+  const encoded: Encoded = text.isWellFormed() ? encode(text, place) : { fault: "it has half of a character in it" };
+  if (encoded.text === undefined) throw toBadValue(place, value, encoded.fault);
+  return encoded.text;
 }
 
 /** The refusal of a value. Values from the upstream are not shown to callers. */
