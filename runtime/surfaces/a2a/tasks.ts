@@ -8,7 +8,7 @@ import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
-import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
+import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
 /** The facts of a request that calls need. */
@@ -174,44 +174,35 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   }
 
   async function fail(task: Task, paying: Paying, problem: Problem, context: TaskContext): Promise<Step> {
-    const { code, message } = problem;
-    const { input } = task;
+    const { code } = problem;
+    const said = toSentence(problem.message);
     const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved.
     const receipts = withReceipt(task, receipt);
-    const wait = (
-      text: string,
-      of: Omit<TaskPayment, "receipts">,
-      state: TaskState = "input-required",
-    ): TaskChange => ({
-      state,
-      text,
-      input,
-      payment: { ...of, receipts },
-    });
+    const sent = { status: "payment-submitted" as const, isOwn: paying.isOwn };
+    const wait = (text: string, payment: Omit<TaskPayment, "receipts">): TaskChange => {
+      return { state: "input-required", text, input: task.input, payment: { ...payment, receipts } };
+    };
     if (isPaidBack(problem)) {
-      const ended = { ...toEnd(problem, context), text: toSentence(message) };
+      const ended = { ...toEnd(problem, context), text: said };
       const payment = { status: "payment-completed" as const, receipts };
       const written = await book.write(task, { ...ended, payment });
       await list(written, paying, receipt);
       return { task: written, problem };
     }
     if (PENDING.includes(code)) {
-      const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
-      const working = { ...task, ...wait(again, { status: "payment-submitted", isOwn: paying.isOwn }, "working") };
-      return { task: code !== "payment-in-progress" ? await book.write(task, working) : working, problem };
+      const again = `${said} Ask for this task again, or send the same payment again.`;
+      const working = { ...task, ...wait(again, sent), state: "working" as const };
+      return { task: code === "payment-in-progress" ? working : await book.write(task, working), problem };
     }
     if (code === "unavailable") {
       // The store may have failed halfway, so the claim stays and the task takes no other payment.
-      const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
-      return {
-        task: await book.write(task, wait(again, { status: "payment-submitted", isOwn: paying.isOwn })),
-        problem,
-      };
+      const again = `${said} Send the same payment again: it is charged once at most.`;
+      return { task: await book.write(task, wait(again, sent)), problem };
     }
     const left = UNTOUCHED.includes(code)
-      ? { ...wait(toSentence(message), { status: "payment-required" }), ...noteWait(problem, context) }
+      ? { ...wait(said, { status: "payment-required" }), ...noteWait(problem, context) }
       : code === "payment-conflict"
-        ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
+        ? wait(said, { status: "payment-failed", error: DUPLICATE_NONCE })
         : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
     const freed = await book.write(task, left);
     await book.releasePayment(task.id, paying);
