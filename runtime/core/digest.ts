@@ -1,8 +1,5 @@
 import { hash } from "node:crypto";
-import canonicalizeModule from "canonicalize";
-
-// A CommonJS module whose types declare a default export.
-const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
+import canonicalize from "canonicalize";
 
 /** SHA-256 as 64 lower-case hex characters. */
 export const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
