@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import canonicalize from "canonicalize";
+import { canonicalOf } from "../../../core/digest.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
 /** Notes about an import, by which the next one recognizes the operator's edits. */
@@ -54,7 +54,4 @@ export const toDigests = (data: JsonObject): Parts =>
 
 /** Equal for equal JSON, whatever the order of keys. */
 export const toPartDigest = (value: unknown): string =>
-  createHash("sha256")
-    .update(canonicalize(value) ?? "undefined")
-    .digest("base64url")
-    .slice(0, 16);
+  hash("sha256", canonicalOf(value) || "undefined", "base64url").slice(0, 16);
