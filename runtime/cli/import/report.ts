@@ -1,4 +1,5 @@
 import { toColumns } from "../columns.ts";
+import { printable } from "../printable.ts";
 import type { LeftOut, UpstreamEntry } from "./imported.ts";
 import type { AppliedImport } from "./shop/apply.ts";
 import type { PartChange } from "./shop/merge.ts";
@@ -116,7 +117,7 @@ const toVariables = (entry: UpstreamEntry): string[] =>
   variablesOf(entry).map(({ name, what }) => `set ${name}, ${what} (in the environment or in .env)`);
 
 /** Lines for a terminal, without control characters: names from a source cannot move the cursor or break a line. */
-const toText = (lines: readonly string[]): string => lines.map((line) => line.replaceAll(/\p{Cc}/gu, " ")).join("\n");
+const toText = (lines: readonly string[]): string => lines.map(printable).join("\n");
 
 /** A command line for a POSIX shell; what is undefined is left out. */
 export const toCommandLine = (...words: readonly (string | undefined)[]): string =>
