@@ -105,13 +105,18 @@ export function createCompiler(
         const convert = converter();
         convert(copy);
         const misfits = new Set(convert.errors?.map(({ instancePath }) => instancePath));
+        if (misfits.size === 0) return copy;
+        const toWritten = (text: unknown, place: string): unknown =>
+          misfits.has(place) && typeof text === "string" ? (BOOLEANS.get(text.toLowerCase()) ?? text) : text;
         for (const [name, text] of Object.entries(copy)) {
-          const isMisfit = misfits.has(toPointer(name)) && typeof text === "string";
-          const written = isMisfit ? BOOLEANS.get(text.toLowerCase()) : undefined;
-          if (written === undefined) continue;
+          const place = toPointer(name);
+          const isList = Array.isArray(text);
+          const written = isList ? text.map((item, at) => toWritten(item, `${place}/${at}`)) : toWritten(text, place);
           const alone: Record<string, unknown> = { [name]: written };
           convert(alone);
-          if (typeof alone[name] === "boolean") copy[name] = alone[name];
+          const made = [alone[name]].flat();
+          const toMade = (one: unknown, at: number): unknown => (typeof made[at] === "boolean" ? made[at] : one);
+          copy[name] = isList ? text.map(toMade) : toMade(text, 0);
         }
         return copy;
       },

@@ -46,6 +46,18 @@ describe("the texts of a query", () => {
     expect(texts.coerce({ mode: "off" })).to.deep.equal({ mode: false });
   });
 
+  it("are lists of booleans, as single ones are written", () => {
+    const flags = { type: "array", items: { type: "boolean" } };
+    const listed = compile({
+      type: "object",
+      properties: { flags, words: { type: "array", items: { type: "string" } } },
+    });
+    expect(listed.coerce({ flags: ["True", "false", "0"] })).to.deep.equal({ flags: [true, false, false] });
+    expect(listed.coerce({ flags: "yes", words: ["no"] })).to.deep.equal({ flags: [true], words: ["no"] });
+    const { issues } = listed.check(listed.coerce({ flags: ["yes", "maybe"] }), "query");
+    expect(issues.map(({ loc, input }) => [loc, input])).to.deep.equal([[["query", "flags", 1], "maybe"]]);
+  });
+
   it("become the numbers and booleans that a schema lists without naming their type", () => {
     const properties = { level: { $ref: "Level.json" }, sure: { const: true }, mixed: { enum: [1, "one"] } };
     const levels = { type: "array", items: { enum: [1, 2, null] } };
