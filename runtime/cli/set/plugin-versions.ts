@@ -37,8 +37,8 @@ export function versionedUrl(file: string, { root, home }: PluginPlace, importer
 /** The text of a module whose file has changed since its plugin was loaded. */
 export const formerText = (url: string): string | undefined => former.get(url);
 
-/** Whether a file that is gone by now was there when the module that imports it was loaded. */
-export const wasRead = (file: string, importer: string): boolean => late.get(importer)?.pieces.has(file) ?? false;
+/** Whether a file that is gone by now had a text when the module that imports it was loaded. */
+export const wasRead = (file: string, importer: string): boolean => Boolean(late.get(importer)?.pieces.get(file)?.text);
 
 /** The place of a plugin's file. */
 export interface PluginPlace {

@@ -201,6 +201,10 @@ export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose
     expect(await faultsOf({ ...files, ...hoisted })).to.deep.equal([
       `plugins/toss.ts:2:24 the package of "@scure/base" is installed for other packages only, and not in the shop's package.json: ${install}`,
     ]);
+    const late = `import { gone } from "./gone.ts";\nexport const more = () => import("./more.ts");\nexport default gone;\n`;
+    expect(await faultsOf({ ...TOSS, "plugins/toss.ts": late, "plugins/more.ts": "" })).to.deep.equal([
+      "plugins/toss.ts:1:22 there is no ./gone.ts",
+    ]);
     const part = (files["plugins/toss.ts"] as string).replace("@scure/base", "@scure/base/part");
     expect(await faultsOf({ ...files, ...hoisted, "plugins/toss.ts": part })).to.deep.equal([
       'plugins/toss.ts:2:24 its package has no "@scure/base/part"',
