@@ -8,15 +8,10 @@ export interface ReadyReport {
   readonly store: "up" | "down";
   /** Why the store is down, as a sentence. */
   readonly store_reason?: string;
-  readonly rails: readonly {
-    readonly id: string;
-    readonly network: string;
-    readonly state: "up" | "down";
-    readonly reason?: string;
-  }[];
+  readonly rails: readonly (PartState & { readonly network: string })[];
   /** The upstreams of services. `down`: paused after repeated failures, or not configured. */
-  readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
-  readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
+  readonly upstreams: readonly PartState[];
+  readonly services: readonly PartState[];
   /** Facilitators that are skipped because they are not trusted any more; omitted when there are none. */
   readonly distrusted?: readonly {
     readonly facilitator: string;
@@ -27,6 +22,12 @@ export interface ReadyReport {
   }[];
   /** Sentences for the operator about parts that are up but need attention; omitted when there are none. */
   readonly warnings?: readonly string[];
+}
+
+interface PartState {
+  readonly id: string;
+  readonly state: "up" | "down";
+  readonly reason?: string;
 }
 
 /** `/health` tells that the process answers, `/ready` what it can serve. Concurrent probes share one report. */
