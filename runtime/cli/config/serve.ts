@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { facilitatorsOf, isInProcess, REMOTE } from "../../core/rails/facilitators.ts";
+import { isSameAddress } from "../../core/rails/tokens.ts";
 import {
   type FacilitatorManifest,
   isEvm,
@@ -162,8 +163,8 @@ function treasuryUses({ site, capabilities }: Pick<SetNeeds, "site" | "capabilit
 const toList = (words: readonly string[]): string => words.join(", ").replace(/, ([^,]+)$/, " and $1");
 
 function payTo(rail: RailManifest): ValueFormat<string> {
-  const { asset, symbol } = rail;
-  const isToken = (text: string): boolean => text.toLowerCase() === asset.toLowerCase();
+  const { network, asset, symbol } = rail;
+  const isToken = (text: string): boolean => isSameAddress(network, text, asset);
   return isEvm(rail)
     ? {
         right: `an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not ${symbol}'s own`,

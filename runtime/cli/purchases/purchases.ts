@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { railOfToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
@@ -87,7 +88,7 @@ function toTable(purchases: readonly unknown[], rails: readonly RailManifest[]):
       "network",
       "transaction",
     ].map((name) => textField(purchase, name) ?? "-");
-    const rail = rails.find((one) => one.network === network && one.asset === textField(purchase, "asset"));
+    const rail = railOfToken(rails, { network: network ?? "", asset: textField(purchase, "asset") ?? "" });
     const amount = textField(purchase, "amount");
     const price =
       rail && amount && /^\d+$/.test(amount) ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : "-";
