@@ -103,8 +103,8 @@ export interface HandlerParts<Input, Output> {
   /** Pure, fast and not async; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. */
   readonly check?: (input: Input) => void;
   /**
-   * Only with `charge: first`: runs before the money moves. Throws Problem `unavailable` when the work would fail now;
-   * nobody is charged then.
+   * Only for work that is paid first (`charge: first`, jobs): runs before the money moves. Throws Problem `unavailable`
+   * when the work would fail now; nobody is charged then.
    */
   readonly ready?: (input: Input, signal: AbortSignal) => void | Promise<void>;
   readonly run: Run<Input, Output>;

@@ -1,6 +1,7 @@
 import type { Call, Run } from "../api/plugin.ts";
 import { Problem, type ValidationIssue } from "../api/problem.ts";
 import type { GivenInput, Invocation } from "./call.ts";
+import { explainFile, type MediaOutput } from "./proxy/media.ts";
 import { isShown, toIssueText } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
@@ -83,8 +84,13 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   const run = runOf(service) as Run<unknown, unknown>;
   const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
-  if (issues.length === 0) return value;
-  const cause = new Error(`the output of ${handlerOf(service.manifest)} breaks its schema: ${toIssueText(issues)}`);
+  const { manifest } = service;
+  const isFile = manifest.media !== undefined && issues.length === 0;
+  const complaint = isFile ? explainFile(manifest.media, value as MediaOutput) : toIssueText(issues);
+  if (!complaint) return value;
+  const cause = new Error(
+    `the output of ${handlerOf(manifest)} breaks its ${isFile ? "type" : "schema"}: ${complaint}`,
+  );
   throw new Problem("internal", undefined, { cause });
 }
 

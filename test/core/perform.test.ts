@@ -40,10 +40,6 @@ function toService(handler: unknown, deadline = 20): Service {
   return service as Service;
 }
 
-const fail = (thrown: unknown): never => {
-  throw thrown;
-};
-
 const caught = (work: Promise<unknown>): Promise<Problem> =>
   work.then(
     (value) => expect.fail(`gave ${JSON.stringify(value)}`),
@@ -141,47 +137,6 @@ describe("the work of a call", () => {
     );
     expect([code, message.includes("secret")]).to.deep.equal(["internal", false]);
     expect((options.cause as Error).message).to.match(/^the output of dice\.roll breaks its schema: /);
-  });
-
-  it("may fail with anything, which can be answered and logged", async () => {
-    const trap = (): never => {
-      throw new Error("a trap");
-    };
-    const altered = (more: object) => Object.assign(new Problem("unavailable", "later"), more);
-    const unreadable: [unknown, RegExp][] = [
-      [new Proxy({}, { getPrototypeOf: trap }), /a trap/],
-      [new Proxy(new Problem("unavailable"), { get: trap }), /a trap/],
-      [altered({ code: "nope" }), /title/],
-      [altered({ options: undefined }), /members/],
-      [altered({ message: 1n }), /BigInt/],
-      [new Problem("invalid-input", undefined, { issues: [issue("low", { input: { low: 1n } })] }), /BigInt/],
-    ];
-    for (const [thrown, why] of unreadable) {
-      const parts = { check: () => fail(thrown), ready: () => fail(thrown), run: () => fail(thrown) };
-      const service = toService(parts);
-      const input = async () => ({ value: { low: 1, high: 2 }, from: "body" as const });
-      for (const work of [
-        readValidInput(service, { input }),
-        prepare(service, {}, never),
-        perform(service, {}, call),
-      ]) {
-        const { code, options } = await caught(work);
-        expect(code).to.equal("internal");
-        expect((options.cause as Error).message).to.match(why);
-      }
-    }
-    for (const thrown of [undefined, null, "text", Symbol("text"), 1n])
-      expect(
-        await caught(
-          perform(
-            toService(() => fail(thrown)),
-            {},
-            call,
-          ),
-        ),
-      )
-        .to.be.instanceOf(Error)
-        .with.property("message", `the handler has thrown ${String(thrown)}`);
   });
 
   it("ends at its deadline, and then its signal says so", async () => {

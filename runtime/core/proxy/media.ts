@@ -100,7 +100,7 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "application/zip": ["504b0304", "504b0506"],
 };
 
-/** What is wrong with a file that an upstream sends as this type, or nothing. */
+/** What is wrong with a file of this type, or nothing. */
 export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
   const type = toMediaType(given);
   if (type !== "" && !TYPE.test(type)) return "its type is none";
@@ -110,6 +110,12 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
   const signatures = SIGNATURES[type];
   const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
   return signatures && !signatures.some((known) => head.startsWith(known)) ? `it is no ${type}` : undefined;
+}
+
+/** What is wrong with a file in its form as JSON, or nothing. */
+export function explainFile(wanted: MediaManifest, { media, data }: MediaOutput): string | undefined {
+  const bytes = Buffer.from(data, "base64");
+  return bytes.toString("base64") === data ? explainMedia(wanted, media, bytes) : "it is not in base64";
 }
 
 /** The media type in a `Content-Type`, in lower case and without its parameters. */

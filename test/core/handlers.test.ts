@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { Problem, type ValidationIssue } from "../../runtime/api/problem.ts";
+import { perform, prepare, readValidInput } from "../../runtime/core/perform.ts";
+import { toService } from "../support/http.ts";
+
+const ROLL = { id: "roll", route: "POST /v1/roll" };
+const never = new AbortController().signal;
+const call = { id: "1", signal: never, payer: undefined, network: undefined };
+
+const fail = (thrown: unknown): never => {
+  throw thrown;
+};
+
+const caught = (work: Promise<unknown>): Promise<Problem> =>
+  work.then(
+    (value) => expect.fail(`gave ${JSON.stringify(value)}`),
+    (error: unknown) => error as Problem,
+  );
+const issue = (field: string, more: Partial<ValidationIssue> = {}): ValidationIssue => ({
+  loc: ["body", field],
+  msg: "no",
+  type: "value_error",
+  ...more,
+});
+
+describe("a handler", () => {
+  it("gives a file in base64 that is what its type says", async () => {
+    const png = Buffer.from("89504e470d0a1a0afbff", "hex").toString("base64");
+    const file = {
+      ...toService({ ...ROLL, media: { type: "image/png", max_bytes: 100 } }),
+      handler: ({ data }: { data: string }) => ({ media: "image/png", data }),
+    };
+    expect(await perform(file, { data: png }, call)).to.deep.equal({ media: "image/png", data: png });
+    for (const [data, why] of [
+      [`data:image/png;base64,${png}`, "it is not in base64"],
+      [Buffer.from(png, "base64").toString("base64url"), "it is not in base64"],
+      [`${png.slice(0, 8)}\n${png.slice(8)}`, "it is not in base64"],
+      [btoa("<svg/>"), "it is no image/png"],
+      ["", "it is empty"],
+    ])
+      expect((await caught(perform(file, { data }, call))).options.cause)
+        .to.be.instanceOf(Error)
+        .with.property("message", `the output of roll.roll breaks its type: ${why}`);
+  });
+
+  it("may fail with anything, which can be answered and logged", async () => {
+    const trap = (): never => {
+      throw new Error("a trap");
+    };
+    const altered = (more: object) => Object.assign(new Problem("unavailable", "later"), more);
+    const unreadable: [unknown, RegExp][] = [
+      [new Proxy({}, { getPrototypeOf: trap }), /a trap/],
+      [new Proxy(new Problem("unavailable"), { get: trap }), /a trap/],
+      [altered({ code: "nope" }), /title/],
+      [altered({ options: undefined }), /members/],
+      [altered({ message: 1n }), /BigInt/],
+      [new Problem("invalid-input", undefined, { issues: [issue("low", { input: { low: 1n } })] }), /BigInt/],
+    ];
+    for (const [thrown, why] of unreadable) {
+      const parts = { check: () => fail(thrown), ready: () => fail(thrown), run: () => fail(thrown) };
+      const service = { ...toService(ROLL), handler: parts };
+      const input = async () => ({ value: { low: 1, high: 2 }, from: "body" as const });
+      for (const work of [
+        readValidInput(service, { input }),
+        prepare(service, {}, never),
+        perform(service, {}, call),
+      ]) {
+        const { code, options } = await caught(work);
+        expect(code).to.equal("internal");
+        expect((options.cause as Error).message).to.match(why);
+      }
+    }
+    for (const thrown of [undefined, null, "text", Symbol("text"), 1n]) {
+      const service = { ...toService(ROLL), handler: () => fail(thrown) };
+      expect(await caught(perform(service, {}, call)))
+        .to.be.instanceOf(Error)
+        .with.property("message", `the handler has thrown ${String(thrown)}`);
+    }
+  });
+});
