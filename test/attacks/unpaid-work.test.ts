@@ -10,7 +10,8 @@ const refuse = (): never => {
 };
 
 /** A chain on which the only payer holds so much: what is settled comes off it. */
-function limit(rail: ScriptedRail, balance: bigint): void {
+function createLimitedRail(balance: bigint): ScriptedRail {
+  const rail = createScriptedRail();
   const left = (): bigint => balance - BigInt(rail.moved.size) * PRICE;
   rail.script.balance = left;
   rail.script.verify = () =>
@@ -19,6 +20,7 @@ function limit(rail: ScriptedRail, balance: bigint): void {
     left() >= PRICE
       ? move(rail, payment, offer)
       : { success: false, errorReason: "insufficient_funds", transaction: "", network: offer.network };
+  return rail;
 }
 const PAYER = "0x1111111111111111111111111111111111111111";
 
@@ -29,8 +31,7 @@ describe("work that nobody pays for", () => {
 
   describe("where the work comes before the money", () => {
     it("is not had twenty times at once with the money for one call", async () => {
-      rail = createScriptedRail();
-      limit(rail, PRICE);
+      rail = createLimitedRail(PRICE);
       shop = await openShop({ rail });
       const payments = await Promise.all(Array.from({ length: 20 }, () => shop.pay("/v1/roll")));
       const gate = Promise.withResolvers<void>();
@@ -50,8 +51,7 @@ describe("work that nobody pays for", () => {
     });
 
     it("is not had from two processes at once with the money for one call", async () => {
-      rail = createScriptedRail();
-      limit(rail, PRICE);
+      rail = createLimitedRail(PRICE);
       shop = await openShop({ rail });
       const other = await openShop({ rail, store: shop.store, baseUrl: shop.url });
       const gate = Promise.withResolvers<void>();
@@ -72,8 +72,7 @@ describe("work that nobody pays for", () => {
     });
 
     it("is had fifty times at once by a wallet that can pay for it", async () => {
-      rail = createScriptedRail();
-      limit(rail, 50n * PRICE);
+      rail = createLimitedRail(50n * PRICE);
       shop = await openShop({ rail });
       const answers = await Promise.all(Array.from({ length: 50 }, () => shop.buy("/v1/roll", ROLL)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 50 }, () => 200));
@@ -114,8 +113,7 @@ describe("work that nobody pays for", () => {
     });
 
     it("counts as in flight while the outcome of its settlement is not known", async () => {
-      rail = createScriptedRail();
-      limit(rail, PRICE);
+      rail = createLimitedRail(PRICE);
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
       shop = await openShop({ rail });
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
@@ -124,21 +122,20 @@ describe("work that nobody pays for", () => {
     });
 
     it("is in flight no longer once it is settled after all", async () => {
-      rail = createScriptedRail();
-      limit(rail, 2n * PRICE);
+      rail = createLimitedRail(2n * PRICE);
+      const { settle } = rail.script;
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
       shop = await openShop({ rail });
       const payment = await shop.pay("/v1/roll");
       const post = () => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
       expect((await post()).status).to.equal(503);
-      limit(rail, 2n * PRICE);
+      rail.script.settle = settle!;
       expect((await eventually(post, ({ status }) => status === 200)).status).to.equal(200);
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
     });
 
     it("counts as in flight for its whole time when it is not paid in the end", async () => {
-      rail = createScriptedRail();
-      limit(rail, PRICE);
+      rail = createLimitedRail(PRICE);
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
       shop = await openShop({ rail });
       const payment = await shop.pay("/v1/roll");
@@ -210,8 +207,7 @@ describe("work that nobody pays for", () => {
 
   describe("where the money comes before the work", () => {
     it("leaves no more traces than were paid for: one balance, twenty calls at once", async () => {
-      rail = createScriptedRail();
-      limit(rail, PRICE);
+      rail = createLimitedRail(PRICE);
       shop = await openShop({ rail });
       const answers = await Promise.all(Array.from({ length: 20 }, () => shop.buy("/v1/echo", ROLL)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);

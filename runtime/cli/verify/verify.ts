@@ -79,8 +79,10 @@ function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): JsonObject {
   return { ...(isObject(offer) && offer), resourceUrl: field(resource, "url") };
 }
 
-/** @throws Error when a document shows other terms than those that were signed. */
+/** @throws Error when a document shows other terms than those that were signed, or a term is no plain value. */
 function checkShown(said: JsonObject, beside: JsonObject): void {
+  const odd = [...SHOWN, "validUntil", "issuedAt"].find((name) => said[name] instanceof Object);
+  if (odd) throw new Error(`${odd}, which was signed, is no plain value`);
   const differing = SHOWN.find(
     (name) => said[name] && beside[name] !== undefined && toComparable(said[name]) !== toComparable(beside[name]),
   );

@@ -190,6 +190,12 @@ describe("what a sandbox signs", () => {
       expect(out).to.match(new RegExp(`^valid offer: 1 of a on n to p buys ${origin}/x; signed by did:web:`));
     });
 
+    it("are not valid where a term is no plain value", async () => {
+      const said = { resourceUrl: `${origin}/x`, payer: { toString: 1 } };
+      const { code, out } = await verify(await sign(JSON.stringify(said)));
+      expect([code, out]).to.deep.equal([1, "NOT VALID: payer, which was signed, is no plain value"]);
+    });
+
     it("are not valid where they are too deep to be shown", async () => {
       const said = `{"resourceUrl":"${origin}/x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
       const { code, out } = await verify(await sign(said), true);
