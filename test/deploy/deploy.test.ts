@@ -145,7 +145,7 @@ describe("the sites for proxies", () => {
       return fetchThrough(request.url, { method, signal, headers: [...request.headers], ...body, dispatcher: agent });
     }) as unknown as typeof fetch;
     await eventually(() =>
-      through(`${url}/health`).then(
+      through(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).then(
         ({ ok }) => ok,
         () => {
           if (proxy?.exitCode !== null) throw new Error(`${program} has ended: ${complaint}`);

@@ -41,11 +41,14 @@ describe("the EVM sender, about what it spends", () => {
   for (const fault of [{ effectiveGasPrice: null }, { gasUsed: null }, { l1Fee: "much" }])
     it(`knows of the inclusion also where the receipt does not name the fee: ${JSON.stringify(fault)}`, async () => {
       await stage.chain.rpc("evm_setAutomine", [false]);
+      let answer: object | null = null;
+      stage.proxy.intervene((method) => {
+        if (method !== "eth_getTransactionReceipt") return "pass";
+        return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: answer }) };
+      });
       const { hash, included } = await open().submit({ to: NOBODY, data: text(1), spentFor }, never);
       await stage.mine();
-      const receipt = await stage.chain.rpc("eth_getTransactionReceipt", [hash]);
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { ...(receipt as object), ...fault } });
-      stage.proxy.intervene((method) => (method === "eth_getTransactionReceipt" ? { status: 200, body } : "pass"));
+      answer = { ...((await stage.chain.rpc("eth_getTransactionReceipt", [hash])) as object), ...fault };
       expect(await included(AbortSignal.timeout(30_000))).to.include({ hash, status: "success", feeWei: 0n });
       expect(stage.events).to.include("evm.fee-unentered");
       expect(feesOf(hash)).to.equal(undefined);
