@@ -93,7 +93,8 @@ export function contractTests(options: Partial<TestRunner> & TestShopOptions = {
   if (!describe || !it || !before || !after)
     throw new Error("contractTests needs a test runner: give it { describe, it, before, after } of node:test");
   const dir = toShop(options.dir ?? findShop(), "give { dir }");
-  describe("the examples in manifests/", () => {
+  describe("the examples in manifests/", function (this: unknown) {
+    giveTime(this);
     let shop: TestShop;
     before(async () => {
       shop = await openShop({ ...options, dir });
@@ -103,6 +104,16 @@ export function contractTests(options: Partial<TestRunner> & TestShopOptions = {
     it("fit their schemas", async () => {});
     for (const example of readExamples(dir)) it(`has ${example.title} come true`, () => shop.run(example));
   });
+}
+
+/** A service has 20 seconds by default, and a shop takes a second to open, or several on a busy machine. */
+const LEAST_TIMEOUT_MS = 30_000;
+
+/** Raises the timeout of mocha's suite, which is two seconds by default. Other runners have none to raise. */
+function giveTime(suite: unknown): void {
+  const { timeout } = (suite ?? {}) as { readonly timeout?: (ms?: number) => unknown };
+  const given = typeof timeout === "function" ? Number(timeout.call(suite)) : 0; // 0: without an end.
+  if (given > 0) timeout?.call(suite, Math.max(given, LEAST_TIMEOUT_MS));
 }
 
 /** Read synchronously, because test runners need the titles at once. `openShop` reports a file that cannot be read. */
