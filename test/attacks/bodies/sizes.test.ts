@@ -45,14 +45,18 @@ describe("a hostile body of 64 KB", function () {
 
   /**
    * What a request costs, if that is too much. The bound holds on any machine: JSON.parse of the worst JSON of 64 KB takes
-   * about 1 ms on a quiet one. What seems too dear is measured again together with the bound, because the machine may have
-   * become busy since.
+   * about 1 ms on a quiet one. What seems too dear is measured again, five times, together with the bound: other programs on the
+   * same processors change both.
    */
   const explainCost = async (before: Measured, send: () => Promise<number>): Promise<string | undefined> => {
     const isCheap = (cost: number, { unread, most }: Measured): boolean => cost - unread <= most;
     for (const runs of [1, 4]) if (isCheap(await cpuOf(send, runs), before)) return undefined;
-    const again = await cpuOf(send, 20);
-    return isCheap(again, await measure()) ? undefined : `${again.toFixed(1)} ms`;
+    let again = 0;
+    for (let round = 0; round < 5; round += 1) {
+      again = await cpuOf(send, 20);
+      if (isCheap(again, await measure())) return undefined;
+    }
+    return `${again.toFixed(1)} ms each time`;
   };
 
   it("costs no service more than a few times what its JSON costs to parse, when its payment is junk", async () => {
