@@ -2,7 +2,7 @@ import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, register
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
-import { formerText, versionedUrl, wasRead } from "./plugin-versions.ts";
+import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
@@ -41,11 +41,13 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const parent = findServed(parentURL);
   if (!parent) return next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
+  const known = lateImports.get(`${parentURL} ${specifier}`);
+  if (known) return known;
   const isForeign = isPackage(specifier);
   const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
   try {
     const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
-    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(found, parentURL);
+    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(specifier, found, parentURL);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
@@ -53,7 +55,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     if (code !== "ERR_MODULE_NOT_FOUND") throw error;
     const { href: url } = new URL(specifier, parentURL);
     if (specifier.startsWith(".") && wasRead(fileURLToPath(url), parentURL))
-      return toVersioned({ url, shortCircuit: true }, parentURL);
+      return toVersioned(specifier, { url, shortCircuit: true }, parentURL);
     const complaint = isForeign
       ? `the package of "${specifier}" is not installed: ${install}`
       : `there is no ${specifier}`;
@@ -64,14 +66,19 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 };
 
 /** Gives each version of a file in a served directory a URL of its own, and so a module of its own. */
-function toVersioned(resolved: ResolveFnOutput, importer: string): ResolveFnOutput {
+function toVersioned(specifier: string, resolved: ResolveFnOutput, importer: string): ResolveFnOutput {
   const { url } = resolved;
   const owner = findServed(url);
   if (!owner || url.includes("?") || !/\.(?:[cm]?[jt]s|json)$/.test(url)) return resolved;
   const versioned = versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }, importer);
   if (formerText(versioned) !== undefined) readFormer();
-  return { ...resolved, url: versioned };
+  const output = { ...resolved, url: versioned };
+  if (importsLate(importer)) lateImports.set(`${importer} ${specifier}`, { ...output, shortCircuit: true });
+  return output;
 }
+
+/** What modules import while they run, by their URL and specifier: Node asks at each call, and it stays the same. */
+const lateImports = new Map<string, ResolveFnOutput>();
 
 let readsFormer = false;
 

@@ -37,6 +37,9 @@ export function versionedUrl(file: string, { root, home }: PluginPlace, importer
 /** The text of a module whose file has changed since its plugin was loaded. */
 export const formerText = (url: string): string | undefined => former.get(url);
 
+/** Whether a module imports others while it runs, as they were when it was loaded. */
+export const importsLate = (url: string): boolean => late.has(url);
+
 /** Whether a file that is gone by now had a text when the module that imports it was loaded. */
 export const wasRead = (file: string, importer: string): boolean => Boolean(late.get(importer)?.pieces.get(file)?.text);
 
