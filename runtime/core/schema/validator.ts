@@ -1,7 +1,7 @@
 import type { Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
-import { escapeStep } from "../json.ts";
+import { unescapeStep } from "../json.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
 import { isEndless } from "./endless.ts";
@@ -104,28 +104,22 @@ export function createCompiler(
         const copy: Record<string, unknown> = structuredClone(texts);
         const convert = converter();
         convert(copy);
-        const misfits = new Set(convert.errors?.map(({ instancePath }) => instancePath));
-        if (misfits.size === 0) return copy;
-        const toWritten = (text: unknown, place: string): unknown =>
-          misfits.has(place) && typeof text === "string" ? (BOOLEANS.get(text.toLowerCase()) ?? text) : text;
-        for (const [name, text] of Object.entries(copy)) {
-          const place = toPointer(name);
-          const isList = Array.isArray(text);
-          const written = isList ? text.map((item, at) => toWritten(item, `${place}/${at}`)) : toWritten(text, place);
-          const alone: Record<string, unknown> = { [name]: written };
+        for (const { instancePath } of convert.errors ?? []) {
+          const [name = "", at] = instancePath.split("/").slice(1).map(unescapeStep);
+          const holder = (at === undefined ? copy : copy[name]) as Record<string, unknown>;
+          const text = typeof holder === "object" ? holder[at ?? name] : undefined; // A list may have become one text.
+          const written = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
+          if (written === undefined) continue;
+          const alone: Record<string, unknown> = { [name]: at === undefined ? written : [written] };
           convert(alone);
-          const made = [alone[name]].flat();
-          const toMade = (one: unknown, at: number): unknown => (typeof made[at] === "boolean" ? made[at] : one);
-          copy[name] = isList ? text.map(toMade) : toMade(text, 0);
+          const [made] = [alone[name]].flat();
+          if (typeof made === "boolean") holder[at ?? name] = made;
         }
         return copy;
       },
     };
   };
 }
-
-/** The place of a field as Ajv names it (RFC 6901). */
-const toPointer = (name: string): string => `/${escapeStep(name)}`;
 
 /**
  * Adds the type of listed numbers and booleans where a schema names none, since Ajv converts texts by types alone. Makes
