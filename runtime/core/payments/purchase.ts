@@ -185,7 +185,8 @@ type Asking = Pick<Purchase, "service" | "invocation" | "payment" | "key">;
 
 /**
  * Reads and checks the input of a purchase. @returns `isFormer` instead of an input for a call on record which the
- * service's schema would not take any more, or `fault` where another payment may have bought that call. @throws Problem `invalid-input` with all faults.
+ * service's schema would not take any more, or `fault` where another payment may have bought that call.
+ * @throws Problem `invalid-input` with all faults.
  */
 export async function readInput(
   purchase: Asking,
