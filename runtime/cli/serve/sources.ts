@@ -1,4 +1,5 @@
 import type { Cache, Clock, Log, Web } from "../../api/capabilities.ts";
+import { once } from "../../core/once.ts";
 import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
@@ -123,15 +124,15 @@ const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, 
 /** The limits and output schemas of services that ask the language model. */
 function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
-  const { resolve, add } = createSchemaNodes(schemas);
+  const nodes = once(() => createSchemaNodes(schemas));
   return {
     limitsOf: (service) => byId.get(service)?.llm,
     schemaOf: (service) => {
       const output = byId.get(service)?.output;
       const document = typeof output === "string" ? schemas.get(output) : output;
       if (!document || !JSON.stringify(document).includes('"$ref":')) return document;
-      add(document);
-      return toSelfContained(document, resolve); // The endpoint has no other files.
+      nodes().add(document);
+      return toSelfContained(document, nodes().resolve); // The endpoint has no other files.
     },
   };
 }
