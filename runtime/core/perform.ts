@@ -84,13 +84,9 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   const run = runOf(service) as Run<unknown, unknown>;
   const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
-  const { manifest } = service;
-  const isFile = manifest.media !== undefined && issues.length === 0;
-  const complaint = isFile ? explainFile(manifest.media, value as MediaOutput) : toIssueText(issues);
-  if (!complaint) return value;
-  const cause = new Error(
-    `the output of ${handlerOf(manifest)} breaks its ${isFile ? "type" : "schema"}: ${complaint}`,
-  );
+  const fault = issues.length > 0 ? `schema: ${toIssueText(issues)}` : faultOfFile(service, value);
+  if (fault === undefined) return value;
+  const cause = new Error(`the output of ${handlerOf(service.manifest)} breaks its ${fault}`);
   throw new Problem("internal", undefined, { cause });
 }
 
@@ -120,6 +116,12 @@ function underDeadline<T>(
     clearTimeout(timer);
     caller.removeEventListener("abort", leave);
   });
+}
+
+/** A proxied service has checked its file already. */
+function faultOfFile({ manifest: { media, proxy } }: Runnable, file: unknown): string | undefined {
+  const complaint = media && !proxy ? explainFile(media, file as MediaOutput) : undefined;
+  return complaint && `type: ${complaint}`;
 }
 
 /** What a handler has thrown, which may be anything, in a form that can be answered and logged. */
