@@ -1,27 +1,16 @@
 import { expect } from "chai";
-import { Problem, type ValidationIssue } from "../../runtime/api/problem.ts";
+import { Problem, toValueError } from "../../runtime/api/problem.ts";
 import { perform, prepare, readValidInput } from "../../runtime/core/perform.ts";
 import { toService } from "../support/http.ts";
+import { problemOf, thrown } from "../support/thrown.ts";
 
 const ROLL = { id: "roll", route: "POST /v1/roll" };
 const never = new AbortController().signal;
 const call = { id: "1", signal: never, payer: undefined, network: undefined };
 
-const fail = (thrown: unknown): never => {
-  throw thrown;
+const fail = (value: unknown): never => {
+  throw value;
 };
-
-const caught = (work: Promise<unknown>): Promise<Problem> =>
-  work.then(
-    (value) => expect.fail(`gave ${JSON.stringify(value)}`),
-    (error: unknown) => error as Problem,
-  );
-const issue = (field: string, more: Partial<ValidationIssue> = {}): ValidationIssue => ({
-  loc: ["body", field],
-  msg: "no",
-  type: "value_error",
-  ...more,
-});
 
 describe("a handler", () => {
   it("gives a file in base64 that is what its type says", async () => {
@@ -38,7 +27,7 @@ describe("a handler", () => {
       [btoa("<svg/>"), "it is no image/png"],
       ["", "it is empty"],
     ])
-      expect((await caught(perform(file, { data }, call))).options.cause)
+      expect((await problemOf(perform(file, { data }, call))).options.cause)
         .to.be.instanceOf(Error)
         .with.property("message", `the output of roll.roll breaks its type: ${why}`);
   });
@@ -54,10 +43,10 @@ describe("a handler", () => {
       [altered({ code: "nope" }), /title/],
       [altered({ options: undefined }), /members/],
       [altered({ message: 1n }), /BigInt/],
-      [new Problem("invalid-input", undefined, { issues: [issue("low", { input: { low: 1n } })] }), /BigInt/],
+      [new Problem("invalid-input", undefined, { issues: [toValueError("no", { low: 1n }, "low")] }), /BigInt/],
     ];
-    for (const [thrown, why] of unreadable) {
-      const parts = { check: () => fail(thrown), ready: () => fail(thrown), run: () => fail(thrown) };
+    for (const [value, why] of unreadable) {
+      const parts = { check: () => fail(value), ready: () => fail(value), run: () => fail(value) };
       const service = { ...toService(ROLL), handler: parts };
       const input = async () => ({ value: { low: 1, high: 2 }, from: "body" as const });
       for (const work of [
@@ -65,16 +54,16 @@ describe("a handler", () => {
         prepare(service, {}, never),
         perform(service, {}, call),
       ]) {
-        const { code, options } = await caught(work);
+        const { code, options } = await problemOf(work);
         expect(code).to.equal("internal");
         expect((options.cause as Error).message).to.match(why);
       }
     }
-    for (const thrown of [undefined, null, "text", Symbol("text"), 1n]) {
-      const service = { ...toService(ROLL), handler: () => fail(thrown) };
-      expect(await caught(perform(service, {}, call)))
+    for (const value of [undefined, null, "text", Symbol("text"), 1n]) {
+      const service = { ...toService(ROLL), handler: () => fail(value) };
+      expect(await thrown(perform(service, {}, call)))
         .to.be.instanceOf(Error)
-        .with.property("message", `the handler has thrown ${String(thrown)}`);
+        .with.property("message", `the handler has thrown ${String(value)}`);
     }
   });
 });

@@ -6,6 +6,7 @@ import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { toSite } from "../support/sellers/dice.ts";
+import { problemOf, thrown } from "../support/thrown.ts";
 
 const INPUT = {
   type: "object",
@@ -40,11 +41,6 @@ function toService(handler: unknown, deadline = 20): Service {
   return service as Service;
 }
 
-const caught = (work: Promise<unknown>): Promise<Problem> =>
-  work.then(
-    (value) => expect.fail(`gave ${JSON.stringify(value)}`),
-    (error: unknown) => error as Problem,
-  );
 const issue = (field: string, more: Partial<ValidationIssue> = {}): ValidationIssue => ({
   loc: ["body", field],
   msg: "no",
@@ -58,7 +54,7 @@ describe("the input of a call", () => {
       input: async () => ({ value, from: "body" as const, ...more }),
     });
   const issuesOf = async (work: Promise<unknown>) => {
-    const { code, options } = await caught(work);
+    const { code, options } = await problemOf(work);
     expect(code).to.equal("invalid-input");
     return options.issues?.map(({ loc, type }) => [loc.join("."), type]);
   };
@@ -91,7 +87,7 @@ describe("the input of a call", () => {
     const fail = (): never => {
       throw broken;
     };
-    expect(await caught(read(fail, { low: 1, high: 2 }))).to.equal(broken);
+    expect(await thrown(read(fail, { low: 1, high: 2 }))).to.equal(broken);
     expect(await issuesOf(read(fail, { low: 1, high: 10 }))).to.deep.equal([["body.high", "less_than_equal"]]);
   });
 
@@ -109,7 +105,7 @@ describe("the input of a call", () => {
   });
 
   it("is shown in a fault only where it is short", async () => {
-    const { options } = await caught(
+    const { options } = await problemOf(
       read(refuse(issue("low", { input: 1 }), issue("high", { input: "x".repeat(100_000) })), { low: 1, high: 2 }),
     );
     expect(options.issues?.map((one) => "input" in one)).to.deep.equal([true, false]);
@@ -128,7 +124,7 @@ describe("the work of a call", () => {
   });
 
   it("is our own fault when it breaks its schema, which only the log is told", async () => {
-    const { code, message, options } = await caught(
+    const { code, message, options } = await problemOf(
       perform(
         toService(() => ({ value: "secret" })),
         {},
@@ -145,7 +141,7 @@ describe("the work of a call", () => {
       seen = signal;
       return new Promise(() => {});
     };
-    const late = await caught(perform(toService(run, 0.05), {}, call));
+    const late = await problemOf(perform(toService(run, 0.05), {}, call));
     expect([late.code, late.message]).to.deep.equal([
       "deadline-exceeded",
       "The service did not answer within 0.05 seconds",
@@ -162,7 +158,7 @@ describe("the work of a call", () => {
       return new Promise(() => {});
     });
     for (let time = 0; time < 2; time += 1)
-      expect(await caught(perform(service, {}, { ...call, signal: leaving.signal }))).to.have.property(
+      expect(await problemOf(perform(service, {}, { ...call, signal: leaving.signal }))).to.have.property(
         "code",
         "unavailable",
       );

@@ -24,6 +24,9 @@ import { createHttpTransport } from "../../runtime/drivers/upstream/transport.ts
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { toCall } from "../support/sellers/call.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
+import { problemOf } from "../support/thrown.ts";
+
+export { problemOf };
 
 const root = join(import.meta.dirname, "../..");
 
@@ -215,16 +218,6 @@ const compile = createCompiler(
       .map((name) => [basename(name, ".json"), JSON.parse(readFileSync(join(root, "schemas", name), "utf8"))]),
   ),
 );
-
-/** The Problem that a promise is rejected with. */
-export async function problemOf(work: Promise<unknown>): Promise<Problem> {
-  try {
-    await work;
-  } catch (error) {
-    return error instanceof Problem ? error : expect.fail(`not a Problem: ${String(error)}`);
-  }
-  return expect.fail("nothing was thrown");
-}
 
 /** Where and why an input was refused: `body.high: Value error, …`. */
 export const faultsOf = async (work: Promise<unknown>): Promise<string[]> => {

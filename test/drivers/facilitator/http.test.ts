@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { eventually } from "../../support/eventually.ts";
+import { problemOf } from "../../support/thrown.ts";
 import { OFFER, PAYMENT } from "./offer.ts";
 import { type FacilitatorStub, openFacilitatorStub } from "./stub.ts";
 
@@ -132,12 +133,6 @@ describe("a facilitator over HTTP", () => {
   });
 
   describe("is told apart from others that answer almost the same:", () => {
-    const said = (promise: Promise<unknown>): Promise<Problem> =>
-      promise.then(
-        (value) => expect.fail(`taken for an answer: ${JSON.stringify(value)}`),
-        (error: unknown) => error as Problem,
-      );
-
     it("it gets the whole payment and offer, below its base URL with its query", async () => {
       const seen: unknown[] = [];
       stub.respond = ({ url: path, headers }, response, body) => {
@@ -160,14 +155,16 @@ describe("a facilitator over HTTP", () => {
     it("it says what is wrong: our credentials, or its answer, with the status", async () => {
       for (const status of [401, 403]) {
         answer(status, "no");
-        const { message, options } = await said(verify());
+        const { message, options } = await problemOf(verify());
         expect(message).to.equal(`The facilitator does not accept our credentials for verify (status ${status})`);
         expect(options.retryAfter).to.equal(5);
       }
       answer(402, "no");
-      expect((await said(settle())).message).to.equal("The facilitator's answer to settle (status 402) is malformed");
+      expect((await problemOf(settle())).message).to.equal(
+        "The facilitator's answer to settle (status 402) is malformed",
+      );
       stub.respond = (request) => request.socket.destroy();
-      expect((await said(settle())).message).to.equal("The facilitator did not answer to settle");
+      expect((await problemOf(settle())).message).to.equal("The facilitator did not answer to settle");
     });
 
     it("a refusal counts below status 500, a success with 200 alone", async () => {
@@ -213,7 +210,7 @@ describe("a facilitator over HTTP", () => {
       answer(200, text + " ".repeat(256 * 1024 - text.length));
       expect(await verify()).to.deep.equal({ isValid: true });
       answer(200, text + " ".repeat(256 * 1024 - text.length + 1));
-      expect((await said(verify())).message).to.equal("The facilitator's answer is larger than 262144 bytes");
+      expect((await problemOf(verify())).message).to.equal("The facilitator's answer is larger than 262144 bytes");
     });
 
     it("64 requests at once are on their way, the others wait", async () => {
@@ -230,7 +227,7 @@ describe("a facilitator over HTTP", () => {
     it("a fault of our own headers is our own", async () => {
       const fault = new Problem("internal", "no key");
       const keyless = createHttpFacilitator({ url: url(), headers: () => Promise.reject(fault) });
-      expect(await said(keyless.verify(PAYMENT, OFFER, never))).to.equal(fault);
+      expect(await problemOf(keyless.verify(PAYMENT, OFFER, never))).to.equal(fault);
       await keyless.close();
     });
   });

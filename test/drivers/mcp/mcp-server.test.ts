@@ -15,6 +15,7 @@ import {
 import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
 import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
 import { eventually } from "../../support/eventually.ts";
+import { problemOf } from "../../support/thrown.ts";
 
 const PROGRAM = [process.execPath, join(import.meta.dirname, "../../support/sources/tool-server.ts")];
 const SIGNAL = new AbortController().signal;
@@ -44,14 +45,6 @@ function openServer(options: Partial<ToolServerOptions> = {}): LiveMcpServer {
   const server = createToolServer({ ...USUAL, ...options });
   open.push(server);
   return server;
-}
-
-async function problemOf(work: Promise<unknown>): Promise<Problem> {
-  const error: unknown = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  return error instanceof Problem ? error : expect.fail(`no problem, but ${String(error)}`);
 }
 
 const isRunning = (pid: number): boolean => {

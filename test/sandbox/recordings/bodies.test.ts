@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { ask, call, GECKO, NODE, open, post, problemOf, rpc, toExchange, toRequest } from "./stage.ts";
+import { problemOf } from "../../support/thrown.ts";
+import { ask, call, GECKO, NODE, open, post, rpc, toExchange, toRequest } from "./stage.ts";
 
 describe("a recorded POST", () => {
   const body = { model: "m", messages: [{ role: "user", content: "hi" }], n: null };

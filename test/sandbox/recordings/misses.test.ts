@@ -4,20 +4,8 @@ import { createHttpTransport, type Transport, type WireRequest } from "../../../
 import { createUpstream } from "../../../runtime/drivers/upstream/upstream.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { createRecordedTransport } from "../../../runtime/sandbox/recordings/transport.ts";
-import {
-  ask,
-  call,
-  GECKO,
-  get,
-  open,
-  problemOf,
-  remedy,
-  rpc,
-  titles,
-  toExchange,
-  toRecording,
-  toRequest,
-} from "./stage.ts";
+import { problemOf } from "../../support/thrown.ts";
+import { ask, call, GECKO, get, open, remedy, rpc, titles, toExchange, toRecording, toRequest } from "./stage.ts";
 
 describe("a request that nothing fits", () => {
   it("is refused with what is missing and what can be done", async () => {

@@ -1,6 +1,4 @@
 import { text } from "node:stream/consumers";
-import { expect } from "chai";
-import type { Problem } from "../../../runtime/api/problem.ts";
 import type { Transport, WireRequest } from "../../../runtime/drivers/upstream/transport.ts";
 import type {
   RecordedExchange,
@@ -72,10 +70,3 @@ export const call = (method: string, params: unknown, id: unknown = 1): WireRequ
 /** The body of an answer. */
 export const ask = async (transport: Transport, request: WireRequest): Promise<string> =>
   text((await transport(request)).body as AsyncIterable<Buffer>);
-
-/** What the work fails with. */
-export const problemOf = (work: Promise<unknown>): Promise<Problem> =>
-  work.then(
-    () => expect.fail("nothing was thrown"),
-    (error: Problem) => error,
-  );

@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createRecordedTransport, toRecordedFetch } from "../../../runtime/sandbox/recordings/transport.ts";
+import { problemOf, thrown } from "../../support/thrown.ts";
 import {
   ask,
   baseUrls,
@@ -9,7 +10,6 @@ import {
   get,
   open,
   post,
-  problemOf,
   remedy,
   rpc,
   titles,
@@ -120,8 +120,8 @@ describe("a recorded upstream", () => {
     const caller = new AbortController();
     const late = transport(toRequest(`${GECKO}/late`, { signal: caller.signal }));
     caller.abort(reason);
-    expect(await problemOf(late)).to.equal(reason);
-    expect(await problemOf(transport(toRequest(`${GECKO}/soon`, { signal: caller.signal })))).to.equal(reason);
+    expect(await thrown(late)).to.equal(reason);
+    expect(await thrown(transport(toRequest(`${GECKO}/soon`, { signal: caller.signal })))).to.equal(reason);
   });
 });
 
