@@ -70,7 +70,7 @@ export interface ProblemOptions {
   readonly issues?: readonly ValidationIssue[];
   /** The receipt of the settlement, when money has moved (x402 SettleResponse): sent as PAYMENT-RESPONSE. */
   readonly receipt?: object;
-  /** Extension members of the problem document (RFC 9457, section 3.2). */
+  /** Extension members of the problem document (RFC 9457, section 3.2). They replace none of its standard members. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
@@ -107,14 +107,14 @@ export class Problem extends Error {
   /** FastAPI's `HTTPValidationError` for `invalid-input`, otherwise a problem document (RFC 9457). */
   toJSON(): Record<string, unknown> {
     if (this.code === "invalid-input" && this.options.issues) return { detail: this.options.issues };
-    return {
+    const standard = {
       type: `urn:payphone:problem:${this.code}`,
       title: PROBLEMS[this.code].title,
       status: this.status,
       detail: this.message,
       code: this.code,
-      ...this.options.members,
     };
+    return { ...standard, ...this.options.members, ...standard };
   }
 
   /** A JSON-RPC 2.0 error object (section 5.1); its `data` is the body that HTTP clients get, with the request's id. */

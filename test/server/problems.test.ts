@@ -29,7 +29,7 @@ describe("a problem", () => {
 
   it("of every code is a problem document with its status, its request id and no-store", async () => {
     for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
-      const response = await meet(new Problem(code, "A sentence", { members: { more: 1 } }));
+      const response = await meet(new Problem(code, "A sentence", { members: { more: 1, status: 299, code: "x" } }));
       expect(response.status).to.equal(PROBLEMS[code].status);
       expect(response.headers.get("content-type")).to.equal("application/problem+json");
       expect(response.headers.get("cache-control")).to.equal("no-store");
