@@ -29,7 +29,7 @@ export function addSimulateCommand(program: Command): void {
   program
     .command("simulate")
     .description("let simulated buyers trade with a running sandbox, and compare the book with the chains")
-    .option("--buyers <count>", "how many wallets", toNumber, 20)
+    .option("--buyers <count>", "how many wallets", toCount, 20)
     .option("--minutes <minutes>", "for how long", toNumber, 1)
     .option("--pause <seconds>", "between two calls of one buyer, on average", toNumber, 5)
     .option("--url <url>", "where the sandbox runs (default: PAYPHONE_URL)", toOrigin)
@@ -41,6 +41,11 @@ export function addSimulateCommand(program: Command): void {
       const command = { ...options, dir: toShop(dir), url: url ?? config.sellerUrl };
       if (!(await simulate(config, command, openTerminal()))) process.exitCode = EXIT.failed;
     });
+}
+
+function toCount(text: string): number {
+  if (Number.isInteger(toNumber(text))) return toNumber(text);
+  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 function toNumber(text: string): number {

@@ -26,6 +26,14 @@ describe("payphone simulate", () => {
   const run = (...args: string[]): Promise<Ran> =>
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
 
+  it("takes whole buyers only", async () => {
+    const { err, code } = await run("simulate", "--dir", dir, "--buyers", "1.5");
+    expect([code, err]).to.deep.equal([
+      2,
+      "error: option '--buyers <count>' argument '1.5' is invalid. It must be a whole number.\n",
+    ]);
+  });
+
   it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
     const { out, err, code } = await run(
       "simulate",
