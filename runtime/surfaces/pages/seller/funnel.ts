@@ -42,7 +42,7 @@ export function toSteps(counts: ReadonlyMap<string, number>): Html {
       count: attempts,
       note: `${toShare(attempts, told)} of those who were told the price`,
     },
-    { name: "Payment good", count: Math.max(0, attempts - refused), note: `${toCount(refused)} were refused` },
+    { name: "Payment not refused", count: Math.max(0, attempts - refused), note: `${toCount(refused)} were refused` },
     {
       name: "Sold",
       count: sold,
