@@ -25,7 +25,7 @@ export const pageFiles: readonly AdminRoute[] = FILES.map(([name, type, file]) =
     path: `${ASSETS}${name}`,
     async handle() {
       read ??= readFile(file);
-      const headers = ["Content-Type", type, "Cache-Control", "private, max-age=3600"];
+      const headers = ["Content-Type", type, "Cache-Control", "private, max-age=60"];
       return { status: 200, headers, body: await read };
     },
   };
