@@ -113,6 +113,19 @@ describe("a body", () => {
       expect(answers.match(/HTTP\/1.1 \d+/g)).to.deep.equal(["HTTP/1.1 413", "HTTP/1.1 200"]);
     });
 
+    it("ends its connection when so much is refused that the connection may be cut, and says so", async () => {
+      const head = `POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\n`;
+      const endless = await hear(
+        door.port,
+        `${head}Transfer-Encoding: chunked\r\n\r\n4000\r\n${" ".repeat(16_384)}\r\n`,
+      );
+      expect(endless).to.match(/^HTTP\/1.1 413 .*\r\nConnection: close\r\n/s);
+      expect(await hear(door.port, `${head}Content-Length: 1048577\r\n\r\n`)).to.match(/\r\nConnection: close\r\n/);
+      expect(await hear(door.port, `${head}Content-Length: 1048576\r\n\r\n`)).to.match(
+        /\r\nConnection: keep-alive\r\n/,
+      );
+    });
+
     it("that is cut off ends its own request only", async () => {
       const socket = connect(door.port, "127.0.0.1");
       const head = `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Request-Id: cut-off\r\nContent-Type: ${JSON_TYPE}\r\n`;

@@ -47,12 +47,21 @@ export function createSend(fixed: readonly string[], record: Recorder, onUnread:
     const context = contextOf(response);
     const headers = [...fixed, ...reply.headers, "X-Request-Id", context.id];
     if (reply.body !== undefined) headers.push("Content-Length", String(Buffer.byteLength(reply.body)));
+    const isRead = response.req.complete || !hasBody(response.req);
+    if (!isRead && mayBeCut(response.req)) response.shouldKeepAlive = false;
     response.writeHead(reply.status, headers);
-    if (response.req.complete || !hasBody(response.req)) response.end(reply.body);
+    if (isRead) response.end(reply.body);
     else answerEarly(response, reply, (bytes) => onUnread(context.client, bytes));
     record(context, response.req, reply);
   };
 }
+
+/**
+ * Whether a body may have more bytes than that; a chunked one does not say. Its connection is not kept: a proxy would send
+ * the next caller's request on it, which is lost when the connection is cut.
+ */
+const mayBeCut = ({ headers }: Request): boolean =>
+  Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) > UNREAD_BODY_BYTES;
 
 /**
  * Answers a request whose body has not been sent to the end. Closing at once could reset the connection before the
