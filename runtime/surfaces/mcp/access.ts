@@ -7,7 +7,10 @@ export interface McpAccess {
    * this machine, only pages of this machine.
    */
   readonly baseUrl: string;
-  /** Whether the server listens on a loopback address only; then only loopback host names are accepted. */
+  /**
+   * Whether the server listens on a loopback address only. Where its base URL is of this machine as well, only loopback host
+   * names are accepted. Otherwise a proxy is in front, which may send any Host.
+   */
   readonly loopback: boolean;
 }
 
@@ -17,9 +20,7 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Explains why a request is answered 403 (MCP, "Security Warning": DNS rebinding); undefined when it is allowed. */
 export function createAccessCheck(access: McpAccess): (headers: RequestHeaders) => string | undefined {
-  const base = new URL(access.baseUrl);
-  const hosts = [...LOOPBACK, base.hostname];
-  const isLocal = LOOPBACK.includes(base.hostname);
+  const isLocal = LOOPBACK.includes(new URL(access.baseUrl).hostname);
 
   const isWelcome = (origin: string): boolean =>
     isLocal
@@ -28,7 +29,7 @@ export function createAccessCheck(access: McpAccess): (headers: RequestHeaders) 
 
   return (headers) => {
     const host = readHeader(headers, "host") ?? "";
-    if (access.loopback && !hosts.includes(hostnameOf(host) ?? ""))
+    if (isLocal && access.loopback && !LOOPBACK.includes(hostnameOf(host) ?? ""))
       return `This server listens on a loopback address, and ${JSON.stringify(host)} is no name of it`;
     const origin = readHeader(headers, "origin");
     if (origin === undefined || isWelcome(origin.toLowerCase())) return undefined;

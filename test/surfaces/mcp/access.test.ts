@@ -41,11 +41,11 @@ describe("access to the MCP endpoint", () => {
   });
 
   describe("of a server on a loopback address", () => {
-    it("is open under the names of this machine, and under the public name that a proxy passes on", () => {
+    it("is open under the names of this machine, and behind a proxy under whatever name that sends", () => {
       const behindProxy = { ...PUBLIC, loopback: true };
       for (const host of ["localhost:4021", "127.0.0.1", "[::1]:4021", "LOCALHOST"])
         expect(isWelcome(LOCAL, host), host).to.equal(true);
-      for (const host of ["payphone.example", "Payphone.Example:443"])
+      for (const host of ["payphone.example", "Payphone.Example:443", "upstream_of_nginx", "www.payphone.example"])
         expect(isWelcome(behindProxy, host, "https://agent.example"), host).to.equal(true);
     });
 
