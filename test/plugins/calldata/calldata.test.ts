@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import calldata from "../../../plugins/calldata/index.ts";
+import { eventually } from "../../support/eventually.ts";
 import { offline, type Replay, replay, replayAlways } from "../../support/sources/replay.ts";
 import { createProcesses, type Processes, problemOf, readManifest, type Serve } from "../host.ts";
 
@@ -188,11 +189,12 @@ describe("a call's data", () => {
   });
 
   it("asks no second directory for a caller who has left", async () => {
-    openchain("slow");
+    const first = openchain("slow");
     const asked = fourbyte("success");
     const serve = await start();
     const leaving = new AbortController();
     const left = serve({ chain: "ethereum", calldata_hex: TRANSFER }, { signal: leaving.signal }).catch(String);
+    await eventually(() => first.asked.length === 1);
     leaving.abort("gone");
     expect(await left).to.equal("gone");
     expect(asked.asked).to.deep.equal([]);
