@@ -3,31 +3,47 @@ const MOST_STARTS = 10;
 /** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
 const REASONING_END = /<\/(?:think|thinking|reasoning)>|\[\/THINK\]|◁\/think▷|<\|channel\|>final<\|message\|>/gi;
 const REASONING_START =
-  /<(?:think|thinking|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)<\|message\|>/i;
+  /<(?:think|thinking|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)<\|message\|>/gi;
 
 /**
  * The JSON objects in an answer: the whole text, or objects within prose, within a fence of backticks, or after the
  * model's reasoning. Returns lists in the order of preference: the objects after the reasoning, then all objects,
- * including drafts. Objects after an unfinished start of reasoning are drafts, and are ignored.
+ * including drafts. Objects after an unfinished start of reasoning are drafts, and are ignored. A mark within an object
+ * is a quotation.
  */
 export function findObjects(text: string): readonly (readonly object[])[] {
-  const end = [...text.matchAll(REASONING_END)].at(-1);
+  const all = find(text);
+  const end = marksIn(text, REASONING_END, all).at(-1);
   const final = end ? text.slice(end.index + end[0].length) : text;
-  const start = final.search(REASONING_START);
-  if (start >= 0) return [find(final.slice(0, start))];
-  return end ? [find(final), find(text)] : [find(text)];
+  const found = find(final);
+  const [start] = marksIn(final, REASONING_START, found);
+  if (start) return [toObjects(found.filter(({ from }) => from < start.index))];
+  return end ? [toObjects(found), toObjects(all)] : [toObjects(found)];
 }
 
-function find(text: string): object[] {
-  const objects: object[] = [];
-  let start = text.indexOf("{");
-  for (let tried = 0; start >= 0 && tried < MOST_STARTS; tried++) {
-    const end = endOf(text, start);
-    const found = end === undefined ? undefined : parse(text.slice(start, end));
-    if (found) objects.push(found);
-    start = text.indexOf("{", found && end !== undefined ? end : start + 1);
+/** An object, with the part of the text that it is. */
+interface Found {
+  readonly object: object;
+  readonly from: number;
+  readonly to: number;
+}
+
+const toObjects = (found: readonly Found[]): object[] => found.map(({ object }) => object);
+
+/** The marks outside of all objects. */
+const marksIn = (text: string, mark: RegExp, found: readonly Found[]): RegExpExecArray[] =>
+  [...text.matchAll(mark)].filter(({ index }) => !found.some(({ from, to }) => from < index && index < to));
+
+function find(text: string): Found[] {
+  const found: Found[] = [];
+  let from = text.indexOf("{");
+  for (let tried = 0; from >= 0 && tried < MOST_STARTS; tried++) {
+    const to = endOf(text, from);
+    const object = to === undefined ? undefined : parse(text.slice(from, to));
+    if (object && to !== undefined) found.push({ object, from, to });
+    from = text.indexOf("{", object && to !== undefined ? to : from + 1);
   }
-  return objects;
+  return found;
 }
 
 /** Mends lone surrogates: strict parsers of JSON refuse them. Undefined for what is no JSON. */

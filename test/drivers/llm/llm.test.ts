@@ -112,6 +112,15 @@ describe("a language model", () => {
         expect(await llm.ask()).to.deep.equal(GOOD);
         expect(server.asked).to.have.length(1);
       });
+
+    for (const mark of ["<think>", "</think>", "[THINK]"])
+      for (const before of ["", `<think>First ${draft}</think>`])
+        it(`is read in one question: ${before ? "reasoning, and " : ""}a text that quotes ${mark}`, async () => {
+          const quoting = { ...GOOD, word: `a ${mark} tag` };
+          server.behave(say(before + JSON.stringify(quoting)));
+          expect(await llm.ask()).to.deep.equal(quoting);
+          expect(server.asked).to.have.length(1);
+        });
   });
 
   describe("whose answer cannot be used", () => {
