@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, LineFilter, LinePage } from "../../core/books/books.ts";
 import type { SaleTimes } from "../../core/books/events.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -45,13 +46,17 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
       if (filter.payer !== undefined || (filter.service ?? filter.rail) === undefined) return read(filter, page);
       return readByHours(filter, page);
     },
-    find: (text) =>
-      find
-        .all(packId(text), packHex(text), packUuid(text))
-        .map(toLine)
-        .sort((one, other) => one.seq - other.seq),
+    find(text) {
+      const found = findExactly(text);
+      return found.length > 0 ? found : findExactly(toAccount(text)); // A transaction may be given in capitals.
+    },
     since: (seq, limit) => since.all(seq, limit).map(toLine),
   };
+
+  function findExactly(text: string): BookLine[] {
+    const found = find.all(packId(text), packHex(text), packUuid(text)).map(toLine);
+    return found.sort((one, other) => one.seq - other.seq);
+  }
 
   function read(filter: LineFilter, { limit, order, after }: LinePage): BookLine[] {
     const { from, wheres, values } = toFiltered(filter);

@@ -141,11 +141,12 @@ export function testBooks(open: () => Promise<BookStage>): void {
   });
 
   it("finds a sale by its id, transaction, request id and job, with what refers to it", async () => {
-    const sale = toSale({ job: "job-9" });
+    const sale = toSale({ job: "job-9", transaction: `0x${"ab".repeat(32)}` });
     const { network, asset, amount, payer } = sale;
+    const capitals = `0x${"AB".repeat(32)}`;
     const refund = { kind: "refund" as const, id: refundId("job-9"), at: T, job: "job-9", service: "roll" };
     await enter(toSale(), sale, { ...refund, network, asset, amount, payer, transaction: "0xpaidback" });
-    for (const text of [sale.id, sale.transaction, sale.requestId!, "job-9", refund.id, "0xpaidback"])
+    for (const text of [sale.id, sale.transaction, capitals, sale.requestId!, "job-9", refund.id, "0xpaidback"])
       expect(
         stage.books.find(text).map(({ id }) => id),
         text,
