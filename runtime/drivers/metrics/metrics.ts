@@ -140,8 +140,10 @@ function createCounts(registry: Registry): {
     count,
     begin(shop) {
       for (const { service } of shop.jobs) for (const state of ["delivered", "failed"]) jobs.inc({ service, state }, 0);
-      for (const service of shop.services)
+      for (const service of shop.services) {
+        refunds.inc({ service }, 0);
         for (const { rail } of shop.rails) for (const each of [sales, revenue]) each.inc({ service, rail }, 0);
+      }
     },
   };
 }

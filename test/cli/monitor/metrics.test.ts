@@ -54,6 +54,7 @@ describe("/metrics", () => {
       expect(text).to.include(`payphone_jobs_ended_total{service="dig",state="${state}"} 0`);
     for (const name of ["payphone_sales_total", "payphone_revenue_usd_total"])
       expect(text).to.include(`${name}{service="toss",rail="base"} 0`);
+    expect(text).to.include('payphone_refunds_total{service="dig"} 0');
   });
 
   it("counts the jobs that are over, by how they ended", async () => {
