@@ -171,6 +171,11 @@ const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({
   received: volumes.reduce((sum, { asset, received }) => sum + Number(received) * PRICES[asset], 0),
 });
 
-/** In whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar. */
+/**
+ * In whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar, and less than a
+ * cent counts as one: any sum shows who sent something.
+ */
 const toDollars = (flows: readonly Flow[]): number =>
-  flows.reduce((cents, { amount, asset }) => cents + Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7), 0) / 100;
+  flows.reduce((cents, { amount, asset }) => cents + toCents(Number(amount) * PRICES[asset]), 0) / 100;
+
+const toCents = (dollars: number): number => Math.max(1, Math.floor(dollars * 100 + 1e-7));

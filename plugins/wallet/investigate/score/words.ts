@@ -1,6 +1,7 @@
 import type { Exposure } from "./exposures.ts";
 
-const toMoney = (dollars: number): string => `about $${Math.round(dollars).toLocaleString("en-US")}`;
+const toMoney = (dollars: number): string =>
+  dollars < 1 ? "less than a dollar" : `about $${Math.round(dollars).toLocaleString("en-US")}`;
 const toShort = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
 const toPercent = (share: number): string => (share < 0.001 ? "less than 0.1 %" : `${Math.round(share * 1000) / 10} %`);
 
@@ -35,5 +36,5 @@ function say({ address, via, sent, received, transfers, share, isDirected, isThr
   ].join(" and ");
   const hub = isThroughHub ? ", which deals with many" : "";
   const path = via === null ? "" : ` by way of ${toShort(via)}${hub}`;
-  return `${toShort(address)}${path}, ${ways || "less than a dollar"} in ${transfers} ${transfers === 1 ? "transfer" : "transfers"} (${toPercent(share)} of its money)`;
+  return `${toShort(address)}${path}, ${ways} in ${transfers} ${transfers === 1 ? "transfer" : "transfers"} (${toPercent(share)} of its money)`;
 }

@@ -105,11 +105,13 @@ describe("the score of an investigation", () => {
     ["a flag of GoPlus", toEvidence({ screened: screen(["phishing_activities"]) }), "bad_reputation", 70],
     ["a list that is not current", toEvidence({ screened: OLD_LIST }), "not_screened", 30],
     ["a dollar sent to a sanctioned address", dealing([], true, "0", "1"), "paid_sanctioned", 70],
+    ["a tenth of a cent sent to one", dealing([], true, "0", "0.001"), "paid_sanctioned", 40],
     ["a fortune sent to one", dealing([], true, "0", "32500"), "paid_sanctioned", 90],
     ["a hundred dollars of a sanctioned address", dealing([], true, "100"), "paid_by_sanctioned", 45],
     ["a fortune of one", dealing([], true, "32500"), "paid_by_sanctioned", 75],
     ["dust of one", dealing([], true, "0.999999"), "dusted_by_sanctioned", 5],
     ["a sanctioned address two hops away", around(toNode(1, []), toNode(2, [], true)), "near_sanctioned", 10],
+    ["a tenth of a cent sent to a mixer", dealing(["mixer"], false, "0", "0.001"), "mixer_contact", 20],
     ["a mixer", dealing(["mixer"], false, "1000"), "mixer_contact", 40],
     ["a little of a mixer", dealing(["mixer"], false, "250"), "dusted_by_mixer", 5],
     ["a phisher's money", dealing(["phishing_activities"], false, "1000"), "bad_counterparties", 25],
@@ -125,6 +127,14 @@ describe("the score of an investigation", () => {
       const { reasons } = assess(evidence);
       expect(reasons.map((reason) => [reason.code, reason.points])).to.deep.equal([[code, points]]);
     });
+
+  it("says of less than a dollar who sent it", () => {
+    const said = (evidence: Evidence): string | undefined => assess(evidence).reasons[0]?.finding;
+    const share = "in 1 transfer (less than 0.1 % of its money)";
+    expect(said(dealing([], true, "0", "0.001"))).to.contain("It has paid 1 address on OFAC's SDN list: ");
+    expect(said(dealing([], true, "0", "0.001"))).to.contain(`, less than a dollar sent ${share}`);
+    expect(said(dealing([], true, "0.4"))).to.contain(`, less than a dollar received ${share}`);
+  });
 
   it("counts neither 30 days, nor 99 recipients, nor what mostly stayed", () => {
     for (const evidence of [
