@@ -107,6 +107,7 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
       return "done";
     }
     if (signal.aborted) return "done"; // The next process tries again.
+    if ((await deliveries.read(key))?.since !== since) return "done"; // Somebody has asked for it anew meanwhile.
     const about = { endpoint, message: event.id, type: event.type, reason };
     const ageMs = clock.now() - since;
     const failures = delivery.failures + 1;

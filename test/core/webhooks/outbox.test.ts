@@ -26,6 +26,8 @@ describe("webhooks", () => {
   let server: Server;
   let shiftMs: number;
   let status: number;
+  /** The receiver answers after this. */
+  let answered: Promise<void> | undefined;
   let store: ReturnType<typeof createMemoryStore>;
   const messages: Message[] = [];
   const logged: unknown[] = [];
@@ -37,6 +39,7 @@ describe("webhooks", () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       messages.push({ headers: request.headers as Message["headers"], body: Buffer.concat(chunks).toString() });
+      await answered;
       response.writeHead(status, { location: "/elsewhere" }).end("thanks");
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -46,6 +49,7 @@ describe("webhooks", () => {
     messages.length = 0;
     shiftMs = 0;
     status = 204;
+    answered = undefined;
     store = createMemoryStore(clock.now);
   });
   afterEach(async () => {
@@ -173,6 +177,23 @@ describe("webhooks", () => {
     await deliveries.update(key, { ...delivery, failures: 0, notBefore: clock.now() });
     await received(2);
     await eventually(async () => (await waiting()) === 0);
+  });
+
+  it("go out again when somebody asks for it while the last attempt is still waiting for its answer", async () => {
+    status = 500;
+    const answer = Promise.withResolvers<void>();
+    answered = answer.promise;
+    const deliveries = createDeliveries(store);
+    const [event, now] = [toSale("sale_1"), clock.now()];
+    const old = { endpoint: "books", event, since: now - 24 * HOUR_MS, failures: 9, notBefore: now };
+    const key = await deliveries.add(old);
+    start();
+    await received(1);
+    await deliveries.update(key, { ...old, since: now, failures: 0 }); // What `webhooks resend` does.
+    answer.resolve();
+    await failures(1);
+    expect((await deliveries.givenUp()[Symbol.asyncIterator]().next()).done, "it was not given up").to.equal(true);
+    expect(messages).to.have.length(2);
   });
 
   it("are put on record once, however often they are published", async () => {
