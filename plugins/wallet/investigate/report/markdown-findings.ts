@@ -42,12 +42,16 @@ const NAMES = {
 function aboutAge({ has_history, base_tx_count, ...age }: Activity, investigatedAt: number): string {
   return [
     toAge(age, investigatedAt),
-    has_history === false ? "It has never sent a transaction." : "",
+    has_history === false ? toUnused(base_tx_count) : "",
     base_tx_count === null ? "" : `Transactions sent on Base: ${base_tx_count}.`,
   ]
     .filter((sentence) => sentence !== "")
     .join(" ");
 }
+
+/** Only these chains were asked. The count is null for a Solana wallet, and known for an EVM one without a history. */
+const toUnused = (base_tx_count: number | null): string =>
+  base_tx_count === null ? "No transaction on Solana names it." : "It has sent no transaction on Base or Ethereum.";
 
 /** An age is exact only where the history was read to its beginning. */
 function toAge(

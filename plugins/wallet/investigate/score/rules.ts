@@ -127,7 +127,7 @@ export const RULES: readonly Rule[] = [
     // Who pays by signatures alone (EIP-3009), as buyers over x402 do, never sends a transaction.
     weigh: ({ activity, movements }) =>
       activity.has_history === false && movements.firstAt === null
-        ? { points: 5, finding: "The address was never used: no transaction, balance or transfer of it was found." }
+        ? { points: 5, finding: "No use of the address was found: no transaction, balance or transfer." }
         : undefined,
   },
   {

@@ -173,6 +173,14 @@ describe("a report of an investigation", () => {
     expect(saysOf(null, null)).to.include("When it was first active is not known.");
   });
 
+  it("says of an address without a history where none was found, since it may be in use on other chains", () => {
+    const unused = { has_history: false, firstSeenAt: null, seenSince: null };
+    const saysOf = (base_tx_count: number | null): string =>
+      toReportMarkdown(toReport(toEvidence({ activity: { ...unused, base_tx_count } })));
+    expect(saysOf(0)).to.include("It has sent no transaction on Base or Ethereum.");
+    expect(saysOf(null)).to.include("No transaction on Solana names it.");
+  });
+
   for (const text of HOSTILE)
     it(`shows ${JSON.stringify(text)} as text, and lets it do nothing`, () => {
       const calm = toReportPage(toHostile("name"));
