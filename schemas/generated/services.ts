@@ -745,7 +745,7 @@ export interface LedgerGroup {
    */
   service_id: string | null;
   /**
-   * `x402`: the recipient is in the registry, or the transfer was authorized by a signature (EIP-3009), as x402 pays.
+   * What the registry says of the recipient; of one that is not in it, `x402` where the transfer was authorized by a signature (EIP-3009), as x402 pays.
    */
   category: "x402" | "other_transfer";
   /**
@@ -997,7 +997,7 @@ export interface LedgerSummaryResponse {
     identified_pct: number;
   };
   /**
-   * The transfers as `group_by` sorts them, the largest sum first.
+   * The transfers as `group_by` sorts them: the largest sum first, days in their order.
    */
   groups: LedgerGroup[];
   /**
