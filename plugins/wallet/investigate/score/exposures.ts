@@ -172,10 +172,13 @@ const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({
 });
 
 /**
- * In whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar, and less than a
+ * In whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar. A sum below a
  * cent counts as one: any sum shows who sent something.
  */
-const toDollars = (flows: readonly Flow[]): number =>
-  flows.reduce((cents, { amount, asset }) => cents + toCents(Number(amount) * PRICES[asset]), 0) / 100;
-
-const toCents = (dollars: number): number => Math.max(1, Math.floor(dollars * 100 + 1e-7));
+function toDollars(flows: readonly Flow[]): number {
+  const cents = flows.reduce(
+    (sum, { amount, asset }) => sum + Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7),
+    0,
+  );
+  return Math.max(cents, Math.sign(flows.length)) / 100;
+}

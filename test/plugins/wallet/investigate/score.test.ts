@@ -160,6 +160,8 @@ describe("the score of an investigation", () => {
     };
     expect(dusted("0.999999")).to.deep.equal(["dusted_by_sanctioned"]);
     expect(dusted("1")).to.deep.equal(["paid_by_sanctioned"]);
+    const grains = Array.from({ length: 200 }, () => toFlow(ADDRESS, SUBJECT, "0.001"));
+    expect(dusted("0.001", ...grains), "20 cents in all").to.deep.equal(["dusted_by_sanctioned"]);
     expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["paid_sanctioned", "paid_by_sanctioned"]);
   });
 
