@@ -15,6 +15,8 @@ export interface Screening {
   examine(wallet: string, terms: ScreenTerms): Promise<Examination>;
   /** Whether the sanctions list names an address. Sends no request. */
   isListed(wallet: string): Promise<boolean>;
+  /** Whether that list is OFAC's present one. A missing entry in an older list proves nothing. */
+  isListCurrent(): Promise<boolean>;
 }
 
 /** The result of a screening, and its failure. */
@@ -49,5 +51,6 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
     examine,
     screen: async (wallet, terms) => (await examine(wallet, terms)).response,
     isListed: async (wallet) => (await sanctions.search(readAddress(wallet).key)).entries.length > 0,
+    isListCurrent: async () => (await sanctions.search("")).isCurrent,
   };
 }

@@ -40,6 +40,7 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
       return { ENS: createEns(patient), SNS: createSol(patient) };
     };
     const terms = { host, beginning, signal };
+    const isListCurrent = await step("list", () => screening.isListCurrent());
     const screened = await step("screen", () =>
       screening.screen(address, { signal, chainId: BASE_CHAIN_ID, patientUntil: untilOf("balances") }),
     );
@@ -61,13 +62,13 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
     return {
       ...found,
       identity: toIdentity(known, profile, { correlation, screens }),
-      coverage: toSources({ ...found, traced }),
+      coverage: toSources({ ...found, isListCurrent, traced }),
       missing: [
         ...profile.missing,
         ...traced.missing,
         ...neighbourhood.missing,
         ...correlation.missing,
-        ...toDoubts({ ...found, traced, balancesAt: profile.readAt }),
+        ...toDoubts({ ...found, isListCurrent, traced, balancesAt: profile.readAt }),
       ],
     };
   };

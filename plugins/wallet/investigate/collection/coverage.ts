@@ -1,5 +1,5 @@
 import type { ScreenResponse } from "../../screen/screening.ts";
-import type { Activity, Coverage, Evidence, Graph, Missing, Screened } from "../evidence.ts";
+import type { Activity, Coverage, Evidence, Graph, Missing } from "../evidence.ts";
 import type { Subject } from "../subject.ts";
 import type { Traced } from "./traced.ts";
 
@@ -7,6 +7,8 @@ import type { Traced } from "./traced.ts";
 export interface Limits {
   readonly subject: Subject;
   readonly screened: ScreenResponse;
+  /** Whether OFAC's present list was searched. */
+  readonly isListCurrent: boolean;
   readonly graph: Graph;
   readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements">;
   readonly activity: Activity;
@@ -28,6 +30,7 @@ const REPUTATION_AT_STAKE = { 0: 99, 1: 60, 2: 15 } as const;
 export function toSources({
   subject,
   screened,
+  isListCurrent,
   graph,
   traced,
 }: Omit<Limits, "activity" | "balances" | "balancesAt" | "investigatedAt">): Coverage[] {
@@ -38,7 +41,7 @@ export function toSources({
     {
       source: LIST,
       covers: `The list ${screened.corpus_version}, for all counterparties.`,
-      whole: isCurrent(screened),
+      whole: isListCurrent,
     },
     ...(subject.family === "evm"
       ? [{ source: "GoPlus", covers: `${known} of ${nodes.length} addresses.`, whole: known === nodes.length }]
@@ -52,9 +55,6 @@ export function toSources({
   ];
 }
 
-/** Whether the current list was searched. A missing entry in an older list proves nothing. */
-const isCurrent = ({ signals, risk_score }: Screened): boolean => signals.length > 0 || risk_score === 0;
-
 /** Doubts that remain although no source may have failed. */
 export function toDoubts(limits: Limits): Missing[] {
   return [aboutList(limits), aboutReputation(limits), aboutAge(limits), aboutIndex(limits), aboutSums(limits)].filter(
@@ -62,8 +62,8 @@ export function toDoubts(limits: Limits): Missing[] {
   );
 }
 
-function aboutList({ screened }: Limits): Missing | undefined {
-  if (isCurrent(screened)) return undefined;
+function aboutList({ isListCurrent }: Limits): Missing | undefined {
+  if (isListCurrent) return undefined;
   return { source: LIST, message: "The present list could not be read", atStake: 100 };
 }
 

@@ -75,7 +75,7 @@ describe("wallet intelligence whose sources fail", () => {
     answer();
     const host = openHost();
     const fail = (): Promise<never> => Promise.reject(new TypeError("a bug"));
-    const screening = { screen: fail, examine: fail, isListed: fail };
+    const screening = { screen: fail, examine: fail, isListed: fail, isListCurrent: fail };
     const registries = { ENS: createEns(host), SNS: createSol(host) };
     const bundle = await createIntel(host, { registries, screening })(VITALIK, new AbortController().signal);
     expect(bundle.sanctions).to.equal(null);

@@ -72,7 +72,7 @@ describe("a job of investigation", () => {
     const dead = await open(openHost({}));
     const steps = createSteps();
     await dead(subject, steps).catch(() => undefined);
-    expect([...steps.kept.keys()]).to.deep.equal(["screen"]);
+    expect([...steps.kept.keys()]).to.deep.equal(["list", "screen"]);
   });
 
   it("fails with its store, rather than to call a source missing", async () => {

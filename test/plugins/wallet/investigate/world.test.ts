@@ -113,6 +113,23 @@ describe("an investigation in a world of public sources", function () {
     expect(data.coverage.find(({ source }) => source === "GoPlus")).to.include({ whole: true });
   });
 
+  it("says that the sanctions list at hand is old, also of an address that GoPlus has flags against", async () => {
+    const world = await openWorld({ payments: LIFE, flags: { [SUBJECT]: ["phishing_activities"] } });
+    try {
+      world.clock.pass(8 * 86_400_000);
+      const { data } = await world.investigate(SUBJECT);
+      expect(data.coverage[0]).to.include({ source: "OFAC's sanctions list", whole: false });
+      expect(data.missing).to.deep.include({
+        source: "OFAC's sanctions list",
+        message: "The present list could not be read",
+        atStake: 100,
+      });
+      expect(data).to.include({ score: 70, verdict: "inconclusive", provisional: true });
+    } finally {
+      await world.close();
+    }
+  });
+
   it("finds half a year of USDC at a node with windows of 10 000 blocks when no explorer answers, and is not sure", async () => {
     const payments = [...LIFE, { from: LAZARUS, to: SUBJECT, asset: "USDC", amount: "20", daysAgo: 170 } as const];
     const world = { payments, base: { window: 10_000, states: 128 }, dead: ["blockscout"] as const };
