@@ -7,6 +7,8 @@ export interface RedisTeller {
   configGet(name: string): Promise<Readonly<Record<string, string>>>;
   /** The mark that payphone left when it first used this Redis. */
   mark(): Promise<string | null>;
+  /** A write that changes nothing. */
+  write(): Promise<unknown>;
 }
 
 /** Watches whether a Redis still keeps its data. */
@@ -86,12 +88,13 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
 
   async function look(): Promise<void> {
     const known = disconnections;
-    const [cluster, memory, persistence, replication, found, fsync] = await Promise.all([
+    const [cluster, memory, persistence, replication, found, refusal, fsync] = await Promise.all([
       redis.info("cluster"),
       redis.info("memory"),
       redis.info("persistence"),
       redis.info("replication"),
       redis.mark(),
+      redis.write().then(() => undefined, toRefusal),
       redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
     ]);
     if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
@@ -102,7 +105,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
         explainRole(replication) ??
         explainLoss(found) ??
         explainFullMemory(memory) ??
-        explainDisk(persistence),
+        refusal,
       [
         ...explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
         ...(isPromoted ? [PROMOTED] : []),
@@ -159,11 +162,10 @@ function explainFullMemory(memory: string): string | undefined {
   return "Redis is full and takes no writes: raise its maxmemory";
 }
 
-/** Redis refuses writes after one that its append-only file could not take. */
-function explainDisk(persistence: string): string | undefined {
-  if (field(persistence, "aof_enabled") !== "1" || field(persistence, "aof_last_write_status") !== "err")
-    return undefined;
-  return "Redis cannot write its append-only file and takes no writes: make room on its disk";
+/** Redis refuses writes while its disk takes none, and while it lacks replicas that it must have. */
+function toRefusal(error: Error): string {
+  if (!/^(?:MISCONF|NOREPLICAS|READONLY)\b/.test(error.message)) throw error;
+  return `Redis takes no writes: ${error.message}`;
 }
 
 function explainPersistence(persistence: string, fsync: string | undefined): readonly string[] {

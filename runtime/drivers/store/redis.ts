@@ -82,6 +82,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       info: (section) => answered(client.info(section)),
       configGet: (name) => answered(client.configGet(name)),
       mark: () => answered(client.get(mark)),
+      write: () => answered(client.del(`${mark}-never`)),
     },
     log,
   });

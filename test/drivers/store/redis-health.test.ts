@@ -15,12 +15,13 @@ describe("the health of a Redis", () => {
   let info: Record<string, string>;
   let fsync: string | Error;
   let mark: string | null;
+  let refusal: string | undefined;
   let asked: number;
   let logged: string[];
   let health: RedisHealth;
   beforeEach(() => {
     time = freezeTime();
-    [info, fsync, mark, asked, logged] = [{ ...SOUND }, "always", null, 0, []];
+    [info, fsync, mark, refusal, asked, logged] = [{ ...SOUND }, "always", null, undefined, 0, []];
     const write = (event: string, { reason, warning }: Readonly<Record<string, unknown>> = {}): void =>
       void logged.push(`${event} ${reason ?? warning}`);
     health = createRedisHealth({
@@ -34,6 +35,9 @@ describe("the health of a Redis", () => {
           return { appendfsync: fsync };
         },
         mark: async () => mark,
+        async write() {
+          if (refusal !== undefined) throw new Error(refusal);
+        },
       },
       log: { info: write, warn: write, error: write },
     });
@@ -99,16 +103,20 @@ describe("the health of a Redis", () => {
     expect(await examined()).to.equal(undefined);
   });
 
-  it("is broken where it is full, or cannot write to its disk: it refuses writes, but answers", async () => {
+  it("is broken where it is full, or takes no writes for another reason: it answers, but refuses them", async () => {
     const full = (used: number, buffers: number): string =>
       `used_memory:${used}\r\nmaxmemory:100\r\nmaxmemory_policy:noeviction\r\nmem_not_counted_for_evict:${buffers}\r\n`;
     info.memory = full(105, 5);
     expect(await examined()).to.equal(undefined);
     info.memory = full(106, 5);
     expect(await examined()).to.equal("Redis is full and takes no writes: raise its maxmemory");
-    info = { ...SOUND, persistence: "aof_enabled:1\r\naof_last_write_status:err\r\n" };
-    expect(await examined()).to.match(/^Redis cannot write its append-only file and takes no writes: /);
-    info.persistence = "aof_enabled:1\r\naof_last_write_status:ok\r\n";
+    info = { ...SOUND };
+    for (refusal of [
+      "MISCONF Errors writing to the AOF file: No space left on device",
+      "NOREPLICAS Not enough good replicas to write.",
+    ])
+      expect(await examined()).to.equal(`Redis takes no writes: ${refusal}`);
+    refusal = undefined;
     expect(await examined()).to.equal(undefined);
   });
 

@@ -183,6 +183,12 @@ withRedis.describe("a store in a Redis", () => {
         "Redis may forget payments: its maxmemory-policy is allkeys-lru, set it to noeviction",
       ],
       [
+        "lacks replicas",
+        { "min-replicas-to-write": "1" },
+        { "min-replicas-to-write": "0" },
+        "Redis takes no writes: NOREPLICAS Not enough good replicas to write.",
+      ],
+      [
         "becomes a replica",
         ["127.0.0.1", "9"],
         ["NO", "ONE"],
