@@ -33,7 +33,7 @@ export function toStatusText(reports: readonly StatusReport[]): string {
   const report = [
     ...toColumns(rows),
     "",
-    `state    ${ready.status}`,
+    `state    ${ready.status}${ready.store_reason === undefined ? "" : `: ${ready.store_reason}`}`,
     ...toRailLines(ready.rails),
     ...(ready.distrusted ?? []).map(({ facilitator, reason }) => `warning  ${reason}: payphone trust ${facilitator}`),
     ...(lines.length > 0 ? [`jobs     ${lines.join(", ")}`] : []),

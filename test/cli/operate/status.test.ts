@@ -16,7 +16,9 @@ const REPORT = {
   jobs: {},
   processes: [],
   ready: {
-    status: "ready",
+    status: "unavailable",
+    store: "down",
+    store_reason: "The store takes no writes: database or disk is full",
     rails: [{ id: "base", network: "eip155:8453", state: "down", reason: `It is down: ${EVIL}` }],
     distrusted: [{ facilitator: "first", reason: `The facilitator first reported the settlement ${EVIL}` }],
     upstreams: [{ id: "prices", state: "down", reason: EVIL }],
@@ -43,5 +45,10 @@ describe("payphone status", () => {
     expect(out).to.match(/^warning {2}The facilitator first reported the settlement 0x .*: payphone trust first$/m);
     expect(out.replaceAll("\n", "")).not.to.match(/[\p{Cf}\p{Cc}]/u);
     expect(out.match(/^state/gm)).to.have.length(1);
+  });
+
+  it("says why nothing can be sold", async () => {
+    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    expect(out).to.match(/^state {4}unavailable: The store takes no writes: database or disk is full$/m);
   });
 });
