@@ -172,39 +172,44 @@ describe("the sites for proxies", () => {
     expect(await held()).to.equal(before);
   }
 
-  withProgram("nginx").it("nginx.conf sells over TLS, and tells of callers who leave", async () => {
-    const [port, plain] = [await findFreePort(), await findFreePort()];
-    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-    const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes", "-newkey", "rsa:2048"];
-    execFileSync("openssl", ["req", "-x509", ...subject, "-out", cert, "-keyout", key], { stdio: "ignore" });
-    const site = replaceAll(read("nginx.conf"), {
-      "127.0.0.1:4021": new URL(seller.url).host,
-      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
-      "listen 80": `listen 127.0.0.1:${plain}`,
-      "/etc/ssl/pay.example.com.pem": cert,
-      "/etc/ssl/pay.example.com.key": key,
-    });
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    const folders = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
-    writeFileSync(join(folder, "site.conf"), site);
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `daemon off; master_process off; pid ${folder}/pid; error_log stderr; events {}
+  withProgram("nginx").it(
+    "nginx.conf sells over TLS, also beside a stopped process, and tells of callers who leave",
+    async () => {
+      const [port, plain] = [await findFreePort(), await findFreePort()];
+      const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+      const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes", "-newkey", "rsa:2048"];
+      execFileSync("openssl", ["req", "-x509", ...subject, "-out", cert, "-keyout", key], { stdio: "ignore" });
+      const { host } = new URL(seller.url);
+      const stopped = await findFreePort();
+      const site = replaceAll(read("nginx.conf"), {
+        "127.0.0.1:4021 max_fails=0;": `127.0.0.1:${stopped} max_fails=0; server ${host} max_fails=0;`,
+        "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+        "listen 80": `listen 127.0.0.1:${plain}`,
+        "/etc/ssl/pay.example.com.pem": cert,
+        "/etc/ssl/pay.example.com.key": key,
+      });
+      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+      const folders = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
+      writeFileSync(join(folder, "site.conf"), site);
+      writeFileSync(
+        join(folder, "nginx.conf"),
+        `daemon off; master_process off; pid ${folder}/pid; error_log stderr; events {}
 http { access_log off; ${folders} include ${folder}/site.conf; }`,
-    );
-    const args = ["-p", folder, "-c", join(folder, "nginx.conf")];
-    const { status, stderr } = spawnSync(findProgram("nginx") ?? "nginx", ["-t", ...args], { encoding: "utf8" });
-    expect(status, stderr).to.equal(0);
-    await sellThrough("nginx", args, `https://127.0.0.1:${port}`);
-    const large = { method: "POST", body: "x".repeat(1_200_000), dispatcher: agent };
-    expect((await fetchThrough(`https://127.0.0.1:${port}/v1/toss`, large)).status).to.equal(413);
-    const redirected = await fetch(`http://127.0.0.1:${plain}/docs`, {
-      headers: { host: "pay.example.com" },
-      redirect: "manual",
-    });
-    expect(redirected.status).to.equal(301);
-    expect(redirected.headers.get("location")).to.match(/^https:\/\/.*\/docs$/);
-  });
+      );
+      const args = ["-p", folder, "-c", join(folder, "nginx.conf")];
+      const { status, stderr } = spawnSync(findProgram("nginx") ?? "nginx", ["-t", ...args], { encoding: "utf8" });
+      expect(status, stderr).to.equal(0);
+      await sellThrough("nginx", args, `https://127.0.0.1:${port}`);
+      const large = { method: "POST", body: "x".repeat(1_200_000), dispatcher: agent };
+      expect((await fetchThrough(`https://127.0.0.1:${port}/v1/toss`, large)).status).to.equal(413);
+      const redirected = await fetch(`http://127.0.0.1:${plain}/docs`, {
+        headers: { host: "pay.example.com" },
+        redirect: "manual",
+      });
+      expect(redirected.status).to.equal(301);
+      expect(redirected.headers.get("location")).to.match(/^https:\/\/.*\/docs$/);
+    },
+  );
 
   withProgram("caddy").it("Caddyfile sells over TLS, and tells of callers who leave", async () => {
     const port = await findFreePort();
