@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { PROBLEMS } from "../../../runtime/api/problem.ts";
 import { findProgram } from "../../run/programs.ts";
+import { eventually } from "../../support/eventually.ts";
 import { withProgram } from "../../support/programs.ts";
 import { type MetricsStage, openMetricsStage, trade } from "./stage.ts";
 
@@ -49,11 +50,14 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
   it("answers every query of the dashboard", async () => {
     const { panels } = JSON.parse(readFileSync(DASHBOARD, "utf8")) as Dashboard;
     await stage.scraped(3);
-    const silent: string[] = [];
-    for (const { title, targets } of panels)
-      for (const { expr } of targets)
-        if ((await stage.query(expr.replaceAll("$__rate_interval", "5m").replaceAll("$service", ".*"))).length === 0)
-          silent.push(`${title}: ${expr}`);
+    const isSilent = async (expr: string): Promise<boolean> =>
+      (await stage.query(expr.replaceAll("$__rate_interval", "5m").replaceAll("$service", ".*"))).length === 0;
+    let silent = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    // A scrape that a busy machine was too late for leaves gauges without a value until the next one.
+    await eventually(async () => {
+      silent = (await Promise.all(silent.map(async (expr) => ((await isSilent(expr)) ? [expr] : [])))).flat();
+      return silent.length === 0;
+    }).catch(() => {});
     expect(silent).to.deep.equal([]);
     expect(panels).to.have.length.above(10);
   });
