@@ -103,6 +103,7 @@ describe("the seller's pages", () => {
     const month = await read(`/?month=${new Date(now).toISOString().slice(0, 7)}`);
     expect(month).to.match(/former<\/a><\/td>.*<td>-\$0\.001<\/td>/);
     expect(await read("/sales?q=former-1"), "newest first").to.match(/refund_former[\s\S]*sale_/);
+    expect(await read("/sales/refund_former")).to.match(/<dt>Paid back to<.*\s<dt>Rail</);
   });
 
   it("tell how a sale was answered, then and later, and whom the shop refused", async () => {

@@ -106,12 +106,13 @@ function factsOf(line: BookLine, { books, rails, own, services, isSandbox }: Sho
       ? html`<a href="${explorer}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
       : toCodeText(line.transaction);
   const fee = books.fees([line]).get(line.seq);
+  const isRefund = line.kind === "refund"; // Its transaction goes the other way.
   const facts: readonly [string, HtmlPart | null][] = [
     ["Id", toCodeText(line.id)],
     ["Amount", toCoins(line, rails)],
     ["Fee", fee !== undefined && `${toDecimal(BigInt(fee.amount), fee.decimals)} ${fee.symbol}, paid by the treasury`],
-    ["Paid by", toPayer(line.payer, own)],
-    ["Received at", line.receiver && toCodeText(line.receiver)],
+    [isRefund ? "Paid back to" : "Paid by", toPayer(line.payer, own)],
+    ["Received at", !isRefund && line.receiver && toCodeText(line.receiver)],
     ["Rail", `${line.rail} (${line.network.slice(0, LONGEST)})`],
     ["Door", line.door],
     ["Transaction", transaction],
