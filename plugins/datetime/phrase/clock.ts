@@ -138,6 +138,10 @@ function toHour(
 ): number {
   const readings = isExact ? [hour] : [hour, (hour + 12) % 24];
   const found = readings.find((reading) => reading >= first && reading <= last);
-  if (found === undefined) throw unclear(`${hour} o'clock is not in the ${name}: write the time with am or pm`);
-  return found;
+  if (found !== undefined) return found;
+  throw unclear(
+    isExact
+      ? `The text names a time that is not in the ${name}`
+      : `${hour} o'clock is not in the ${name}: write the time with am or pm`,
+  );
 }

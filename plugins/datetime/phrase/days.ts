@@ -1,4 +1,5 @@
 import { Temporal } from "temporal-polyfill";
+import { checkWeekday } from "../reading.ts";
 import { takeMatch, WEEKDAY, weekdayOf } from "../vocabulary.ts";
 import { BUSINESS_DAY_RULES } from "./business-days.ts";
 import { DATE_RULES } from "./dates.ts";
@@ -66,7 +67,7 @@ const RULES: readonly DayRule[] = [
 
 /**
  * Takes the day out of a text. A weekday beside it must agree with it, and chooses among several dates.
- * @throws RangeError when there is no such day.
+ * @throws Problem `unparseable-input`; RangeError when there is no such day.
  */
 export function takeDay(
   text: string,
@@ -91,7 +92,7 @@ function withWeekday(day: NamedDay, rest: string) {
   const name = before ?? after;
   if (!match || name === undefined) return { day, rest };
   const dates = day.dates.filter(({ dayOfWeek }) => dayOfWeek === weekdayOf(name));
-  if (dates.length === 0) throw new RangeError(`${day.dates[0]} is another weekday`);
+  if (dates.length === 0) checkWeekday(day.dates[0] as Temporal.PlainDate, weekdayOf(name)); // No day has no dates.
   return { day: { ...day, dates }, rest: takeMatch(rest, match) };
 }
 

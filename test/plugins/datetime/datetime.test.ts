@@ -64,6 +64,17 @@ describe("a parsed date and time", () => {
       expect(await ask({ input, base_time: FRIDAY }), input).to.deep.include({ assumptions, confidence: "low" });
   });
 
+  it("is refused with the reason, where its parts do not fit together", async () => {
+    const reasons = {
+      "Monday 24 November 2026": "2026-11-24 is a Tuesday: the weekday in the text contradicts its date",
+      "Mon, 24 Nov 2026 10:00:00 GMT": "2026-11-24 is a Tuesday: the weekday in the text contradicts its date",
+      "last night at 1am": "The text names a time that is not in the night",
+      "9 o'clock this lunchtime": "9 o'clock is not in the lunchtime: write the time with am or pm",
+    };
+    for (const [input, reason] of Object.entries(reasons))
+      expect((await problemOf(ask({ input, base_time: FRIDAY }))).message, input).to.equal(reason);
+  });
+
   it("names what it assumed of the base time", async () => {
     const base = { base_time: "2027-11-07T01:30", timezone: "America/New_York" };
     expect(await ask({ input: "in 1 hour", ...base })).to.deep.include({
