@@ -74,6 +74,8 @@ export interface PaymentsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** The public base URL; by default the origin of each door. */
+  readonly baseUrl?: string;
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** Signs offers and receipts; when omitted, neither is signed. */
   readonly proofs?: Proofs | undefined;
@@ -112,6 +114,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     services,
     rails,
     history,
+    baseUrl: deps.baseUrl,
     extensionsOf,
     declareSignIn: deps.signIns?.declare,
     proofs: deps.proofs,

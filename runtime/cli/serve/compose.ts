@@ -157,7 +157,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
-  const paid = createPayments({ ...sold, store, clock, log, trace, ...hooks, ...counted });
+  const paid = createPayments({ ...sold, baseUrl, store, clock, log, trace, ...hooks, ...counted });
   const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {

@@ -47,6 +47,8 @@ export interface OffersDeps {
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
   readonly history: OfferHistory;
+  /** The public base URL; by default the origin of each door. */
+  readonly baseUrl?: string | undefined;
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** The challenge's sign-in extension, with a new nonce each time (x402 extension `sign-in-with-x`). */
   readonly declareSignIn?: (() => Readonly<Record<string, unknown>>) | undefined;
@@ -86,7 +88,9 @@ export function createOffers(deps: OffersDeps): Offers {
     const known = descriptions.get(key);
     if (known) return known;
     const extensions = extensionsOf?.(service, resource);
-    const made = { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
+    const { baseUrl = new URL(resource).origin } = deps;
+    const sold = toResource(service.manifest, site, resource, baseUrl);
+    const made = { resource: sold, ...(extensions && { extensions }) };
     descriptions.set(key, made);
     return made;
   };

@@ -50,13 +50,13 @@ export function createChallenge(
 }
 
 /** How a challenge describes what is sold (x402 version 2, ResourceInfo). */
-export const toResource = (manifest: Manifest, site: SiteManifest, url: string): ResourceInfo => ({
+export const toResource = (manifest: Manifest, site: SiteManifest, url: string, baseUrl: string): ResourceInfo => ({
   url,
   description: manifest.description,
   mimeType: mediaOf(manifest)?.type ?? "application/json",
   serviceName: site.title,
   tags: manifest.tags,
-  ...(url.startsWith("https:") && { iconUrl: new URL("/icon.png", url).href }),
+  ...(url.startsWith("https:") && { iconUrl: `${baseUrl}/icon.png` }),
 });
 
 /**

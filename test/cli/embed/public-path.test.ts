@@ -1,0 +1,43 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
+import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { json } from "../../support/sellers/stock-buyer.ts";
+
+const ORIGIN = "https://shop.example.com";
+const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "toss", arguments: {} } };
+
+describe("a shop below a path of a public address", () => {
+  after(removeDirectories);
+
+  it("names nothing above that path in its challenges", async () => {
+    const { env } = await sharedSandbox();
+    const data = createDataDir();
+    const shop = openPayphone({
+      dir: await makeDirectory(TOSS),
+      env: { ...env, PUBLIC_BASE_URL: `${ORIGIN}/paid`, PAYPHONE_DATA_DIR: data.path, LOG_LEVEL: "error" },
+    });
+    await shop.start();
+    const server = createServer(shop.listener as RequestListener);
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`;
+    await untilRailsUp(url);
+    for (const [path, body] of [
+      ["/v1/toss", {}],
+      ["/mcp", CALL],
+    ] as const) {
+      const challenge = await (await fetch(url + path, json(body))).text();
+      const named = challenge.match(/https:\/\/shop\.example\.com[^"\\]*/g) ?? [];
+      expect(named).to.include.members([`${ORIGIN}/paid${path}`, `${ORIGIN}/paid/icon.png`]);
+      expect(named.filter((one) => !one.startsWith(`${ORIGIN}/paid/`))).to.deep.equal([]);
+    }
+    await shop.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    data.remove();
+  });
+});
