@@ -43,8 +43,8 @@ export function createPostWebhook({ targets, clock }: PostWebhookDeps): PostWebh
       return response.ok ? undefined : `It answered ${response.status}`;
     } catch (error) {
       if (bounded.aborted && !signal.aborted) return `It did not answer within ${TIMEOUT_MS / 1000} seconds`;
-      const { cause } = error as { readonly cause?: { readonly code?: string } };
-      return `It could not be reached${cause?.code ? ` (${cause.code})` : ""}`;
+      const { cause } = error as { readonly cause?: { readonly code?: string; readonly message: string } };
+      return `It could not be reached${cause ? ` (${cause.code ?? cause.message})` : ""}`;
     }
   };
 }

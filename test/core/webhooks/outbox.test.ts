@@ -120,6 +120,13 @@ describe("webhooks", () => {
     expect(headers.authorization).to.equal(`Basic ${Buffer.from("shop:s@lt%").toString("base64")}`);
   });
 
+  it("say why a receiver cannot be reached, also at a port that fetch refuses", async () => {
+    const target = { url: "http://127.0.0.1:6000/hooks", secrets: [SECRET] };
+    const post = createPostWebhook({ targets: new Map([["books", target]]), clock });
+    const reason = await post("books", toSale("sale_1"), new AbortController().signal);
+    expect(reason).to.equal("It could not be reached (bad port)");
+  });
+
   it("are signed with both secrets while one replaces the other", async () => {
     await start({ secrets: [OTHER, SECRET] }).publish(toSale("sale_1"));
     const [{ headers, body }] = (await received(1)) as [Message];
