@@ -21,6 +21,15 @@ describe("the answer of an imported operation", () => {
     expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
   });
 
+  it("is empty where its status allows no body, whatever the document says of one", async () => {
+    const content = { "application/json": { schema: { type: "object" } } };
+    const dir = await openShop();
+    await importAll(dir, await writeDocument(dir, { burn: { method: "delete", responses: { 204: { content } } } }));
+    const { proxy, output } = await manifestOf(dir, "shelf_burn");
+    expect(proxy).to.deep.include({ answer: { wrap: "answer" } });
+    expect(output).to.have.nested.property("properties.answer").and.not.have.property("required");
+  });
+
   it("may come as a stream, which does not fit the JSON that is sold: that is said", async () => {
     const content = { "application/json": { schema: { type: "object" } }, "text/event-stream": {} };
     const schema = { type: "object", properties: { stream: { type: "boolean", enum: [false] } } };

@@ -31,12 +31,12 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
     .filter((status) => /^2(?:\d\d|XX)$/i.test(status))
     .sort();
   const [status = "default"] = good;
-  const read = (value: unknown): JsonObject => {
-    const response = pointers.object(value);
-    return { ...response, content: pointers.object(response.content) };
+  const read = (key: string): JsonObject => {
+    const response = pointers.object(responses[key]);
+    return { ...response, content: BODILESS.test(key) ? {} : pointers.object(response.content) };
   };
-  const all = good.map((key) => [key, read(responses[key])] as const);
-  const [, response = read(responses.default)] = all.find(([, one]) => hasContent(one)) ?? all[0] ?? [];
+  const all = good.map((key) => [key, read(key)] as const);
+  const [, response = read("default")] = all.find(([, one]) => hasContent(one)) ?? all[0] ?? [];
   const described = typeof response.description === "string" ? { description: response.description } : {};
   const found = readContent(response, pointers);
   const others = all.filter(([, one]) => contentOf(one) !== contentOf(response));
@@ -44,6 +44,9 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
   const isMixed = status !== "default" && others.length > 0 && taken.length > 0;
   return { ...found, ...described, ...(isMixed && { chargeOn: taken.map(([key]) => Number(key)) }) };
 }
+
+/** Statuses whose answers have no body (RFC 9110, section 15.3); some documents describe one all the same. */
+const BODILESS = /^20[45]$/;
 
 const hasContent = ({ content }: JsonObject): boolean => isObject(content) && Object.keys(content).length > 0;
 
