@@ -27,6 +27,7 @@ export function toSmallest(
   const isList = [kept.type].flat().includes("array");
   return {
     ...kept,
+    ...toShortText(kept),
     ...(taken.length > 0 && {
       properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
       required: taken,
@@ -34,6 +35,12 @@ export function toSmallest(
     ...(isList && { items: next(items), minItems, maxItems: minItems }),
   };
 }
+
+const SHORT = 16;
+
+/** Texts of any length up to the longest would be made otherwise. */
+const toShortText = ({ maxLength, minLength = 0, pattern }: JsonObject): JsonObject =>
+  Number(maxLength) > SHORT && pattern === undefined ? { maxLength: Math.max(SHORT, Number(minLength)) } : {};
 
 /**
  * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are

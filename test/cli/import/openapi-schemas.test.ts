@@ -102,4 +102,12 @@ describe("what an imported operation takes and answers", () => {
     for (const id of ["named", "inline", "beside"])
       expect(await manifestOf(dir, `shelf_${id}`)).to.include({ body_bytes: 204_096 });
   });
+
+  it("is short in a made example, however long the schema allows its texts to be", async () => {
+    const dir = await openShop();
+    const code = { name: "code", in: "path", schema: { type: "string", maxLength: 152_133 } };
+    const document = await writeDocument(dir, { "codes/{code}": { operationId: "code", parameters: [code] } });
+    await importAll(dir, document);
+    expect(JSON.stringify((await manifestOf(dir, "shelf_code")).examples)).to.have.length.below(100);
+  });
 });
