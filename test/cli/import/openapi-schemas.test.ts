@@ -13,6 +13,9 @@ const PETS = {
   Cat: { allOf: [named("Pet"), { type: "object", properties: { skill: text } }] },
   Dog: { allOf: [named("Pet"), { type: "object", properties: { pack: { type: "integer" } } }] },
   Any: { oneOf: [named("Cat"), named("Dog")], discriminator: { propertyName: "kind" } },
+  Point: { type: "object", required: ["x"], properties: { x: { type: "integer" } } },
+  Line: { type: "object", required: ["x", "end"], properties: { x: { type: "integer" }, end: { type: "integer" } } },
+  Place: { oneOf: [named("Point"), named("Line")] },
   Named: { type: "object", required: ["name"], properties: { name: text } },
 };
 const CAT = { kind: "cat", skill: "lazy" };
@@ -38,6 +41,12 @@ const DOCUMENT = {
       properties: { pet: { ...named("Named"), properties: { tag: text } }, id: { ...named("Named"), readOnly: true } },
       required: ["pet", "id"],
     }),
+    "/placed": echo(named("Place")),
+    "/chosen": echo({
+      type: "object",
+      properties: { a: text, b: text },
+      oneOf: [{ required: ["a"] }, { required: ["b"] }],
+    }),
     "/conditional": echo({
       type: "object",
       properties: { kind: text },
@@ -56,7 +65,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("4 services")
+      .to.include("6 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -77,6 +86,14 @@ describe("what an imported operation takes and answers", () => {
 
   it("is one of the schemas that a discriminator tells apart, though it may fit others, too", () =>
     expectPassed("any", CAT, CAT));
+
+  it("may fit several of the forms that a document lists, and has the fields of each", () =>
+    expectPassed("placed", { x: 1, end: 2 }, { x: 1, end: 2 }));
+
+  it("is still one of the choices that exclude each other", async () => {
+    const response = await shop.buy("/v1/pets/post-chosen", { body: { a: "1", b: "2" } });
+    expect(await response.text()).to.include("exclude each other");
+  });
 
   it("has the fields of a schema that extends the named one by a discriminator", () => expectPassed("base", CAT, CAT));
 

@@ -15,8 +15,8 @@ type Converted = Record<string, unknown>;
 
 /**
  * Converts a schema of OpenAPI 3.0 or 3.1 to JSON Schema 2020-12 that passes a shop's strict check and describes the
- * same values. Schemas of answers are loosened where an upstream may change without breaking clients: they allow fields
- * that the document does not name, and values that fit several branches of `oneOf`.
+ * same values, and those that fit several branches of `oneOf`. Schemas of answers are loosened where an upstream may
+ * change without breaking clients: they allow fields that the document does not name.
  */
 export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject | boolean {
   if (typeof schema === "boolean") return schema;
@@ -109,8 +109,8 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   };
   const branches = (["anyOf", "oneOf"] as const).map((key) => [key, listOf(key)] as const);
   const [first, second] = branches.filter(([, parts]) => parts.length > 0);
-  // Branches that a discriminator tells apart may fit the same value, if only by what JSON Schema says.
-  const isLoose = terms.side === "output" || isObject(schema.discriminator);
+  // Many documents say "oneOf" of forms that fit the same value. Only lists of needed fields exclude each other.
+  const isLoose = terms.side === "output" || !isChoiceOfFields(schema, terms);
   const looser = (key: "anyOf" | "oneOf") => (isLoose ? "anyOf" : key);
   const all = [...listOf("allOf"), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
   return {
@@ -122,6 +122,11 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
     ...(terms.side === "input" && isObject(propertyNames) && { propertyNames: convertSchema(propertyNames, terms) }),
   };
 }
+
+/** Whether the branches of `oneOf` say nothing but which fields are needed. */
+const isChoiceOfFields = ({ oneOf }: JsonObject, { look }: SchemaTerms): boolean =>
+  Array.isArray(oneOf) &&
+  oneOf.map(look).every(({ required, properties, allOf }) => Array.isArray(required) && !properties && !allOf);
 
 /** The keywords of each type. The check requires that a schema that uses them names the type. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
