@@ -20,27 +20,37 @@ const of = (most: number): Bound => ({ most, isSilent: false });
  * The most fields, at all depths together, of a value that a schema accepts; unknown fields, which are dropped, are not
  * counted. Infinity when the schema sets no bound, as for "any JSON value". An upper bound, never less.
  */
-export const mostFields = (schema: SchemaNode, resolve: Resolve): number => mostOf(schema, { resolve, trail: [] });
+export const mostFields = (schema: SchemaNode, resolve: Resolve): number =>
+  mostOf(schema, { resolve, known: new Map() });
 
 interface Walk {
   readonly resolve: Resolve;
-  /** The enclosing schemas: a schema that contains itself has no bound. */
-  readonly trail: readonly unknown[];
+  /** The bounds of the schemas seen so far: none for the enclosing ones, since a schema that contains itself has none. */
+  readonly known: Map<unknown, Bounds>;
 }
+
+const BOUNDLESS: Bounds = [of(Number.POSITIVE_INFINITY), of(Number.POSITIVE_INFINITY)];
 
 const mostOf = (node: unknown, walk: Walk): number =>
   Math.max(...boundsOf(node, walk).map(({ most, isSilent }) => (isSilent ? Number.POSITIVE_INFINITY : most)));
 
-function boundsOf(node: unknown, { resolve, trail }: Walk): Bounds {
+function boundsOf(node: unknown, walk: Walk): Bounds {
   if (node === false) return [of(0), of(0)];
   if (!isObject(node)) return [SILENT, SILENT];
-  if (trail.includes(node)) return [of(Number.POSITIVE_INFINITY), of(Number.POSITIVE_INFINITY)];
-  const walk = { resolve, trail: [...trail, node] };
+  const seen = walk.known.get(node);
+  if (seen) return seen;
+  walk.known.set(node, BOUNDLESS);
+  const bounds = readBounds(node, walk);
+  walk.known.set(node, bounds);
+  return bounds;
+}
+
+function readBounds(node: Keywords, walk: Walk): Bounds {
   const inside = (part: unknown): Bounds => boundsOf(part, walk);
   const choices = [node.anyOf, node.oneOf].map(listOf).filter((list) => list.length > 0);
   const all = [
     ownBounds(node, (part) => mostOf(part, walk)),
-    ...("$ref" in node ? [inside(resolve(node))] : []),
+    ...("$ref" in node ? [inside(walk.resolve(node as SchemaNode))] : []),
     ...listOf(node.allOf).map(inside),
     ...choices.map((list) => either(list.map(inside))),
     ...conditional(node).map((part) => either([inside(part), [SILENT, SILENT]])),

@@ -81,6 +81,21 @@ describe("the fields of a body", () => {
       expect(mostFields(schema, NOWHERE), JSON.stringify(schema)).to.equal(Number.POSITIVE_INFINITY);
   });
 
+  it("are counted once for each schema, however many others refer to it", () => {
+    let resolved = 0;
+    const twice = (depth: number): SchemaNode => {
+      const next = { $ref: `#${depth}` };
+      return { type: "object", properties: { a: next, b: next } };
+    };
+    const levels = Array.from({ length: 20 }, (_, depth) => twice(depth));
+    const resolve: Resolve = (node) => {
+      resolved++;
+      return levels[Number((node as { $ref: string }).$ref.slice(1)) - 1] ?? text;
+    };
+    expect(mostFields(levels[19] as SchemaNode, resolve)).to.equal(2 ** 21 - 2);
+    expect(resolved).to.be.below(100);
+  });
+
   describe("of this repository's services", () => {
     let shop: WholeShop;
     before(async () => {
