@@ -15,6 +15,8 @@ const LOCAL = ["$schema", "$id", "$defs", "$comment"];
 /** Keywords that do not narrow a `$ref` beside them. */
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"];
 
+const MOST_INLINED = 200;
+
 /** Cached by document: every surface shows the same schemas, and a document only refers to schemas of its own set. */
 const written = new WeakMap<object, Json>();
 
@@ -30,7 +32,8 @@ export function createSchemaInliner(services: readonly Service[], schemas: Reado
 
 /**
  * The schema with its references replaced by the referenced schemas, since clients must not fetch (MCP 2026-07-28,
- * "$ref Resolution"). A schema that contains itself is placed once in `$defs`.
+ * "$ref Resolution"). A schema that contains itself is placed once in `$defs`, and so are those beyond the first
+ * `MOST_INLINED`: of schemas that share parts, a few hundred can make 100 MB.
  */
 export function toSelfContained(document: object, resolve: Resolve): Json {
   const whole = written.get(document) ?? writeOut(document, resolve);
@@ -39,9 +42,10 @@ export function toSelfContained(document: object, resolve: Resolve): Json {
 }
 
 function writeOut(document: object, resolve: Resolve): Json {
-  const recursive = new Map<unknown, string>();
+  const defined = new Map<unknown, string>();
+  let inlined = 0;
   const whole = inline(document, [document]) as Json;
-  const definitions = [...definedBy(recursive)];
+  const definitions = [...definedBy(defined)];
   return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
 
   /** Inlining one definition may add another, which the iteration then also visits. */
@@ -68,9 +72,10 @@ function writeOut(document: object, resolve: Resolve): Json {
 
   function refer(node: Json, trail: readonly unknown[]): unknown {
     const target = resolve(node);
-    if (!trail.includes(target)) return inline(target, [...trail, target]);
-    const name = recursive.get(target) ?? `Recursive${recursive.size + 1}`;
-    recursive.set(target, name);
+    const isRecursive = trail.includes(target);
+    if (!isRecursive && inlined++ < MOST_INLINED) return inline(target, [...trail, target]);
+    const name = defined.get(target) ?? `${isRecursive ? "Recursive" : "Shared"}${defined.size + 1}`;
+    defined.set(target, name);
     return { $ref: `#/$defs/${name}` };
   }
 }

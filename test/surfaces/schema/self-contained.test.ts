@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { createSchemaNodes } from "../../../runtime/core/schema/nodes.ts";
 import { toSelfContained } from "../../../runtime/surfaces/schema/self-contained.ts";
@@ -80,5 +81,17 @@ describe("a self-contained schema", () => {
     expect(defined).not.to.have.length(0);
     for (const name of defined) expect(whole.$defs).to.have.property(name);
     expect(text).not.to.include(".json");
+  });
+
+  it("stays small where schemas share parts at many levels, and accepts the same values", () => {
+    const level = (at: number): [string, object] => {
+      const next = at === 0 ? { type: "integer" } : { $ref: `L${at - 1}.json` };
+      return [`L${at}`, { type: "object", properties: { a: next, b: next }, required: ["a"] }];
+    };
+    const whole = contain(Object.fromEntries(Array.from({ length: 17 }, (_, at) => level(at))), "L16");
+    expect(JSON.stringify(whole)).to.have.length.below(100_000);
+    const check = new Ajv2020().compile(whole);
+    const deep = (leaf: unknown): unknown => Array.from({ length: 17 }).reduce((a) => ({ a }), leaf);
+    expect([check(deep(1)), check(deep("1"))]).to.deep.equal([true, false]);
   });
 });
