@@ -8,7 +8,7 @@ export type ChainFamily = "ethereum" | "solana" | "unknown";
 export interface WalletAddress {
   readonly chain: ChainFamily;
   readonly key: string;
-  /** The EIP-155 chain of an address in CAIP-10 form. */
+  /** The chain of an address in CAIP-10 form: its EIP-155 number, or the name of Solana's test cluster. */
   readonly chainId?: string;
 }
 
@@ -37,6 +37,11 @@ const CHAIN_IDS: ReadonlyMap<string, string> = new Map([
   ["avalanche", "43114"],
 ]);
 const CAIP_10 = /^(?:did:pkh:)?([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32}):([-.%a-zA-Z0-9]{1,128})$/i;
+/** Solana's clusters of play money (CAIP-30). */
+const TEST_CLUSTERS: ReadonlyMap<string, string> = new Map([
+  ["EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "devnet"],
+  ["4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z", "testnet"],
+]);
 /** BIP 21 and Solana Pay: `bitcoin:12Qt…?amount=1`. */
 const PAYMENT_URI = /^[a-z]{2,12}:(?!\/\/)([1-9A-HJ-NP-Za-km-z]{20,100})(?:\?.*)?$/i;
 const QUOTES = /^["'`“‘(<[{]+|["'`”’)>\]},;.]+$/g;
@@ -63,7 +68,7 @@ export function readChainAddress(
   if (chain !== "unknown" && isRead) return { chain, key };
   const error = isRead
     ? `${field} must be an EVM address (0x and 40 hex digits) or a Solana public key in base58`
-    : `${field} is on eip155:${chainId}; this service reads eip155:${chainIds.join(" and eip155:")}`;
+    : `${field} is on ${chain === "solana" ? "Solana's " : "eip155:"}${chainId}; this service reads Solana's mainnet, eip155:${chainIds.join(" and eip155:")}`;
   throw new Problem("invalid-input", undefined, { issues: [toValueError(error, text, field)] });
 }
 
@@ -82,7 +87,8 @@ export function readAddress(text: string): WalletAddress {
   const written = account ?? PAYMENT_URI.exec(clean)?.[1] ?? clean;
   const digits = EVM.exec(written.replace(/\s/g, ""))?.[1];
   if (digits !== undefined) return toEvm(digits, namespace?.toLowerCase() === "eip155" ? reference : undefined);
-  if (isSolanaKey(written)) return { chain: "solana", key: written };
+  const cluster = TEST_CLUSTERS.get(reference ?? "");
+  if (isSolanaKey(written)) return { chain: "solana", key: written, ...(cluster && { chainId: cluster }) };
   return readInside(clean) ?? { chain: "unknown", key: toKey(written) };
 }
 

@@ -136,6 +136,19 @@ describe("wallet intelligence", () => {
     expect(await faultsOf(ask({}))).to.deep.equal(["body.wallet: Field required"]);
   });
 
+  it("refuses an address that CAIP-10 puts on another chain", async () => {
+    const ask = await serve("intel_wallet", wallet, openHost());
+    const others = {
+      [`eip155:137:${VITALIK}`]: "eip155:137",
+      [`solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1:${BONFIDA}`]: "Solana's devnet",
+      [`did:pkh:solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z:${BONFIDA}`]: "Solana's testnet",
+    };
+    for (const [address, place] of Object.entries(others))
+      expect(await faultsOf(ask({ wallet: address })), address).to.deep.equal([
+        `body.wallet: Value error, wallet is on ${place}; this service reads Solana's mainnet, eip155:1 and eip155:8453`,
+      ]);
+  });
+
   describe("that was asked for before", () => {
     let now: number;
     let ask: Serve;
