@@ -37,7 +37,7 @@ async function bindSet(
   ]);
   for (const manifest of manifests) {
     const name = handlerOf(manifest);
-    if (!handlers.has(name)) handlers.set(name, unable);
+    if (!handlers.has(name)) handlers.set(name, { ready: unable, run: unable }); // Before the money moves, too.
   }
   const ids = new Set(manifests.map(({ id }) => id));
   return bindServices(manifests, { site, compile, handlers, statusOf }).map((service) =>
