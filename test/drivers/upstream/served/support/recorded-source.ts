@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toRecordedAnswer } from "../../../../../runtime/sandbox/recordings/answer.ts";
 import { fits, isRpcCall } from "../../../../../runtime/sandbox/recordings/match.ts";
 import { isAnswering, loadRecordings } from "../../../../../runtime/sandbox/recordings/recordings.ts";
+import { findFreePort } from "../../../../support/free-port.ts";
 
 /** How a source fails. Whoever has been asked too often says for how long it wants to be left alone. */
 export type Failure = "refuses connections" | "hangs" | "breaks" | "is asked too often" | "makes no sense" | "floods";
@@ -54,8 +54,8 @@ export async function openRecordedSource(id: string, node?: string): Promise<Rec
     const path = (request.url ?? "").slice(prefix.length);
     await answer({ method: request.method === "POST" ? "POST" : "GET", path, body }, response);
   });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await findFreePort(); // Nobody else gets it while connections are refused.
+  await listen(port);
   return {
     id,
     url: `http://127.0.0.1:${port}${prefix}`,
