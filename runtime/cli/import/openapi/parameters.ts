@@ -70,7 +70,13 @@ export function readParameters(
     }
     const found = toWritten(parameter, pointers);
     const isTwice = typeof found === "object" && found.query?.["*"] !== undefined && parts.query["*"] !== undefined;
-    const obstacle = isTwice ? "a second object of any shape in the query" : found;
+    const keys = typeof found === "object" ? Object.keys(found.query ?? {}) : [];
+    const isOthers = keys.some((key) => key !== wireName && all.some((one) => isInQuery(one, key)));
+    const obstacle = isTwice
+      ? "a second object of any shape in the query"
+      : isOthers
+        ? "an object whose fields are parameters of their own"
+        : found;
     if (typeof obstacle === "string") {
       if (isRequired) throw new Refused(`its parameter ${wireName} is ${obstacle}, which templates cannot write`);
       parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${obstacle}`);
@@ -97,17 +103,23 @@ export function readParameters(
  * named fields accepts any.
  */
 function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
-  const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = pointers.object(schema);
+  const seen = pointers.object(schema);
+  const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = seen;
   const kind = kindOf(schema, pointers);
   const bare = toBare(schema, pointers);
   if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(bare, pointers);
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };
+  if (place === "path" && Object.keys(seen).every((key) => ANNOTATIONS.has(key)))
+    return { ...seen, type: "string", minLength: 1 };
   if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
     return schema;
   return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
 }
+
+/** Keywords that say nothing of a value. */
+const ANNOTATIONS = new Set(["title", "description", "example", "examples", "deprecated"]);
 
 /** A list in a path, which must not be empty: neither must its only item. */
 function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
@@ -120,6 +132,8 @@ function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
 const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
 
 const isInPath = ({ place, wireName }: Parameter, name: string): boolean => place === "path" && wireName === name;
+
+const isInQuery = ({ place, wireName }: Parameter, name: string): boolean => place === "query" && wireName === name;
 
 const toPathText = (wireName: string): Parameter => ({
   place: "path",

@@ -175,7 +175,8 @@ function isFile(part: unknown, { encoding, pointers }: FileTerms): boolean {
   if (type !== undefined && type !== "string" && type !== "file") return false;
   const { contentType = contentMediaType } = isObject(encoding) ? encoding : {};
   const isOther = typeof contentType === "string" && !/^text\/|json|urlencoded/i.test(contentType);
-  return type === "file" || /^(?:binary|byte)$/.test(String(format)) || contentEncoding === "base64" || isOther;
+  const isEncoded = /^(?:binary|base64)$/.test(String(contentEncoding));
+  return type === "file" || /^(?:binary|byte)$/.test(String(format)) || isEncoded || isOther;
 }
 
 function toFileSchema({ type, description, maxItems, minItems }: JsonObject, most: number): JsonObject {
