@@ -38,7 +38,7 @@ export const NOW = 1_800_000_000_000;
 export interface Reach {
   /** By the upstreams' ids: a local server, or the URL of a node that has none of its own. */
   readonly urls?: Readonly<Record<string, string>>;
-  /** Of one attempt; 2 seconds unless said otherwise. Retries pause for a millisecond. */
+  /** Of one attempt; a minute unless said otherwise. Retries pause for a millisecond. */
   readonly timeoutMs?: number;
   /** How often a failed attempt is repeated; as `_site.yaml` says unless said otherwise. */
   readonly retries?: number;
@@ -108,14 +108,13 @@ function publish(file: ReportFile, published: TestHost["published"]): string {
   return url;
 }
 
-const http = createHttpTransport();
-
 /** The upstreams of `_site.yaml`, each opened once. */
 function openUpstreams(
   deps: Pick<Host, "clock" | "log">,
-  { urls = {}, timeoutMs = 2000, retries: wanted, pause }: Reach,
+  { urls = {}, timeoutMs = 60_000, retries: wanted, pause }: Reach,
 ): Host["upstream"] {
   const opened = new Map<string, ReturnType<typeof createUpstream>>();
+  const http = createHttpTransport(); // Of its own: a connection that a test gave up would fail the next one's request.
   return (id) => {
     const found = site.upstreams?.find((upstream) => upstream.id === id);
     if (!found) throw new RangeError(`_site.yaml names no upstream "${id}"`);
