@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
+import { eventually } from "../eventually.ts";
 import { findFreePort } from "../free-port.ts";
 
 /** A Redis on a free port that keeps its data across `restart`. */
@@ -52,7 +53,7 @@ export async function startRedis(): Promise<TestRedis> {
     async restart({ isEmpty = false } = {}) {
       await end();
       if (isEmpty) await rm(join(folder, "appendonlydir"), { recursive: true });
-      server = await launch(port, folder);
+      server = (await eventually(() => launchUnlessTaken(port, folder))) as ChildProcess; // It waits for one.
     },
     async stop() {
       await end();
@@ -60,6 +61,13 @@ export async function startRedis(): Promise<TestRedis> {
     },
   };
 }
+
+/** A killed server's child, amid writing the log anew, keeps its port for a moment. */
+const launchUnlessTaken = (port: number, folder: string): Promise<ChildProcess | undefined> =>
+  launch(port, folder).catch((error: Error) => {
+    if (!error.message.includes("Address already in use")) throw error;
+    return undefined;
+  });
 
 async function launch(port: number, folder: string): Promise<ChildProcess> {
   const options = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "yes", appendfsync: "always" };
