@@ -76,13 +76,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return { kind: "result", output: await onBehalf(invocation, () => perform(service, input, call)) };
   }
 
-  /** One call at a time works on a payment; others get `payment-in-progress`. */
+  /** One call at a time works on a payment; others get what it has bought already, or `payment-in-progress`. */
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
     const lease = await reservations.claimPayment(purchase.key);
-    if (!lease) throw inProgress();
-    noteStep(purchase, "reserved", clock.now());
+    if (lease) noteStep(purchase, "reserved", clock.now());
     try {
       const record = await reservations.recall(purchase.key);
+      if (!lease && (record?.state !== "settled" || record.owed)) throw inProgress();
       if (record) return await resume(purchase, record);
       const { service, invocation, payment, key } = purchase;
       if (!mayCharge) return refuse(service, invocation, "payment_expired");
@@ -90,7 +90,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       if (isEndless && (await reservations.isSpent(key))) return refuse(service, invocation, "authorization_used");
       return await charge(purchase);
     } finally {
-      lease.release().catch((error: unknown) => log.error("payment.release-failed", { error }));
+      lease?.release().catch((error: unknown) => log.error("payment.release-failed", { error }));
     }
   }
 

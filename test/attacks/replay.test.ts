@@ -162,7 +162,7 @@ describe("a payment", () => {
     });
   });
 
-  it("replayed 1000 times, across a restart on a real store, is executed once", async () => {
+  it("replayed 1000 times, 20 at once, across a restart on a real store, is executed once and answered each time", async () => {
     const data = createDataDir();
     const file = `${data.path}/payphone.sqlite`;
     let sqlite = await openSqliteStore({ file });
@@ -176,9 +176,7 @@ describe("a payment", () => {
       for (let batch = 0; batch < 25; batch++) {
         const copies = Array.from({ length: 20 }, () => shop.post("/v1/roll", ROLL, { "payment-signature": payment }));
         for (const copy of await Promise.all(copies)) {
-          const text = await copy.text();
-          if (copy.status === 200) expect(text).to.equal(first);
-          else expect(copy.status).to.equal(409);
+          expect([copy.status, await copy.text()]).to.deep.equal([200, first]);
         }
       }
     };
