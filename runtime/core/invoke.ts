@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
-import { createDeadline } from "./deadline.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
 import { explainOffer } from "./payments/explain-offer.ts";
 import {
@@ -23,6 +22,7 @@ import { SETTLE_LIFE_MS, toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
+import { createDeadline } from "./time/deadline.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
 import { networksOf, type Rail, railOf } from "./x402/rails.ts";
 import { isKnownKind, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";

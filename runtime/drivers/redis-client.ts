@@ -1,4 +1,4 @@
-import { within } from "../core/deadline.ts";
+import { within } from "../core/time/deadline.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;

@@ -41,6 +41,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "jobs",
     "refunds",
+    "time",
     "notes",
     "books",
     "x402",

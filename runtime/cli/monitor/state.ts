@@ -5,7 +5,7 @@ import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { Store } from "../../core/store.ts";
-import { restAfter } from "../../core/sweeper.ts";
+import { restAfter } from "../../core/time/sweeper.ts";
 import type { ShopState } from "../../drivers/metrics/metrics.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Config } from "../config/config.ts";

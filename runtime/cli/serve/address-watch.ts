@@ -1,4 +1,5 @@
 import type { Log } from "../../api/capabilities.ts";
+import { createRounds } from "../../core/time/rounds.ts";
 import type { IncomingPayment } from "../../drivers/evm/incoming.ts";
 
 /** A rail whose pay address is watched. */
@@ -17,7 +18,6 @@ export interface AddressWatchDeps {
   /** Whether the store knows a payment. @param key `<network>:<payer>:<nonce>`, in lower case. */
   readonly isKnown: (key: string) => Promise<boolean>;
   readonly log: Log;
-  /** How long to wait before the first check. The check loads the chain's library, so it must not delay the start. */
 }
 
 /** Detects payments to a pay address that were sold from another store. */
@@ -28,6 +28,7 @@ export interface AddressWatch {
   close(): void;
 }
 
+/** The first check waits, because it loads the chain's library, and must not delay the start. */
 const FIRST_MS = 5000;
 const EVERY_MS = 24 * 60 * 60_000;
 const PATIENCE_MS = 20_000;
@@ -40,27 +41,22 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
   const { rails, isKnown, log } = deps;
   const closing = new AbortController();
   const warnings = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
-
-  const wait = (ms: number): void => {
-    timer = setTimeout(() => void checkAll(), ms).unref();
-  };
-  return {
-    start: () => wait(FIRST_MS),
-    warnings: () => [...warnings.values()],
-    close() {
-      closing.abort();
-      clearTimeout(timer);
-    },
-  };
-
-  async function checkAll(): Promise<void> {
+  const rounds = createRounds(async () => {
     for (const rail of rails)
       await check(rail).catch((error: unknown) => {
         if (!closing.signal.aborted) log.info("rail.address-unchecked", { rail: rail.id, error });
       });
-    if (!closing.signal.aborted) wait(EVERY_MS);
-  }
+    return EVERY_MS;
+  });
+
+  return {
+    start: () => rounds.start(FIRST_MS),
+    warnings: () => [...warnings.values()],
+    close() {
+      closing.abort();
+      void rounds.close();
+    },
+  };
 
   async function check(rail: WatchedRail): Promise<void> {
     const { id, network } = rail;

@@ -7,6 +7,7 @@ import { createRefusals } from "../../core/notes/refusals.ts";
 import type { CallCounters } from "../../core/payments/count-calls.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { createRounds } from "../../core/time/rounds.ts";
 import { inCall } from "../../drivers/store/cache-reads.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 
@@ -33,10 +34,7 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
   const tallies = createTallies({ store, clock, log });
   const refusals = createRefusals({ store, clock, log });
   const answers = createSaleAnswers({ store, clock, log });
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-
-  async function tidy(): Promise<void> {
+  const tidying = createRounds(async () => {
     const now = clock.now();
     const hasMore = await store
       .forget(forgetBefore(site.books, now), forgetTalliesBefore(now))
@@ -44,20 +42,18 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
         log.warn("books.not-tidied", { error });
         return false;
       });
-    if (!isClosed) timer = setTimeout(() => void tidy(), hasMore ? PAUSE_MS : EVERY_MS).unref();
-  }
+    return hasMore ? PAUSE_MS : EVERY_MS;
+  });
 
   return {
     counters: { tallies, refusals, answers, inCall },
     start(services) {
       const offered = services.map(({ manifest }) => manifest);
       notePrices(store, offered, clock.now()).catch((error: unknown) => log.warn("books.prices-lost", { error }));
-      void tidy();
+      tidying.start();
     },
     async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await Promise.all([tallies.flush(), refusals.flush(), answers.flush()]);
+      await Promise.all([tidying.close(), tallies.flush(), refusals.flush(), answers.flush()]);
     },
   };
 }

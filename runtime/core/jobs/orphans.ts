@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { createRounds } from "../time/rounds.ts";
 import type { JobQueue } from "./queue.ts";
 import type { JobRecords } from "./records.ts";
 
@@ -35,10 +36,12 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   const adopted = new Set<string>();
   /** After a start, other processes get this time to mark their services. */
   const readyAt = clock.now() + everyMs * MISSED_RENEWALS;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+  const rounds = createRounds(async () => {
+    await look().catch((error: unknown) => rounds.isClosed() || log.warn("job.orphan-watch-failed", { error }));
+    return everyMs;
+  });
 
-  return { start: () => void look(), isOrphaned, close };
+  return { start: rounds.start, isOrphaned, close: () => void rounds.close() };
 
   async function isOrphaned(service: string): Promise<boolean> {
     const since = await records.orphanedSince(service);
@@ -47,11 +50,6 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   }
 
   async function look(): Promise<void> {
-    await lookOnce().catch((error: unknown) => isClosed || log.warn("job.orphan-watch-failed", { error }));
-    if (!isClosed) timer = setTimeout(() => void look(), everyMs).unref();
-  }
-
-  async function lookOnce(): Promise<void> {
     for (const service of offered) await records.markOffered(service, everyMs * MISSED_RENEWALS);
     const services = new Set([...(await queue.services()), ...adopted]);
     for (const service of services) if (!offered.has(service)) await decide(service);
@@ -59,16 +57,11 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
 
   async function decide(service: string): Promise<void> {
     const mustAdopt = await isOrphaned(service);
-    if (isClosed || mustAdopt === adopted.has(service)) return;
+    if (rounds.isClosed() || mustAdopt === adopted.has(service)) return;
     log.warn(mustAdopt ? "job.service-orphaned" : "job.service-offered-again", { service });
     if (mustAdopt) adopted.add(service);
     else adopted.delete(service);
     if (mustAdopt) queue.adopt(service);
     else await queue.abandon(service);
-  }
-
-  function close(): void {
-    isClosed = true;
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import type { Call } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
-import { within } from "../deadline.ts";
+import { within } from "../time/deadline.ts";
 import type { JobRecords } from "./records.ts";
 
 /** The steps of one attempt at a job. */

@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem.ts";
-import { createDeadline } from "../deadline.ts";
 import { oncePer } from "../once.ts";
 import type { Store } from "../store.ts";
+import { createDeadline } from "../time/deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { payerOf } from "./purchase.ts";

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import type { Credits } from "./credits.ts";
 import type { PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { reversalId, type SaleEvent, saleId } from "../books/events.ts";
-import { createLeases, type Lease } from "../leases.ts";
 import type { EntryWrite, Store } from "../store.ts";
+import { createLeases, type Lease } from "../time/leases.ts";
 import { readEip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
 import type { PaymentRecord } from "./record.ts";

@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { createDeadline, pause } from "../deadline.ts";
 import { isEvm } from "../set/manifest.ts";
+import { createDeadline, pause } from "../time/deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 

@@ -1,9 +1,9 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { createLeases } from "../leases.ts";
 import { isSameToken } from "../rails/tokens.ts";
 import type { Store } from "../store.ts";
-import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
+import { createLeases } from "../time/leases.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import type { JobPayment } from "../x402/x402.ts";
 import { createRefundAttempt, type ScreenRecipient } from "./attempt.ts";
 import type { RefundRail } from "./rail.ts";

@@ -1,7 +1,8 @@
 import type { Log } from "../../api/capabilities.ts";
 import type { BookLine, Books } from "../books/books.ts";
-import { createLeases } from "../leases.ts";
 import type { Store } from "../store.ts";
+import { createLeases } from "../time/leases.ts";
+import { createRounds } from "../time/rounds.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { WebhookEvent, WebhookType } from "./events.ts";
 import type { Outbox, WebhookEndpoint } from "./outbox.ts";
@@ -50,34 +51,25 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   );
   /** How many more lines a receiver gets before its waiting messages are counted. */
   const uncounted = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  let working: Promise<void> = Promise.resolve();
+  const rounds = createRounds(async () => {
+    await feedAll().catch(onError);
+    return everyMs;
+  });
 
   return {
     start: () => {
-      if (listening.length > 0) round();
+      if (listening.length > 0) rounds.start();
     },
     async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await working;
+      await rounds.close();
       leases.close();
     },
   };
 
-  function round(): void {
-    working = feedAll()
-      .catch(onError)
-      .then(() => {
-        if (!isClosed) timer = setTimeout(round, everyMs).unref();
-      });
-  }
-
   async function feedAll(): Promise<void> {
     const books = await openBooks();
     for (const endpoint of listening) {
-      const lease = isClosed ? undefined : await leases.claim(endpoint.id);
+      const lease = rounds.isClosed() ? undefined : await leases.claim(endpoint.id);
       if (lease) await feed(endpoint, books).finally(() => lease.release());
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { createLeases } from "../leases.ts";
 import type { Store } from "../store.ts";
-import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
+import { createLeases } from "../time/leases.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import { createDeliveries, type Delivery } from "./deliveries.ts";
 import type { WebhookEvent, WebhookType } from "./events.ts";
 

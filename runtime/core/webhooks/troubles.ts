@@ -2,7 +2,8 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { FailedJob } from "../jobs/jobs.ts";
 import type { RefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
-import { restAfter } from "../sweeper.ts";
+import { createRounds } from "../time/rounds.ts";
+import { restAfter } from "../time/sweeper.ts";
 import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
 import type { Outbox } from "./outbox.ts";
@@ -42,28 +43,19 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   const downSince = new Map<string, number>();
   /** When the refunds may be listed again. */
   let restsUntil = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  let working: Promise<void> = Promise.resolve();
+  const rounds = createRounds(async () => {
+    await Promise.all([lookAtRails(), lookAtFacilitators(), lookAtRefunds()]).catch((error: unknown) =>
+      log.warn("webhook.look-failed", { error }),
+    );
+    return EVERY_MS;
+  });
 
   return {
     jobFailed: ({ id, service, error, at }) =>
       tellOnce({ id: `job.failed_${id}`, type: "job.failed", at, data: { job_id: id, service, error } }),
-    start: look,
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await working;
-    },
+    start: rounds.start,
+    close: rounds.close,
   };
-
-  function look(): void {
-    working = Promise.all([lookAtRails(), lookAtFacilitators(), lookAtRefunds()])
-      .catch((error: unknown) => log.warn("webhook.look-failed", { error }))
-      .then(() => {
-        if (!isClosed) timer = setTimeout(look, EVERY_MS).unref();
-      });
-  }
 
   async function lookAtRails(): Promise<void> {
     const now = clock.now();

@@ -1,6 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { createDeadline, pause } from "../../core/deadline.ts";
+import { createDeadline, pause } from "../../core/time/deadline.ts";
 import type {
   Facilitator,
   PaymentPayload,

@@ -1,8 +1,8 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
-import { createLeases } from "../../core/leases.ts";
 import type { Store } from "../../core/store.ts";
-import { createSweeper } from "../../core/sweeper.ts";
+import { createLeases } from "../../core/time/leases.ts";
+import { createSweeper } from "../../core/time/sweeper.ts";
 
 export interface StoreQueueOptions {
   readonly store: Store;

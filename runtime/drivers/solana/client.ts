@@ -1,6 +1,6 @@
 import type { Connection, FetchFn } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
-import { untilAborted } from "../../core/deadline.ts";
+import { untilAborted } from "../../core/time/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
 

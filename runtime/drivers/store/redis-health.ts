@@ -1,5 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { createRounds } from "../../core/time/rounds.ts";
 
 /** The commands that show how a Redis keeps its data. */
 export interface RedisTeller {
@@ -48,11 +49,14 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   let isPromoted = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
-  let isClosed = false;
   let disconnections = 0;
   /** How many of the disconnections were before the last examination. */
   let examined = 0;
-  let timer = setTimeout(watch, EVERY_MS).unref();
+  const rounds = createRounds(async () => {
+    await look().catch(() => {}); // A Redis outage is reported by the calls that need Redis.
+    return EVERY_MS;
+  });
+  rounds.start(EVERY_MS);
 
   return {
     async examine() {
@@ -73,18 +77,8 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
       return reason === undefined ? undefined : toProblem(reason);
     },
     warnings: () => warnings,
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-    },
+    close: () => void rounds.close(),
   };
-
-  function watch(): void {
-    const again = (): void => {
-      if (!isClosed) timer = setTimeout(watch, EVERY_MS).unref();
-    };
-    look().then(again, again); // A Redis outage is reported by the calls that need Redis.
-  }
 
   async function look(): Promise<void> {
     const known = disconnections;

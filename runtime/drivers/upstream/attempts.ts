@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { untilAborted } from "../../core/deadline.ts";
+import { untilAborted } from "../../core/time/deadline.ts";
 import { toBackoffMs } from "../http/retry.ts";
 import type { AttemptOutcome, Setback } from "./answers.ts";
 import { type BreakerTerms, createGate, type GateRefusal } from "./gate.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createLeases, type Leases, type LeasesOptions } from "../../runtime/core/leases.ts";
-import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
-import { createMemoryStore } from "../support/store/memory-store.ts";
+import { createLeases, type Leases, type LeasesOptions } from "../../../runtime/core/time/leases.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 describe("a lease", () => {
   let time: FrozenTime;

@@ -1,8 +1,13 @@
 import { mock } from "node:test";
 import { setImmediate as breathe } from "node:timers/promises";
 import { expect } from "chai";
-import type { Lease } from "../../runtime/core/leases.ts";
-import { type AttemptResult, type AttemptTerms, createSweeper, type Sweeper } from "../../runtime/core/sweeper.ts";
+import type { Lease } from "../../../runtime/core/time/leases.ts";
+import {
+  type AttemptResult,
+  type AttemptTerms,
+  createSweeper,
+  type Sweeper,
+} from "../../../runtime/core/time/sweeper.ts";
 
 type Attempt = (key: string, terms: AttemptTerms) => Promise<AttemptResult> | AttemptResult;
 

@@ -1,4 +1,4 @@
-import { Problem } from "../api/problem.ts";
+import { Problem } from "../../api/problem.ts";
 import type { Lease } from "./leases.ts";
 
 /** The result of an attempt: done, retry after a growing delay, or retry after the given time. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Problem } from "../api/problem.ts";
-import type { Store } from "./store.ts";
+import { Problem } from "../../api/problem.ts";
+import type { Store } from "../store.ts";
 
 /** The exclusive right to work on one key. */
 export interface Lease {
