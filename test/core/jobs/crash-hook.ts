@@ -1,22 +1,30 @@
+import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite";
 
 /**
- * Loaded before `payphone serve` (`--import`): ends the process, as kill -9 does, at the write to the store whose number is
- * in CRASH_AT, counted from the first whose key begins with CRASH_FROM. Even numbers: just before a write; odd: just after it.
+ * Loaded before `payphone serve` (`--import`): ends the process, as kill -9 does, at the write to the store that is named in
+ * the file CRASH_PLAN: "<number> <prefix>" counts from the first write of a key that begins with the prefix and was not
+ * written before. Even numbers: just before a write; odd: just after it. While the file is empty, nothing happens.
  */
-const point = Number(process.env.CRASH_AT);
-const FROM = process.env.CRASH_FROM ?? "job:";
+const PLAN = process.env.CRASH_PLAN as string;
 const WATCHED = /^(?:job|queue:|payment:|open:|owed|refund)/;
+const known = new Set<string>();
 let seen = 0;
 
 /** Counts a write. True when the process is to end as soon as it is done. */
 function count(key: string): boolean {
-  if (seen === 0 && !key.startsWith(FROM)) return false;
+  if (seen === 0) {
+    const isKnown = known.has(key);
+    known.add(key);
+    if (isKnown) return false;
+  }
+  const [point, from = ""] = readFileSync(PLAN, "utf8").split(" ");
+  if (!point || (seen === 0 && !key.startsWith(from))) return false;
   const number = seen * 2;
   seen += 1;
-  if (number === point) die();
-  return number + 1 === point;
+  if (number === Number(point)) die();
+  return number + 1 === Number(point);
 }
 
 const die = (): void => void process.kill(process.pid, "SIGKILL");

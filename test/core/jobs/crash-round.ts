@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
@@ -16,11 +16,15 @@ import { startRedis } from "../../support/store/redis.ts";
 
 export type Engine = "SQLite" | "Redis";
 
-/** Where the processes of one round keep their state, and how they are started. */
+/** Where processes keep their state, one after the other: what dies is replaced by the next one. */
 export interface Scene {
-  /** @param crashAt and `from`: see crash-hook.ts. */
-  start(crashAt?: number, from?: string): Promise<Seller>;
-  /** The shop's book, once its processes have ended. */
+  /** The process that runs. */
+  running(): Promise<Seller>;
+  /** Ends it at a write. @param from: see crash-hook.ts. */
+  crashAt(point: number, from: string): void;
+  /** Kills it, unless it has ended, and starts the next one. */
+  replace(): Promise<Seller>;
+  /** The shop's book, once its process was ended in order. */
   readBook(): Promise<readonly BookLine[]>;
   remove(): Promise<void>;
 }
@@ -33,6 +37,9 @@ export interface Errand {
 
 /** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried of each kind, on each engine. */
 export const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
+
+/** How many crashes are tried at the same time: one needs a process more than there are rounds. */
+export const LANES = ROUNDS > 0 ? 2 : 1;
 
 /** One crash: before or after which write, and whether the work fails. */
 export interface Round {
@@ -70,22 +77,36 @@ export async function openScene(
   const redis = engine === "Redis" ? await startRedis() : undefined;
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const env = { ERRAND_LOG: log, LOG_LEVEL: "error", ...(redis && { REDIS_URL: redis.url }) };
+  const plan = join(data.path, "crash-plan");
+  const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_PLAN: plan };
+  const env = { ERRAND_LOG: log, LOG_LEVEL: "error", ...crash, ...(redis && { REDIS_URL: redis.url }) };
+  const start = (): Promise<Seller> => {
+    writeFileSync(plan, "");
+    return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env });
+  };
+  let seller: Seller | undefined;
   return {
-    start(crashAt, from = "job:") {
-      const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_AT: String(crashAt), CRASH_FROM: from };
-      const hooked = crashAt === undefined ? env : { ...env, ...crash };
-      return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env: hooked });
+    async running() {
+      seller ??= await start();
+      return seller;
+    },
+    crashAt: (point, from) => writeFileSync(plan, `${point} ${from}`),
+    async replace() {
+      await seller?.kill();
+      seller = await start();
+      return seller;
     },
     async readBook() {
+      await seller?.stop();
       const file = storeFileOf(data.path);
       const books = await openBooks(redis ? { redisUrl: redis.url, namespace: NAMESPACE, file } : { file });
       await books.refresh();
-      const lines = books.since(0, 100);
+      const lines = books.since(0, 10_000);
       await books.close();
       return lines;
     },
     async remove() {
+      await seller?.kill();
       await redis?.stop();
       data.remove();
     },

@@ -1,17 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { type AuditedBooks, collectBooks } from "../../support/books/audit-books.ts";
+import type { BookLine } from "../../../runtime/core/books/books.ts";
+import { auditBooks } from "../../support/books/audit-books.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
 import type { Seller } from "../../support/sellers/seller.ts";
-import { countSteps, makePayment, openScene, ROUNDS, type Send, toRounds } from "../jobs/crash-round.ts";
+import {
+  countSteps,
+  LANES,
+  makePayment,
+  openScene,
+  ROUNDS,
+  type Scene,
+  type Send,
+  toRounds,
+} from "../jobs/crash-round.ts";
 import { openErrands } from "../jobs/errands.ts";
 
 /** How many writes there are at most from the record of a payment to the end of its refund, each with a before and an after. */
 const POINTS = 36;
 const STRIDE = 12;
-const LANES = 2;
 const PRICE = 1000n;
 
 interface End {
@@ -40,45 +49,43 @@ for (const engine of ["SQLite", "Redis"] as const)
     const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
 
     /** One crash, and what became of the payment: whether there was a crash. */
-    async function crashAt(books: AuditedBooks, point: number, fail: boolean): Promise<boolean> {
-      const scene = await openScene(engine, { sandbox, ...shop });
+    async function crashAt(scene: Scene, point: number, fail: boolean): Promise<boolean> {
       const errand = { what: randomUUID(), fail };
       const label = `crash at ${point}, ${fail ? "work that fails" : "work that succeeds"}`;
-      try {
-        const first = await scene.start(point, "payment:");
-        const send = await makePayment(sandbox, first, errand, "/v1/chore");
-        const isHit = (await insist(send, first).catch(() => undefined)) === undefined;
-        await first.kill();
-        const second = await scene.start();
-        const { done, refund_tx } = await insist(send, second);
-        expect(done, label).to.equal(fail ? undefined : errand.what);
-        expect(typeof refund_tx === "string", label).to.equal(fail);
-        const steps = countSteps(shop.log, errand);
-        expect(
-          steps.reduce((sum, count) => sum + count),
-          `${label}: only the step in which it died is repeated`,
-        ).to.be.within(3, 4);
-        await second.stop();
-        books.take(await scene.readBook(), label);
-        return isHit;
-      } finally {
-        await scene.remove();
-      }
+      const first = await scene.running();
+      const send = await makePayment(sandbox, first, errand, "/v1/chore");
+      scene.crashAt(point, "payment:");
+      const isHit = (await insist(send, first).catch(() => undefined)) === undefined;
+      const { done, refund_tx } = await insist(send, await scene.replace());
+      expect(done, label).to.equal(fail ? undefined : errand.what);
+      expect(typeof refund_tx === "string", label).to.equal(fail);
+      const steps = countSteps(shop.log, errand);
+      expect(
+        steps.reduce((sum, count) => sum + count),
+        `${label}: only the step in which it died is repeated`,
+      ).to.be.within(3, 4);
+      return isHit;
     }
 
     it("is delivered once or paid back once, wherever kill -9 has met it, and charged once", async function () {
       this.timeout(ROUNDS > 0 ? 0 : 180_000);
       const rounds = toRounds(engine, POINTS, STRIDE);
+      const from = Date.now();
       const before = await spent();
-      const books = collectBooks(sandbox);
       const queue = [...rounds];
       let hits = 0;
-      const lane = async (): Promise<void> => {
-        for (let next = queue.shift(); next; next = queue.shift())
-          if (await crashAt(books, next.point, next.fail)) hits += 1;
+      const lane = async (): Promise<readonly BookLine[]> => {
+        const scene = await openScene(engine, { sandbox, ...shop });
+        try {
+          for (let next = queue.shift(); next; next = queue.shift())
+            if (await crashAt(scene, next.point, next.fail)) hits += 1;
+          return await scene.readBook();
+        } finally {
+          await scene.remove();
+        }
       };
-      await Promise.all(Array.from({ length: LANES }, lane));
-      await books.verify();
+      const books = await Promise.all(Array.from({ length: LANES }, lane));
+      await auditBooks(sandbox, books.flat(), { from, sales: rounds.length });
       const delivered = rounds.filter(({ fail }) => !fail).length;
       expect((await spent()) - before, "what was delivered was paid for, and what failed was paid back").to.equal(
         BigInt(delivered) * PRICE,
