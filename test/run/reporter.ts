@@ -15,6 +15,9 @@ export interface Counts {
 /** Begins the line, after the tree of tests, that holds the counts as JSON. Failures follow it. */
 export const MARK = "\n@payphone-tests ";
 
+/** Frames of an error. Mocha wants all of them, and where a recursion has ended in many errors, these took seconds. */
+const FRAMES = 50;
+
 /** mocha's `spec`, with the counts in a form that programs can read. mocha wants a class. */
 export default class Reporter extends Mocha.reporters.Spec {
   readonly #pending: Record<string, number> = {};
@@ -23,6 +26,7 @@ export default class Reporter extends Mocha.reporters.Spec {
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
+    Error.stackTraceLimit = FRAMES;
     runner.on("pending", ({ parent }) => {
       const suite = parent?.titlePath().join(", ") ?? "";
       this.#pending[suite] = (this.#pending[suite] ?? 0) + 1;
