@@ -4,11 +4,15 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { askProcess, findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
-import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, removeDirectories, writeFiles } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { LAUNCHER, typePayphone } from "../../support/commands/commands.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+
+/** On one rail, with which it starts sooner. */
+const SHOP = toShop([]);
 
 /** `os.userInfo` fails for a user that the system has no name for. */
 const NAMELESS = `data:text/javascript,${encodeURIComponent(`
@@ -25,7 +29,7 @@ describe("a command to a shop that runs", function () {
   let seller: Seller;
 
   before(async () => {
-    dir = await makeDirectory(TOSS);
+    dir = await makeDirectory(SHOP);
     seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir });
   });
   after(async () => {
@@ -37,7 +41,7 @@ describe("a command to a shop that runs", function () {
   const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });
 
   it("may come from a user without a name, as containers have them", async () => {
-    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
+    await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
     const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
     const typeNameless = (...args: string[]) =>
       promisify(execFile)(process.execPath, ["--import", NAMELESS, LAUNCHER, ...args], { cwd: dir, env });
@@ -48,7 +52,7 @@ describe("a command to a shop that runs", function () {
   });
 
   it("is refused where it means another folder than the one that is sold", async () => {
-    const other = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "0.01", "0.05"));
+    const other = await makeDirectory(edit(SHOP, "manifests/toss.yaml", "0.01", "0.05"));
     for (const name of ["diff", "apply"]) {
       const { code, said } = await type(name, "--dir", other);
       expect(code, said).to.equal(2);
@@ -64,7 +68,7 @@ describe("a command to a shop that runs", function () {
   it("is on record for all machines at once: no process is said to sell another set than it does", async () => {
     const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir, baseUrl: seller.url });
     try {
-      await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
+      await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"));
       expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");
       const [asked] = await findProcesses(data.path);
       const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
-import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -9,25 +11,25 @@ import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.t
 describe("a pay address", function () {
   this.timeout(90_000);
   const places = [createDataDir(), createDataDir()] as const;
+  const address = `0x${randomBytes(20).toString("hex")}`; // Nobody else is paid there.
   let sandbox: TestSandbox;
   let dir: string;
   let sellers: Seller[] = [];
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([openTestSandbox(), makeDirectory(TOSS)]);
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(toShop([]))]);
   });
   afterEach(async () => {
     await Promise.all(sellers.map((seller) => seller.stop()));
     sellers = [];
   });
   after(async () => {
-    await sandbox.stop();
     for (const { remove } of places) remove();
     await removeDirectories();
   });
 
   async function serve(dataDir: string): Promise<Seller> {
-    const seller = await startSeller({ sandbox, dataDir, dir });
+    const seller = await startSeller({ sandbox, dataDir, dir, env: { BASE_PAYMENT_ADDRESS: address } });
     sellers.push(seller);
     return seller;
   }
@@ -63,6 +65,7 @@ describe("a pay address", function () {
 
   async function startAgain(seller: Seller): Promise<Seller> {
     await seller.stop();
-    return startSeller({ sandbox, dataDir: seller.dataDir, dir, env: { LOG_LEVEL: "info" } });
+    const env = { BASE_PAYMENT_ADDRESS: address, LOG_LEVEL: "info" };
+    return startSeller({ sandbox, dataDir: seller.dataDir, dir, env });
   }
 });

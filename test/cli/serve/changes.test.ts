@@ -3,23 +3,20 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, removeDirectories, writeFiles } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { runPayphone, typePayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
+/** On one rail, with which it starts sooner. */
+const SHOP = toShop([]);
+
 const PRICES = /"amount":"(\d+)"/;
 
-const priced = (price: string): Files => edit(TOSS, "manifests/toss.yaml", "0.01", price);
+const priced = (price: string): Files => edit(SHOP, "manifests/toss.yaml", "0.01", price);
 
 describe("a shop that is changed under fire", function () {
   this.timeout(180_000);
@@ -32,7 +29,7 @@ describe("a shop that is changed under fire", function () {
     seller = await startSeller({ sandbox, dataDir: data.path, dir, args, env: { LOG_LEVEL: "info" } });
   };
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(SHOP)]);
     await start();
   });
   after(async () => {
@@ -53,9 +50,9 @@ describe("a shop that is changed under fire", function () {
 
   it("names the set that is sold where the folder says the same in other words", async () => {
     const before = (await type("diff")).said;
-    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "title: ", "title:  "));
+    await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "title: ", "title:  "));
     expect(await type("diff")).to.deep.include({ code: 0, said: before });
-    await writeFiles(dir, TOSS);
+    await writeFiles(dir, SHOP);
   });
 
   it("shows what would change, with exit code 1, and changes nothing by it", async () => {
@@ -123,7 +120,7 @@ describe("a shop that is changed under fire", function () {
   });
 
   it("reports a folder that is named like a manifest, though no file has changed", async () => {
-    await writeFiles(dir, { ...priced("0.02"), "plugins/toss.ts": TOSS["plugins/toss.ts"] as string });
+    await writeFiles(dir, { ...priced("0.02"), "plugins/toss.ts": SHOP["plugins/toss.ts"] as string });
     await mkdir(join(dir, "manifests/more.yaml"));
     for (const args of [["apply"], ["diff"]]) {
       const { code, said } = await type(...args);
