@@ -1,11 +1,12 @@
 import { expect } from "chai";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
 import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { toShop } from "../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const CALLS = 30;
@@ -40,8 +41,7 @@ describe("a facilitator that dies under load", () => {
   let sandbox: TestSandbox;
   let first: FacilitatorProxy;
   let second: FacilitatorProxy;
-  let seller: Seller;
-  const data = createDataDir();
+  let seller: LocalSeller;
   const settlers: SandboxFacilitator[] = [];
 
   /** Sells with these facilitators, in this order; all of the site's where none are named. */
@@ -55,16 +55,13 @@ describe("a facilitator that dies under load", () => {
     const file = "manifests/_site.yaml";
     const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", named) ?? "" });
     const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
-    seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
+    seller = await startLocalSeller({ sandbox, set: await loadSet(dir), env });
   }
   afterEach(async () => {
-    expect(await seller.stop()).to.equal(0);
+    await seller.stop();
     await Promise.all([first.stop().catch(() => {}), second.stop(), ...settlers.splice(0).map(({ stop }) => stop())]);
   });
-  after(async () => {
-    data.remove();
-    await removeDirectories();
-  });
+  after(removeDirectories);
 
   /** Buys many calls, and does something once a third of them is answered: their answers and what has arrived. */
   async function buyUnder(
@@ -129,7 +126,7 @@ describe("a facilitator that dies under load", () => {
       FacilitatorProxy,
     ];
     const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
-    seller = await startSeller({ sandbox, dataDir: data.path, dir: await makeDirectory(onSolana()), env });
+    seller = await startLocalSeller({ sandbox, set: await loadSet(await makeDirectory(onSolana())), env });
     const pay = await stockFetch(sandbox, "solana");
     const received = (): bigint => sandbox.solana.tokenBalance(sandbox.env.SOLANA_PAYMENT_ADDRESS!);
     const before = received();
