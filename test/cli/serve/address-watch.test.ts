@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 describe("a pay address", function () {
@@ -13,11 +15,12 @@ describe("a pay address", function () {
   const places = [createDataDir(), createDataDir()] as const;
   const address = `0x${randomBytes(20).toString("hex")}`; // Nobody else is paid there.
   let sandbox: TestSandbox;
-  let dir: string;
-  let sellers: Seller[] = [];
+  let set: ManifestSet;
+  let sellers: LocalSeller[] = [];
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(toShop([]))]);
+    sandbox = await sharedSandbox();
+    set = await loadSet(await makeDirectory(toShop([])));
   });
   afterEach(async () => {
     await Promise.all(sellers.map((seller) => seller.stop()));
@@ -28,12 +31,12 @@ describe("a pay address", function () {
     await removeDirectories();
   });
 
-  async function serve(dataDir: string): Promise<Seller> {
-    const seller = await startSeller({ sandbox, dataDir, dir, env: { BASE_PAYMENT_ADDRESS: address } });
+  async function serve(dataDir: string): Promise<LocalSeller> {
+    const seller = await startLocalSeller({ sandbox, set, dataDir, env: { BASE_PAYMENT_ADDRESS: address } });
     sellers.push(seller);
     return seller;
   }
-  const readinessOf = async ({ url }: Seller): Promise<ReadyReport> =>
+  const readinessOf = async ({ url }: LocalSeller): Promise<ReadyReport> =>
     (await (await fetch(`${url}/ready`)).json()) as ReadyReport;
 
   it("that two stores share is told by the one that does not know a settlement, and not by the other one", async () => {
@@ -57,15 +60,10 @@ describe("a pay address", function () {
     expect(told.map((line) => JSON.parse(line) as { level: string })[0]?.level).to.equal("warn");
 
     await stranger.stop();
-    sellers = [await startAgain(seller)];
-    const [again] = sellers as [Seller];
+    await seller.stop();
+    sellers = [];
+    const again = await serve(places[0].path);
     await eventually(() => again.output().includes('"payments":1,"unknown":0'));
     expect((await readinessOf(again)).warnings).to.equal(undefined);
   });
-
-  async function startAgain(seller: Seller): Promise<Seller> {
-    await seller.stop();
-    const env = { BASE_PAYMENT_ADDRESS: address, LOG_LEVEL: "info" };
-    return startSeller({ sandbox, dataDir: seller.dataDir, dir, env });
-  }
 });

@@ -1,10 +1,14 @@
 import { expect } from "chai";
+import { examineConfig } from "../../../runtime/cli/config/config.ts";
+import { refuseFaults } from "../../../runtime/cli/serve/serve.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** `payphone serve` that does not start: its exit code, and the lines of its standard error. */
@@ -13,6 +17,21 @@ async function refuse(dir: string, env: Record<string, string>): Promise<{ code:
   const { code, err } = await runPayphone(["serve", "--dir", dir], { PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env });
   data.remove();
   return { code, lines: err.trim().split("\n") };
+}
+
+const NOWHERE = "http://127.0.0.1:9";
+
+/**
+ * What `payphone serve` does with these overrides of the environment, in the tests' own process. @throws Problem when it
+ * refuses.
+ */
+async function serve(dir: string, overrides: Record<string, string>): Promise<LocalSeller> {
+  const sandbox = await sharedSandbox();
+  const set = await loadSet(dir);
+  const env = { ETHEREUM_RPC_URL: NOWHERE, ...overrides };
+  const { config, faults } = examineConfig({ ...sandbox.env, PUBLIC_BASE_URL: NOWHERE, ...env });
+  await refuseFaults(set, config, faults);
+  return startLocalSeller({ sandbox, set, env });
 }
 
 /** The set on Base alone, with a service that signs and anchors. */
@@ -89,14 +108,11 @@ describe("a server", () => {
     });
 
     it("sells, signs and anchors without any key of Solana", async () => {
-      const sandbox = await sharedSandbox();
-      const data = createDataDir();
       const dir = await makeDirectory(onBaseAlone(TOSS));
       const env = { SOLANA_RPC_URL: "", SOLANA_PAYMENT_ADDRESS: "", TREASURY_SOLANA_KEY: "" };
-      const seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
-      const pay = await stockFetch(sandbox, "base");
+      const seller = await serve(dir, env);
+      const pay = await stockFetch(await sharedSandbox(), "base");
       const response = await pay(`${seller.url}/v1/toss`, json({})).finally(() => seller.stop());
-      data.remove();
       expect(response.status).to.equal(200);
       const { tx, solana } = (await response.json()) as { tx: string; solana: unknown };
       expect(tx).to.match(/^0x[0-9a-f]{64}$/);
@@ -104,41 +120,32 @@ describe("a server", () => {
     });
 
     it("needs no key of the treasury when nothing is signed or anchored", async () => {
-      const sandbox = await sharedSandbox();
-      const data = createDataDir();
       const files = { ...TOSS, "manifests/_site.yaml": onBaseAlone(TOSS)["manifests/_site.yaml"] as string };
       const env = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
-      const seller = await startSeller({ sandbox, dataDir: data.path, dir: await makeDirectory(files), env });
-      const pay = await stockFetch(sandbox, "base");
+      const seller = await serve(await makeDirectory(files), env);
+      const pay = await stockFetch(await sharedSandbox(), "base");
       const response = await pay(`${seller.url}/v1/toss`, json({})).finally(() => seller.stop());
-      data.remove();
       expect(response.status).to.equal(200);
     });
   });
 
   describe("of a shop on Base and Solana that sells screening alone", () => {
     it("asks for no key of the treasury, and sells without one", async () => {
-      const sandbox = await sharedSandbox();
-      const data = createDataDir();
       const env = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
       // Its plugin could also anchor, where it is asked to investigate.
       const dir = await makeProjectShop({ services: ["screen"], rails: ["base", "solana"] });
-      const seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
+      const seller = await serve(dir, env);
       const { services } = (await (await fetch(`${seller.url}/ready`)).json()) as ReadyReport;
       await seller.stop();
-      data.remove();
       expect(services).to.deep.equal([{ id: "screen", state: "up" }]);
     });
   });
 
   describe("whose plugin needs variables", () => {
     it("starts all the same, and its log names those that are not set", async () => {
-      const sandbox = await sharedSandbox();
       const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", "needs: [COIN, EDGE]\ntags:"));
-      const data = createDataDir();
-      const seller: Seller = await startSeller({ sandbox, dataDir: data.path, dir, env: { COIN: "euro" } });
+      const seller = await serve(dir, { COIN: "euro" });
       await seller.stop();
-      data.remove();
       const lines = seller.output().split("\n");
       const unset = lines.filter((line) => line.includes("plugin.variable-unset")).map((line) => JSON.parse(line));
       expect(unset).to.have.length(1);

@@ -26,13 +26,16 @@ export interface LocalSellerOptions {
   /** Overrides of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Default: one of its own, which is removed when it stops. */
+  readonly dataDir?: string;
 }
 
-/** Starts it with a data directory of its own. @throws Error with the faults of a plugin. */
+/** Starts it. @throws Error with the faults of a plugin. */
 export async function startLocalSeller(options: LocalSellerOptions): Promise<LocalSeller> {
   const { sandbox, set, env, clock = { now: Date.now } } = options;
-  const data = createDataDir();
-  const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data.path, ...env });
+  const own = options.dataDir === undefined ? createDataDir() : undefined;
+  const PAYPHONE_DATA_DIR = own?.path ?? options.dataDir;
+  const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR, ...env });
   let output = "";
   const destination = {
     write(line: string) {
@@ -56,7 +59,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
       await composition.close();
       await books.close();
       await store.close();
-      data.remove();
+      own?.remove();
     },
   };
 }
