@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { Problem } from "../../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
@@ -17,14 +17,15 @@ const TEXTS = ["id", "title", "symbol", "network", "asset", "currency", "explore
  */
 export async function loadRails(dir: string): Promise<readonly RailManifest[]> {
   const rails = await read(dir);
-  const known = new Map((await read(OWN)).map((rail) => [nameOf(rail), rail]));
+  const own = resolve(dir) === OWN ? rails : await read(OWN);
+  const known = new Map(own.map((rail) => [nameOf(rail), rail]));
   for (const rail of rails) {
     const missing = TEXTS.find((key) => typeof rail[key] !== "string");
     if (missing) throw new Problem("bad-request", `${fileIn(dir)}: rail ${rail.id} has no ${missing}`);
-    const own = known.get(nameOf(rail));
+    const same = known.get(nameOf(rail));
     for (const key of ["decimals", "currency"] as const)
-      if (own && own[key] !== rail[key]) {
-        const fault = `${fileIn(dir)}: ${key} of rail ${rail.id} is ${rail[key]}, and ${own.title} has ${own[key]}`;
+      if (same && same[key] !== rail[key]) {
+        const fault = `${fileIn(dir)}: ${key} of rail ${rail.id} is ${rail[key]}, and ${same.title} has ${same[key]}`;
         throw new Problem("bad-request", fault);
       }
   }
