@@ -7,6 +7,7 @@ import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
+import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const CALLS = 30;
@@ -41,11 +42,16 @@ describe("a facilitator that dies under load", () => {
   let sandbox: TestSandbox;
   let first: FacilitatorProxy;
   let second: FacilitatorProxy;
-  let seller: LocalSeller;
+  let seller: LocalSeller | Seller;
+  const data = createDataDir();
   const settlers: SandboxFacilitator[] = [];
 
-  /** Sells with these facilitators, in this order; all of the site's where none are named. */
-  async function open(named = ""): Promise<void> {
+  /** Sells with these facilitators, in this order; all of the site's where none are named. By default in this process. */
+  async function open(
+    named = "",
+    start = async (dir: string, env: Record<string, string>): Promise<LocalSeller | Seller> =>
+      startLocalSeller({ sandbox, set: await loadSet(dir), env }),
+  ): Promise<void> {
     sandbox = await sharedSandbox();
     [first, second] = await Promise.all([
       startFacilitatorProxy(sandbox.description.facilitator),
@@ -55,13 +61,16 @@ describe("a facilitator that dies under load", () => {
     const file = "manifests/_site.yaml";
     const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", named) ?? "" });
     const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
-    seller = await startLocalSeller({ sandbox, set: await loadSet(dir), env });
+    seller = await start(dir, env);
   }
   afterEach(async () => {
     await seller.stop();
     await Promise.all([first.stop().catch(() => {}), second.stop(), ...settlers.splice(0).map(({ stop }) => stop())]);
   });
-  after(removeDirectories);
+  after(async () => {
+    data.remove();
+    await removeDirectories();
+  });
 
   /** Buys many calls, and does something once a third of them is answered: their answers and what has arrived. */
   async function buyUnder(
@@ -109,12 +118,13 @@ describe("a facilitator that dies under load", () => {
   });
 
   it("loses no call when its process is gone", async () => {
-    await open();
+    await open("", (dir, env) => startSeller({ sandbox, dataDir: data.path, dir, env }));
     const { statuses, transactions, paid } = await buyUnder(() => first.stop());
     expect(statuses).to.deep.equal(Array(CALLS).fill(200));
     expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
     const { warnings } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings: string[] };
     expect(warnings).to.include("The facilitator first does not answer and is passed over");
+    expect(await seller.stop(), "payphone serve ends in order").to.equal(0);
   });
 
   it("takes its quotes along on Solana, where it pays the fees: whoever asks again pays by the next one, once", async () => {
