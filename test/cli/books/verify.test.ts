@@ -7,6 +7,7 @@ import { reversalId, saleId } from "../../../runtime/core/books/events.ts";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
+import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
@@ -57,9 +58,10 @@ describe("payphone sales and books verify, with a server on chains", () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Row);
   };
+  /** Changes the book beside the server: SQLite lets no transaction wait for a lock that has read before it writes. */
   const change = (work: (db: DatabaseSync) => void): void => {
     const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
-    work(db);
+    transact(db, () => work(db));
     db.close();
   };
 
