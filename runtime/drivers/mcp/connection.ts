@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ReadBuffer, Tool, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { createLines } from "./lines.ts";
@@ -119,6 +119,7 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     stderr: "pipe",
     maxBufferSize: LARGEST_MESSAGE,
   });
+  gatherLines(transport);
   const lines = createLines((line) => onLine?.(line), Date.now);
   const decoder = new StringDecoder("utf8");
   transport.stderr?.on("data", (chunk: Buffer) => lines.add(decoder.write(chunk)));
@@ -129,6 +130,28 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     queueMicrotask(() => pid !== null && transport.pid === null && killAll(treeOf(pid)));
   };
   return { transport, pidOf: () => transport.pid ?? undefined };
+}
+
+const NEWLINE = 10;
+
+/**
+ * Hands the client what the process writes up to an end of line. With each chunk, it would copy all that has come of a
+ * message: seconds of the thread for one of 16 MB.
+ */
+function gatherLines(transport: Transport): void {
+  const { _readBuffer: buffer } = transport as unknown as { readonly _readBuffer: Pick<ReadBuffer, "append"> };
+  const append = buffer.append.bind(buffer);
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  buffer.append = (chunk) => {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= LARGEST_MESSAGE && !chunk.includes(NEWLINE)) return;
+    const whole = Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+    append(whole); // It throws an error when a message is too large.
+  };
 }
 
 const MOST_PAGES = 100;

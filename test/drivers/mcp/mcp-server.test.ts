@@ -167,6 +167,12 @@ describe("an MCP server over standard input and output", () => {
       expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
     });
 
+    it("is heard out when it sends a message of many megabytes", async () => {
+      const { server } = openStubborn(30_000);
+      expect((await textOf(server, "much")) === "€".repeat(5 * 2 ** 20)).to.equal(true);
+      process.kill(Number(await textOf(server, "self")), "SIGKILL"); // Nobody waits for it to end in order.
+    });
+
     it("is ended even when payphone exits without a word", async () => {
       const script = `
         import { connectMcp } from ${JSON.stringify(import.meta.resolve("../../../runtime/drivers/mcp/connection.ts"))};

@@ -1,7 +1,7 @@
 /**
  * An MCP server over standard input and output that ignores the request to end, for tests. Its tools: `self` answers
- * its process id, `hang` stops all answers, `pour` answers more than any client accepts, `shout` first fills standard
- * error.
+ * its process id, `hang` stops all answers, `much` answers nearly as much as a client accepts, `pour` more, `shout` first
+ * fills standard error.
  */
 import { createInterface } from "node:readline";
 
@@ -27,6 +27,9 @@ function toResult({ method, params }: Asked): object {
   const serverInfo = { name: "stubborn", version: "1" };
   if (method === "initialize") return { protocolVersion, capabilities: { tools: {} }, serverInfo };
   if (params.name === "shout") for (let line = 0; line < 5000; line++) console.error(`line ${line}`);
-  const text = params.name === "pour" ? "x".repeat(17 * 2 ** 20) : String(process.pid);
-  return { content: [{ type: "text", text }] };
+  const texts: Record<string, () => string> = {
+    pour: () => "x".repeat(17 * 2 ** 20),
+    much: () => "€".repeat(5 * 2 ** 20),
+  };
+  return { content: [{ type: "text", text: texts[params.name ?? ""]?.() ?? String(process.pid) }] };
 }
