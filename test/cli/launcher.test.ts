@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
 import { makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { runPayphone } from "../support/commands/commands.ts";
 import { NOT_YET, type Seller, startSeller } from "./call/seller.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -71,14 +72,14 @@ describe("the launcher", () => {
     expect(launch(NEW, ROOT, "call").err).to.equal("error: name a service, or give --resume <file>\n");
   });
 
-  it("reports faults as they stand, without a stack, and fails", () => {
+  it("reports faults as they stand, without a stack, and fails", async () => {
     const report = /^manifests\/_site\.yaml:1:1 missing-file .+\n1 fault in 1 file.*\n$/;
-    const checked = launch(NEW, ROOT, "check", "--dir", folder);
+    const checked = await runPayphone(["check", "--dir", folder]);
     expect([checked.code, checked.err]).to.deep.equal([1, ""]);
     expect(checked.out).to.match(report).and.include("begin with a copy of payphone's own");
     const nowhere = join(folder, "nowhere");
-    expect(launch(NEW, ROOT, "check", "--dir", nowhere).out).to.include(`there is no directory ${nowhere}\n`);
-    const generated = launch(NEW, ROOT, "types", "--dir", folder);
+    expect((await runPayphone(["check", "--dir", nowhere])).out).to.include(`there is no directory ${nowhere}\n`);
+    const generated = await runPayphone(["types", "--dir", folder]);
     expect([generated.code, generated.out]).to.deep.equal([1, ""]);
     expect(generated.err).to.match(report);
   });
@@ -107,17 +108,16 @@ describe("the launcher", () => {
 
   it("says how to renew the types of the directory that was checked", async () => {
     const dir = await makeDirectory(TOSS);
-    expect(launch(NEW, ROOT, "types", "--check", "--dir", dir)).to.deep.equal({
+    expect(await runPayphone(["types", "--check", "--dir", dir])).to.deep.equal({
       code: 1,
       out: `schemas/generated/services.ts is not current: run "payphone types --dir ${dir}"\n`,
       err: "",
     });
   });
 
-  it("names every faulty variable, and gives exit code 2", () => {
-    const env = { ...process.env, PORT: "x", LOG_LEVEL: "y" };
-    const { status, stderr } = spawnSync(NEW, [join(ROOT, LAUNCHER), "call", "roll"], { encoding: "utf8", env });
-    expect([status, stderr]).to.deep.equal([
+  it("names every faulty variable, and gives exit code 2", async () => {
+    const { code, err } = await runPayphone(["call", "roll"], { PORT: "x", LOG_LEVEL: "y" });
+    expect([code, err]).to.deep.equal([
       2,
       'PORT is "x", but must be a whole number from 0 to 65535 (0 = any free port)\n' +
         'LOG_LEVEL is "y", but must be one of trace, debug, info, warn, error, fatal, silent\n',

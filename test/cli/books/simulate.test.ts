@@ -44,7 +44,7 @@ describe("payphone simulate", () => {
       "--minutes",
       "0.2",
       "--pause",
-      "1",
+      "2",
     );
     expect(code, out + err).to.equal(0);
     expect(err).to.match(/^10 buyers, 2 services, USDC on Base and JPYC on Polygon$/m);

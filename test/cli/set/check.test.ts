@@ -8,9 +8,9 @@ import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/ch
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 
-const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 const CONTRACT = join(import.meta.dirname, "../../../runtime/cli/contract/contract.ts");
 
 describe("the check of a directory", () => {
@@ -55,10 +55,10 @@ schemas/Side.json:1:30 syntax-error Unexpected token 'h'
     const recording = { source: "x", exchanges: [{ case: "sucess", request: {}, response: {} }] };
     const file = "plugins/toss/recordings/prices/one.json";
     const dir = await makeDirectory({ ...TOSS, [file]: JSON.stringify(recording) });
-    const { status, stdout } = spawnSync(process.execPath, [LAUNCHER, "check", "--dir", dir], { encoding: "utf8" });
-    expect(status).to.equal(1);
-    expect(stdout).to.match(/^plugins\/toss\/recordings\/prices\/one\.json: exchanges\[0\]\.case: /m);
-    expect(stdout).not.to.contain("no faults");
+    const { code, out } = await runPayphone(["check", "--dir", dir]);
+    expect(code).to.equal(1);
+    expect(out).to.match(/^plugins\/toss\/recordings\/prices\/one\.json: exchanges\[0\]\.case: /m);
+    expect(out).not.to.contain("no faults");
   });
 
   it("says so when there is none", async () => {
@@ -109,9 +109,8 @@ export default definePlugin("toss", () => {
   it("runs the examples, and says where a plugin has thrown an error", async () => {
     const text = (TOSS["plugins/toss.ts"] as string).replace("return {", 'throw new Error("no coins");\n    return {');
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
-    const args = [LAUNCHER, "test", "--dir", dir];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
-    expect([status, stdout]).to.deep.equal([
+    const { code, out } = await runPayphone(["test", "--dir", dir]);
+    expect([code, out]).to.deep.equal([
       1,
       "fails example 1 of toss\n      no coins (plugins/toss.ts:6)\n0 of 1 examples came true\n",
     ]);
