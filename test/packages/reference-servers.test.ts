@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts"
 import { siteOf } from "../support/sellers/site-of.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
 import { CONFIGURATIONS } from "../surfaces/mcp/served/support/clients.ts";
-import { isUnreachable, runIn } from "./installed.ts";
+import { installPinned } from "./pinned.ts";
 
 /** The reference servers of MCP, pinned. */
 const FIXTURE = join(import.meta.dirname, "../fixtures/reference-servers");
@@ -47,16 +47,14 @@ describe("the reference servers of MCP", () => {
   let dir: string;
   before(async function () {
     this.timeout(300_000);
-    cpSync(FIXTURE, home, { recursive: true });
+    const modules = await installPinned(FIXTURE);
+    if (modules === undefined) return this.skip(); // npm's registry cannot be reached.
     mkdirSync(folder);
     writeFileSync(join(folder, "note.txt"), "buy milk");
-    const installed = await runIn(home, "npm ci --ignore-scripts --prefer-offline --no-audit --no-fund");
-    if (isUnreachable(installed)) return this.skip(); // npm's registry cannot be reached.
-    expect(installed.code, installed.said).to.equal(0);
     shop = await openProxyShop({
       files: async (url) => {
         dir = await makeDirectory({ "manifests/_site.yaml": siteOf(`{ id: other, title: Other, url: "${url}" }`) });
-        for (const { server } of SOLD) await importWhole(server);
+        for (const { server } of SOLD) await importWhole(modules, server);
         return dir;
       },
     });
@@ -67,8 +65,8 @@ describe("the reference servers of MCP", () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  async function importWhole(server: string): Promise<void> {
-    const program = join(home, `node_modules/@modelcontextprotocol/server-${server}/dist/index.js`);
+  async function importWhole(modules: string, server: string): Promise<void> {
+    const program = join(modules, `@modelcontextprotocol/server-${server}/dist/index.js`);
     const command = [process.execPath, program, ...(server === "filesystem" ? [folder] : [])];
     const terms = { tools: [], all: true, variables: [], env: {}, isDryRun: false, price: "0.004" };
     await runMcpImport({ ...terms, server: command, dir, upstream: server });
