@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
+import { makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -33,7 +34,10 @@ describe("the npm scripts that serve", () => {
   before(() => {
     dataDir = mkdtempSync(join(tmpdir(), "payphone-"));
   });
-  after(() => rmSync(dataDir, { recursive: true }));
+  after(async () => {
+    rmSync(dataDir, { recursive: true });
+    await removeDirectories();
+  });
 
   it("put the server in the shell's place, so that it gets npm's signals", () => {
     const { start, serve } = packageJson.scripts;
@@ -44,7 +48,13 @@ describe("the npm scripts that serve", () => {
 
   it("stop the server in order when npm is told to stop, and end with its exit code", async () => {
     const env = { ...process.env, PORT: "0", PAYPHONE_DATA_DIR: dataDir };
-    const npm = spawn("npm", ["start"], { cwd: ROOT, env, stdio: ["ignore", "pipe", "ignore"], detached: true });
+    const small = ["--", "--dir", await makeDirectory(TOSS)];
+    const npm = spawn("npm", ["start", ...small], {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    });
     try {
       const url = await addressOf(npm.stdout);
       npm.kill("SIGTERM");
