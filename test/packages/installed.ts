@@ -33,10 +33,10 @@ export interface InstalledShop {
   readonly files: readonly string[];
   /**
    * Types a command in the shop's folder, or in another one. In the shop's own, the program is started that `npx` would
-   * start, which takes npx half a second to find.
+   * start, which takes npx half a second to find, and the script that `npm run` would run.
    */
   type(command: string, options?: { readonly cwd?: string; readonly env?: Env }): Promise<Ended>;
-  /** Starts a command that listens, in the shop's folder. @throws Error with what it printed when it ends instead. */
+  /** Starts a command that listens, as `type` does. @throws Error with what it printed when it ends instead. */
   start(command: string, env: Env): Promise<Started>;
   /** The environment of these commands. */
   readonly env: Env;
@@ -105,14 +105,16 @@ export async function installShop(): Promise<InstalledShop | undefined> {
     remove();
     throw new Error(installed.said);
   }
-  const programs = join(dir, "node_modules/.bin");
-  const type: InstalledShop["type"] = (command, { cwd, env: more } = {}) => {
-    if (cwd !== undefined || !command.startsWith("npx ")) return runIn(cwd ?? dir, command, { ...env, ...more });
-    const PATH = [programs, TERMINAL.PATH].join(delimiter);
-    return runIn(dir, command.slice("npx ".length), { ...env, PATH, ...more });
-  };
-  const start: InstalledShop["start"] = (command, more) => startIn(dir, command, { ...env, ...more });
-  return { dir, files, type, start, env, remove };
+  const inside = { ...env, PATH: [join(dir, "node_modules/.bin"), TERMINAL.PATH].join(delimiter) };
+  const { scripts } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+  const toProgram = (command: string): string =>
+    command.replace(/^npx /, "").replace(/^npm run (\S+)/, (_, script) => scripts[script]);
+  const type: InstalledShop["type"] = (command, { cwd, env: more } = {}) =>
+    cwd === undefined
+      ? runIn(dir, toProgram(command), { ...inside, ...more })
+      : runIn(cwd, command, { ...env, ...more });
+  const start: InstalledShop["start"] = (command, more) => startIn(dir, toProgram(command), { ...inside, ...more });
+  return { dir, files, type, start, env: inside, remove };
 }
 
 /** A server that a command has started. */

@@ -174,10 +174,10 @@ describe("the package, installed in an empty folder", () => {
 
     it("sells to MCP clients through its proxy", async () => {
       const client = new Client({ name: "the tests", version: "1" });
-      const args = ["payphone", "mcp-proxy", `${server.url}/mcp`, "--spending", join(shop.dir, "spending")];
-      await client.connect(
-        new StdioClientTransport({ command: "npx", args, cwd: shop.dir, env: shop.env as Record<string, string> }),
-      );
+      const args = ["mcp-proxy", `${server.url}/mcp`, "--spending", join(shop.dir, "spending")];
+      const command = "node_modules/.bin/payphone";
+      const env = shop.env as Record<string, string>;
+      await client.connect(new StdioClientTransport({ command, args, cwd: shop.dir, env }));
       const { structuredContent } = await client.callTool({ name: "count_words", arguments: TEXT });
       expect(structuredContent).to.deep.equal(COUNTED);
       await client.close();
