@@ -31,36 +31,34 @@ function launch(node: string, root: string, ...args: string[]): { code: number |
 }
 
 describe("the launcher", () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "payphone launcher "));
+  const home = mkdtempSync(join(tmpdir(), "payphone launcher "));
+  /** Copies of the project, with its packages and without. */
+  const [whole, bare] = [join(home, "whole"), join(home, "bare")];
+  before(() => {
+    symlinkSync(join(ROOT, "node_modules"), join(copyTo(whole), "node_modules"));
+    copyTo(bare);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
-  after(removeDirectories);
+  after(async () => {
+    rmSync(home, { recursive: true });
+    await removeDirectories();
+  });
 
-  /** A copy of the project, without its packages. */
   function copyTo(root: string): string {
     for (const part of ["package.json", "runtime", "manifests"])
       cpSync(join(ROOT, part), join(root, part), { recursive: true });
     return root;
   }
 
-  function copyWithPackages(root: string): string {
-    copyTo(root);
-    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
-    return root;
-  }
-
   const version = { code: 0, out: `${packageJson.version}\n`, err: "" };
 
   it("starts on Node 24 from a path with spaces", () => {
-    expect(launch(NEW, copyWithPackages(folder), "--version")).to.deep.equal(version);
+    expect(launch(NEW, whole, "--version")).to.deep.equal(version);
   });
 
   it("says what to do when the packages are not installed", () => {
-    const { code, err } = launch(NEW, copyTo(folder), "--version");
+    const { code, err } = launch(NEW, bare, "--version");
     expect(code).to.equal(2);
-    expect(err).to.include("payphone: a package is missing.\n").and.include(`Run "npm ci" in ${folder}.`);
+    expect(err).to.include("payphone: a package is missing.\n").and.include(`Run "npm ci" in ${bare}.`);
   });
 
   it("gives usage faults and commands that do not exist exit code 2", () => {
@@ -74,6 +72,7 @@ describe("the launcher", () => {
 
   it("reports faults as they stand, without a stack, and fails", async () => {
     const report = /^manifests\/_site\.yaml:1:1 missing-file .+\n1 fault in 1 file.*\n$/;
+    const folder = mkdtempSync(join(home, "empty "));
     const checked = await runPayphone(["check", "--dir", folder]);
     expect([checked.code, checked.err]).to.deep.equal([1, ""]);
     expect(checked.out).to.match(report).and.include("begin with a copy of payphone's own");
@@ -129,16 +128,16 @@ describe("the launcher", () => {
       const old = OLD;
 
       it("goes on with the Node 24 that npm ci brought along", () => {
-        expect(launch(old, copyWithPackages(folder), "--version")).to.deep.equal(version);
+        expect(launch(old, whole, "--version")).to.deep.equal(version);
         expect(launch(old, ROOT, "cal").code).to.equal(2);
       });
 
       it("asks for Node 24, or for npm ci where that brings one along", () => {
         const here = `payphone: it needs Node 24 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
         const install = "  Install Node 24: https://nodejs.org/en/download\n";
-        const ci = `  or run "npm ci" in ${folder}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
-        expect(launch(old, copyTo(folder), "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });
-        const installed = copyTo(join(folder, "node_modules", "payphone"));
+        const ci = `  or run "npm ci" in ${bare}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
+        expect(launch(old, bare, "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });
+        const installed = copyTo(join(home, "node_modules", "payphone"));
         expect(launch(old, installed, "--version").err).to.equal(here + install);
       });
 
