@@ -8,7 +8,7 @@ import type { DocumentSource, ReadTask } from "../../../plugins/tldr/document-ta
 import { readHtml as extractText } from "../../../plugins/tldr/html.ts";
 import { eventually } from "../../support/eventually.ts";
 import { problemOf } from "../host.ts";
-import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf } from "./documents.ts";
+import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf, toPdfBomb } from "./documents.ts";
 
 const URL = "https://one.example/tides";
 const TOO_MUCH = /^The document cannot be read (within 1 seconds|in 512 MB of memory)$/;
@@ -104,7 +104,7 @@ low()</pre>${ARTICLE}`);
   const hostile: Record<string, () => DocumentSource> = {
     "20 000 divs in each other": () => toHtml("<div>".repeat(20_000) + ARTICLE + "</div>".repeat(20_000)),
     "2 MB of tags": () => toHtml("<p>x</p>".repeat(2 ** 18)),
-    "a PDF that unpacks to half a gigabyte": () => ({ kind: "pdf", bytes: toPdf([Buffer.alloc(2 ** 29, " ")]) }),
+    "a PDF that unpacks to half a gigabyte": () => ({ kind: "pdf", bytes: toPdfBomb(512) }),
     "2 MB of tags that are never closed": () => toHtml("<b>x".repeat(2 ** 19)),
   };
   for (const [what, make] of Object.entries(hostile))

@@ -1,4 +1,4 @@
-import { deflateSync } from "node:zlib";
+import { constants, deflateRawSync, deflateSync } from "node:zlib";
 
 /** A page as sites make them, around an article. */
 export const toPage = (article: string, head = "<title>Tides</title>"): string =>
@@ -13,8 +13,18 @@ export const PARAGRAPHS = [
 
 export const ARTICLE = PARAGRAPHS.map((text) => `<p>${text}</p>`).join("");
 
-/** The smallest PDF that holds these pages (ISO 32000-1, 7.5). @param pages content streams. */
-export function toPdf(pages: readonly Buffer[]): Buffer {
+/** The smallest PDF that holds these pages. @param pages content streams. */
+export const toPdf = (pages: readonly Buffer[]): Buffer => toPdfOf(pages.map((content) => deflateSync(content)));
+
+/** One whose only page unpacks to so many megabytes of blanks. No more than one of them is ever packed. */
+export function toPdfBomb(megabytes: number): Buffer {
+  const header = Buffer.from("7801", "hex"); // RFC 1950. The checksum at the end is left out: nobody gets as far as that.
+  const blank = deflateRawSync(Buffer.alloc(2 ** 20, " "), { finishFlush: constants.Z_FULL_FLUSH });
+  return toPdfOf([Buffer.concat([header, ...Array.from({ length: megabytes }, () => blank)])]);
+}
+
+/** ISO 32000-1, 7.5. @param pages content streams, deflated. */
+function toPdfOf(pages: readonly Buffer[]): Buffer {
   const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
   const objects = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
@@ -42,8 +52,7 @@ const toPageObject = (content: number): Buffer =>
     `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${content} 0 R >>`,
   );
 
-function toStream(content: Buffer): Buffer {
-  const packed = deflateSync(content, { level: 1 });
+function toStream(packed: Buffer): Buffer {
   const head = `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n`;
   return Buffer.concat([Buffer.from(head), packed, Buffer.from("\nendstream")]);
 }
