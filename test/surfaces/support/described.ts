@@ -1,3 +1,4 @@
+import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import type { Loose } from "./fixture-set.ts";
@@ -36,9 +37,15 @@ export function describeApi(document: Loose): Described {
             .reduce((at: Loose, key: string) => at?.[key], document),
         )
       : node;
+  const compiled = new Map<string, ValidateFunction>();
+  const compile = (text: string): ValidateFunction => {
+    const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
+    compiled.set(text, validate);
+    return validate;
+  };
   const faultsOf = (schema: object, value: unknown): string => {
-    const rooted = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi.json#'));
-    return ajv.validate(rooted, value) ? "" : ajv.errorsText();
+    const validate = compile(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi.json#'));
+    return validate(value) ? "" : ajv.errorsText(validate.errors);
   };
   return {
     operations: Object.entries<Loose>(document.paths).flatMap(([path, methods]) =>
