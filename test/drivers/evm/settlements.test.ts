@@ -106,9 +106,9 @@ describe("the settlements on an EVM chain", () => {
     const payment = await pay();
     const transaction = await settle(payment);
     await chain.rpc("evm_increaseTime", [3600]); // The chain's clock falls behind at each revert.
-    await chain.rpc("anvil_mine", [toHex(2000)]);
+    await chain.rpc("anvil_mine", [toHex(400)]);
     const from = proxy.calls.length;
-    const options = { chunkBlocks: 100n, windowBlocks: 500n };
+    const options = { chunkBlocks: 20n, windowBlocks: 100n };
     expect(await read(payment, options)).to.deep.equal({ state: "settled", transaction });
     expect(proxy.calls.slice(from).filter((method) => method === "eth_getLogs")).to.have.length(2);
   });
