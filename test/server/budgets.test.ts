@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { type PaymentRequired, wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
+import { toSandboxSources } from "../../runtime/cli/sandbox/sources.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { openRedisStore } from "../../runtime/drivers/store/redis.ts";
 import { createLimits } from "../../runtime/server/request/limits.ts";
-import { sharedSandbox } from "../support/chains/chains.ts";
+import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { withRedis } from "../support/programs.ts";
-import { startLocalSeller } from "../support/sellers/local-seller.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { createBuyer, json } from "../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
 
@@ -18,10 +18,13 @@ const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 describe("the budgets of the project's own site", () => {
-  let server: SandboxServer;
+  let sandbox: TestSandbox;
+  let server: LocalSeller;
   let statuses: number[];
   before(async () => {
-    server = await startSandboxServer();
+    sandbox = await sharedSandbox();
+    const own = { env: {}, llm: undefined };
+    server = await startLocalSeller({ sandbox, set, sources: toSandboxSources({ set, own, sandbox, online: false }) });
   });
   beforeEach(() => {
     statuses = [];
@@ -52,7 +55,7 @@ describe("the budgets of the project's own site", () => {
   });
 
   it("let a person open the explorer anew for every service and try each within a minute", async () => {
-    const buyer = await createBuyer(server);
+    const buyer = await createBuyer(sandbox);
     buyer.setSpendControls({ maxAmountPerPayment: "$5" });
     const pay = wrapFetchWithPayment(ask, buyer);
     for (const manifest of sold) {
@@ -67,7 +70,7 @@ describe("the budgets of the project's own site", () => {
   });
 
   it("count payments that come in bodies as paying, so that probing never stops them", async () => {
-    const buyer = await createBuyer(server);
+    const buyer = await createBuyer(sandbox);
     const roll = { name: "roll", arguments: { low: 1, high: 6 } };
     const call = async (params: object): Promise<Response> =>
       fetch(`${server.url}/mcp`, json({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));

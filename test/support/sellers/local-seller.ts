@@ -3,7 +3,7 @@ import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import { createBookAccess } from "../../../runtime/cli/monitor/book-access.ts";
 import { compose } from "../../../runtime/cli/serve/compose.ts";
-import type { Composition } from "../../../runtime/cli/serve/composition.ts";
+import type { Composition, SandboxParts } from "../../../runtime/cli/serve/composition.ts";
 import type { ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
@@ -28,11 +28,14 @@ export interface LocalSellerOptions {
   readonly clock?: Clock;
   /** Default: one of its own, which is removed when it stops. */
   readonly dataDir?: string;
+  /** What is read in place of live sources: it is a sandbox then, for its buyers too. */
+  readonly sources?: Pick<SandboxParts, "sources" | "origins">;
 }
 
 /** Starts it. @throws Error with the faults of a plugin. */
 export async function startLocalSeller(options: LocalSellerOptions): Promise<LocalSeller> {
-  const { sandbox, set, env, clock = { now: Date.now } } = options;
+  const { sandbox, set, env, clock = { now: Date.now }, sources } = options;
+  const { description } = sandbox;
   const own = options.dataDir === undefined ? createDataDir() : undefined;
   const PAYPHONE_DATA_DIR = own?.path ?? options.dataDir;
   const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR, ...env });
@@ -46,7 +49,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
   const [server, store] = await Promise.all([openServer({ host: "127.0.0.1", port: 0 }), openStore(config)]);
   const books = createBookAccess(config);
   const parts = { set, config, baseUrl: server.url, store, books, clock, log };
-  const composition = await compose(parts);
+  const composition = await compose({ ...parts, sandbox: sources && { description, doors: new Map(), ...sources } });
   if (!("listener" in composition)) throw new Error(JSON.stringify(composition));
   server.attach(composition.listener);
   await (composition as Composition).start();

@@ -1,5 +1,11 @@
+import { join } from "node:path";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
+import { readConfig } from "../../../../runtime/cli/config/config.ts";
+import { toSandboxSources } from "../../../../runtime/cli/sandbox/sources.ts";
+import { loadSet } from "../../../../runtime/cli/set/load.ts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { type LocalSeller, startLocalSeller } from "../../../support/sellers/local-seller.ts";
 import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { type LlmServer, openLlmServer, say } from "../../../support/sources/llm-server.ts";
@@ -74,11 +80,16 @@ describe("a sandbox with live sources", () => {
 });
 
 describe("a sandbox with recorded sources and a live model", () => {
-  let server: SandboxServer;
+  let sandbox: TestSandbox;
+  let server: LocalSeller;
   let model: LlmServer;
   before(async () => {
+    const set = await loadSet(join(import.meta.dirname, "../../../.."));
     model = await openLlmServer();
-    server = await startSandboxServer([], { LLM_BASE_URL: model.url, LLM_MODEL: "local" });
+    sandbox = await sharedSandbox();
+    const env = { LLM_BASE_URL: model.url, LLM_MODEL: "local" };
+    const sources = toSandboxSources({ set, own: readConfig(env), sandbox, online: false });
+    server = await startLocalSeller({ sandbox, set, env, sources });
   });
   after(async () => {
     await server?.stop();
@@ -86,7 +97,7 @@ describe("a sandbox with recorded sources and a live model", () => {
   });
 
   it("asks the model what nobody has recorded, and says which is which", async () => {
-    const pay = wrapFetchWithPayment(fetch, await createBuyer(server));
+    const pay = wrapFetchWithPayment(fetch, await createBuyer(sandbox));
     model.behave(say({ roast: "Toast, at best.", target_summary: "A toast." }));
     const roasted = await pay(`${server.url}/v1/roast`, json({ target: "a toast" }));
     expect([roasted.status, roasted.headers.get(ORIGINS)]).to.deep.equal([200, "llm=live"]);
