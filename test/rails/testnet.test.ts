@@ -5,10 +5,11 @@ import { wrapFetchWithPayment } from "@x402/fetch";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { stockFetchOf, toShopOf } from "./shop.ts";
 
@@ -17,12 +18,12 @@ const BASE_SEPOLIA_USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 
 describe("a shop on test networks", () => {
   let sandbox: SandboxServer;
-  let seller: Seller;
-  const data = createDataDir();
+  let seller: LocalSeller;
 
   before(async () => {
     sandbox = await startSandboxServer(["--dir", await makeDirectory(toShopOf(TEMPLATE))]);
-    const { rpc, facilitator, buyer } = sandbox.description;
+    const { description } = sandbox;
+    const { rpc, facilitator, buyer } = description;
     // The embedded facilitator stands in for the public one.
     const dir = await makeDirectory(
       toShopOf(TEMPLATE.replace('url: "https://x402.org/facilitator"', "variable: X402_ORG_URL")),
@@ -34,12 +35,11 @@ describe("a shop on test networks", () => {
       SOLANA_PAYMENT_ADDRESS: buyer.solana.address, // It has an account for the token.
       X402_ORG_URL: facilitator,
     };
-    seller = await startSeller({ sandbox: { env }, dataDir: data.path, dir });
+    seller = await startLocalSeller({ sandbox: { env, description }, set: await loadSet(dir) });
   });
   after(async () => {
-    expect(await seller?.stop()).to.equal(0);
+    await seller?.stop();
     await sandbox?.stop();
-    data.remove();
     await removeDirectories();
   });
 

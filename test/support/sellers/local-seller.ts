@@ -21,7 +21,7 @@ export interface LocalSeller {
 }
 
 export interface LocalSellerOptions {
-  readonly sandbox: TestSandbox;
+  readonly sandbox: Pick<TestSandbox, "env" | "description">;
   readonly set: ManifestSet;
   /** Overrides of the environment. */
   readonly env?: Readonly<Record<string, string>>;

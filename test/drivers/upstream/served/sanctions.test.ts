@@ -33,14 +33,14 @@ describe("OFAC's list", () => {
     const { body } = await untilRead(first);
     await first.kill();
     await scene.source("ofac").fail("refuses connections");
-    const second = await scene.start({ dir, dataDir: data.path });
+    const second = await scene.open({ dir, dataDir: data.path });
     const again = await second.buy("screen", LISTED);
     expect(again.body).to.include({ sanctions_match: true, recommendation: "block" });
     expect(again.body.corpus_version).to.equal(body.corpus_version);
   });
 
   it("is read once for two processes on the same store", async () => {
-    const first = await scene.start({ dir, dataDir: data.path });
+    const first = await scene.open({ dir, dataDir: data.path });
     const { body } = await untilRead(first);
     const asked = scene.source("ofac").asked();
     const second = await scene.start({ dir, dataDir: data.path, baseUrl: first.url });

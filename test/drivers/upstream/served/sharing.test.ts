@@ -23,7 +23,7 @@ describe("what sources have said", () => {
   });
 
   it(`costs one question when ${BUYERS} buyers pay for the same price at once, and each of them pays`, async () => {
-    const shop = await scene.start({ dir });
+    const shop = await scene.open({ dir });
     const [asked, before] = [scene.source("coingecko").asked(), await received()];
     const answers = await shop.buyMany("price_token", ETH, BUYERS);
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(BUYERS).fill(200));
@@ -33,7 +33,7 @@ describe("what sources have said", () => {
 
   it("is known to a second process on the same SQLite file", async () => {
     const data = createDataDir();
-    const first = await scene.start({ dir, dataDir: data.path });
+    const first = await scene.open({ dir, dataDir: data.path });
     await isShared(first, await scene.start({ dir, dataDir: data.path, baseUrl: first.url }));
     data.remove();
   });
@@ -42,7 +42,7 @@ describe("what sources have said", () => {
     const redis = await startRedis();
     try {
       const env = { REDIS_URL: redis.url };
-      const first = await scene.start({ dir, env });
+      const first = await scene.open({ dir, env });
       await isShared(first, await scene.start({ dir, env, baseUrl: first.url }));
       await scene.clear();
     } finally {

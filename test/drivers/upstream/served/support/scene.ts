@@ -17,7 +17,7 @@ import { openRecordedSource, type RecordedSource } from "./recorded-source.ts";
 export interface Scene {
   readonly sandbox: TestSandbox;
   source(id: string): RecordedSource;
-  /** The services in the process of the tests, on a store of their own. */
+  /** The services in the process of the tests, on a store of their own unless the test lends one. */
   open(changes?: Open): Promise<Shop>;
   /** `payphone serve` in a process of its own; so is its folder unless the test lends one. */
   start(changes?: Start): Promise<ServedShop>;
@@ -31,6 +31,10 @@ export interface Open {
   readonly impatientWith?: string;
   /** Default: all of the project's services. */
   readonly services?: readonly string[];
+  /** The shop of another folder. */
+  readonly dir?: string;
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
 
@@ -90,8 +94,9 @@ export async function openScene(): Promise<Scene> {
   return {
     sandbox,
     source,
-    async open({ impatientWith, services, ...rest } = {}) {
-      const seller = await startLocalSeller({ sandbox, set: toSet(impatientWith, services), env: told, ...rest });
+    async open({ impatientWith, services, dir, env, ...rest } = {}) {
+      const sold = dir === undefined ? toSet(impatientWith, services) : await loadSet(dir);
+      const seller = await startLocalSeller({ sandbox, set: sold, env: { ...told, ...env }, ...rest });
       running.push(seller);
       return toShop(seller);
     },
