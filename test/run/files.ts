@@ -23,58 +23,91 @@ export const isUnit = (file: string): boolean =>
 function importsOf(file: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(file)) return found;
   found.add(file);
-  if (!file.endsWith(".ts") || !existsSync(join(ROOT, file))) return found;
+  for (const path of namedIn(file)) importsOf(path, found);
+  return found;
+}
+
+/** By file: most are imported by many. */
+const named = new Map<string, readonly string[]>();
+
+/** The same that a file names itself. Nothing for a package. */
+function namedIn(file: string): readonly string[] {
+  const known = named.get(file) ?? readNamed(file);
+  named.set(file, known);
+  return known;
+}
+
+function readNamed(file: string): readonly string[] {
+  if (!file.endsWith(".ts") || !existsSync(join(ROOT, file))) return [];
   const source = readFileSync(join(ROOT, file), "utf8");
   const imports = [
     ...source.matchAll(/^(?:import|export)\s(?!type )(?:[^"';]*from\s)?"([^"]+)"/gm),
     ...source.matchAll(/\bimport\("([^"]+)"\)/g),
   ];
-  for (const [, path = ""] of imports) {
-    if (path.startsWith(".")) importsOf(join(dirname(file), path), found);
-    else found.add(path);
-  }
-  return found;
+  return imports.map(([, path = ""]) => (path.startsWith(".") ? join(dirname(file), path) : path));
 }
 
-/** These take longest, and begin first: each group in a process of its own. Some of them do little but wait. */
+/** Each group has a process of its own. Some of these do little but wait for long. */
 const LONG: readonly (readonly string[])[] = [
-  ["test/drivers/upstream/served/outages.test.ts"],
-  ["test/core/jobs/crash.test.ts", "test/core/payments/identifiers/crash.test.ts"],
-  ["test/core/payments/crash.test.ts", "test/core/payments/credit-crash.test.ts"],
-  ["test/battery/battery.test.ts"],
-  ["test/cli/serve/shared-store.test.ts", "test/cli/serve/swap.test.ts", "test/attacks/shutdown.test.ts"],
+  [
+    "test/drivers/upstream/served/outages.test.ts",
+    "test/drivers/upstream/served/sharing.test.ts",
+    "test/drivers/upstream/served/recovery.test.ts",
+  ],
   ["test/packages/package.test.ts"],
-  ["test/attacks/redis-storm.test.ts", "test/attacks/lost-replies.test.ts", "test/drivers/queue/bullmq.test.ts"],
-  ["test/drivers/upstream/served/sharing.test.ts", "test/drivers/upstream/served/recovery.test.ts"],
+  [
+    "test/battery/battery.test.ts",
+    "test/attacks/redis-storm.test.ts",
+    "test/attacks/lost-replies.test.ts",
+    "test/drivers/queue/bullmq.test.ts",
+  ],
+  [
+    "test/core/jobs/crash.test.ts",
+    "test/core/payments/identifiers/crash.test.ts",
+    "test/core/payments/crash.test.ts",
+    "test/core/payments/credit-crash.test.ts",
+  ],
+  ["test/cli/serve/shared-store.test.ts", "test/cli/serve/swap.test.ts", "test/attacks/shutdown.test.ts"],
 ];
 /**
- * What the files of one process share, if they import it: a server, a browser, chains, or what takes long to load. The
- * first one counts.
+ * What the files of one process share, if they import it: servers and a browser, chains, or what takes long to load.
+ * The first one counts. Those with servers or chains take longest.
  */
 const SHARED = [
-  "test/support/sellers/shared-seller.ts",
-  "test/support/sellers/shared-sandbox-server.ts",
-  "playwright-core",
-  "test/support/chains/chains.ts",
-  "viem",
+  ["test/support/sellers/shared-seller.ts", "test/support/sellers/shared-sandbox-server.ts", "playwright-core"],
+  ["test/support/chains/chains.ts"],
+  ["viem"],
 ];
-/** The most files of one process; where there are few files, fewer, so that all processes have work. */
-const BATCH_SIZE = 56;
-const BATCHES = 12;
+/** The most files of one process, which takes most of a second to start; where there are few files, fewer. */
+const BATCH_SIZE = { quick: 56, busy: 39 };
+const BATCHES = 8;
 
-/** The files in the order and in the groups in which processes run them. */
+/** The files in the order and in the groups in which processes run them: what takes longest begins first. */
 export function toBatches(files: readonly string[]): string[][] {
-  const size = Math.min(BATCH_SIZE, Math.ceil(files.length / BATCHES));
   const long = LONG.map((group) => group.filter((file) => files.includes(file))).filter(({ length }) => length > 0);
   const rest = files.filter((file) => !long.flat().includes(file));
-  const groups = Map.groupBy(rest, (file) => {
-    const imports = importsOf(file);
-    const at = SHARED.findIndex((shared) => imports.has(shared));
-    const group = at < 0 ? SHARED.length : at;
-    return isUnit(file) ? SHARED.length + 1 + group : group; // Quick ones last: all processes end at about the same time.
+  const {
+    quick = [],
+    busy = [],
+    other = [],
+  } = Object.groupBy(rest, (file) => {
+    if (isUnit(file)) return "quick"; // Last, so that all processes end at about the same time.
+    return kindOf(file) < 2 ? "busy" : "other";
   });
-  const inOrder = [...groups].sort(([one], [other]) => one - other).map(([, group]) => group);
-  return [...long, ...inOrder.flatMap((group) => toMixed(group, size))];
+  const toGroups = (few: readonly string[], most: number): string[][] => {
+    const size = Math.min(most, Math.ceil(files.length / BATCHES));
+    const groups = [...Map.groupBy(few, kindOf)].sort(([one], [another]) => one - another);
+    return groups.flatMap(([, group]) => toMixed(group, size));
+  };
+  const { busy: most, quick: mostQuick } = BATCH_SIZE;
+  return [...toGroups(busy, most), ...long, ...toGroups(other, most), ...toGroups(quick, mostQuick)];
+}
+
+/** Where what it shares stands in `SHARED`. */
+function kindOf(file: string): number {
+  const imports = importsOf(file);
+  const at = SHARED.findIndex((shared) => shared.some((one) => imports.has(one)));
+  return at < 0 ? SHARED.length : at;
 }
 
 /** Neighbours, which take about as long, are in different batches. */
