@@ -34,7 +34,7 @@ export function openRefundRail({ url, key, store, log = silentLog }: RailOptions
   const client = createEvmClient({ url, chainId: 8453, retries: 0 });
   const account = privateKeyToAccount(key);
   const treasury = { evmAccount: async () => account, evmAddress: async () => account.address };
-  const times = { pollMs: 40, rebroadcastMs: 300, stuckMs: 1000 };
+  const times = { pollMs: 40, rebroadcastMs: 300, stuckMs: 600_000 };
   const sender = createEvmSender({ client, treasury, store, clock: Date, log, feeCapWei: 10n ** 16n, ...times });
   return { ...createEvmRefundRail({ manifest: base, client, sender, treasury }), close: sender.close };
 }
