@@ -40,7 +40,12 @@ const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL$|PAYPHONE_DATA_D
 export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: WorldOptions): Promise<World> {
   await using opening = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "payphone-test-"));
-  opening.defer(() => rmSync(dataDir, { recursive: true, force: true }));
+  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+  process.once("exit", remove); // A plugin may end the process.
+  opening.defer(() => {
+    process.off("exit", remove);
+    remove();
+  });
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !REAL.test(name)));
   const sandbox = await openChains(set, kept, dataDir);
   opening.defer(() => sandbox.stop());

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { symlink, truncate } from "node:fs/promises";
+import { readdir, symlink, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
@@ -160,6 +160,7 @@ export default definePlugin("toss", () => {
         const { contractTests } = await import(${JSON.stringify(CONTRACT)});
         contractTests({ describe, it, before, after, dir: process.env.SHOP });`,
     });
+    const TMPDIR = await makeDirectory({ "some.txt": "" });
     for (const [args, SHOP] of [
       [[LAUNCHER, "check", "--dir", atOnce]],
       [[LAUNCHER, "test", "--dir", atOnce]],
@@ -168,7 +169,7 @@ export default definePlugin("toss", () => {
       [[join(tests, "some.test.mjs")], inCall],
     ] as const) {
       const { status, stderr } = spawnSync(process.execPath, args, {
-        env: { ...process.env, SHOP },
+        env: { ...process.env, SHOP, TMPDIR },
         encoding: "utf8",
         timeout: 60_000,
       });
@@ -176,6 +177,7 @@ export default definePlugin("toss", () => {
         1,
         "payphone: a plugin has ended the process before everything was done\n",
       ]);
+      expect((await readdir(TMPDIR)).filter((name) => name.startsWith("payphone-"))).to.deep.equal([]);
     }
   });
 
