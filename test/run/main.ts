@@ -27,15 +27,13 @@ const files = testFiles(positionals).filter((file) => !values.unit || isUnit(fil
 const batches = longestFirst(toBatches(files), readDurations());
 const outcomes: (Outcome & Span)[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
-// One process at a time runs quick tests, which compute: most of the others wait, and would leave a processor idle.
-const runQuick = work(() => batches.pop());
-await Promise.all([runQuick, ...Array.from({ length: Number(values.jobs) - 1 }, () => work(() => batches.shift()))]);
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 writeDurations(merge(outcomes.flatMap(({ times }) => times)));
 if (values.times) for (const line of toTimes(outcomes, availableParallelism())) say(line);
 process.exitCode = summarize();
 
-async function work(take: () => readonly string[] | undefined): Promise<void> {
-  for (let batch = take(); batch; batch = take()) {
+async function work(): Promise<void> {
+  for (let batch = batches.shift(); batch; batch = batches.shift()) {
     const begun = elapsed();
     const outcome = await runBatch(batch);
     outcomes.push({ ...outcome, files: batch, begun, ended: elapsed() });
