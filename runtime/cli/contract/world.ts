@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { once } from "../../core/once.ts";
 import type { Service } from "../../core/service.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
@@ -36,16 +37,22 @@ export interface WorldOptions {
 /** Variables of a real shop (keys, addresses, nodes, places) that no test may use. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL$|PAYPHONE_DATA_DIR$|PUBLIC_BASE_URL$)/;
 
+/** Those of open worlds. A plugin may end the process before they are closed. */
+const dataDirs = new Set<string>();
+const removeAtExit = once(() => process.once("exit", () => dataDirs.forEach(remove)));
+
+function remove(dataDir: string): void {
+  rmSync(dataDir, { recursive: true, force: true });
+  dataDirs.delete(dataDir);
+}
+
 /** Opens a world with keys and a store of its own. @throws Problem `bad-request` with every fault of the plugins. */
 export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: WorldOptions): Promise<World> {
   await using opening = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "payphone-test-"));
-  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
-  process.once("exit", remove); // A plugin may end the process.
-  opening.defer(() => {
-    process.off("exit", remove);
-    remove();
-  });
+  dataDirs.add(dataDir);
+  removeAtExit();
+  opening.defer(() => remove(dataDir));
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !REAL.test(name)));
   const sandbox = await openChains(set, kept, dataDir);
   opening.defer(() => sandbox.stop());
