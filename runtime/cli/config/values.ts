@@ -44,7 +44,7 @@ export const ORIGIN: ValueFormat<string> = {
 
 /** A public base URL: an origin, with a path when the shop is one part of a site. */
 export const BASE_URL: ValueFormat<string> = {
-  right: "a web address like https://pay.example.com or https://example.com/paid (no query or password)",
+  right: "a web address like https://pay.example.com or https://example.com/paid (no query, password or escapes)",
   parse: (text) => {
     const url = toUrl(text, WEB);
     const path = url?.pathname.replace(/\/$/, "") ?? "";

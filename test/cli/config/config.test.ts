@@ -35,7 +35,7 @@ function faultsOf(env: Env): string[] {
 
 const PORT = "a whole number from 0 to 65535 (0 = any free port)";
 const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
-const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query or password)";
+const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query, password or escapes)";
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS = "an address like redis://user:password@host:6379/0 (rediss:// for TLS)";
 const FOLDER = "a folder, without quotes around it";
@@ -64,6 +64,7 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ PUBLIC_BASE_URL: "pay.example.com" }, `PUBLIC_BASE_URL is "pay.example.com", but must be ${BASE}`],
   [{ PUBLIC_BASE_URL: "https://a.example//v1" }, `PUBLIC_BASE_URL is "https://a.example//v1", but must be ${BASE}`],
   [{ PUBLIC_BASE_URL: "https://a.example?x" }, `PUBLIC_BASE_URL is "https://a.example?x", but must be ${BASE}`],
+  [{ PUBLIC_BASE_URL: "https://a.example/a%20b" }, `PUBLIC_BASE_URL is "https://a.example/a%20b", but must be ${BASE}`],
   [{ PUBLIC_BASE_URL: "ftp://a.example" }, `PUBLIC_BASE_URL is "ftp://a.example", but must be ${BASE}`],
   [{ PUBLIC_BASE_URL: "https://u:pw@a.example" }, `PUBLIC_BASE_URL is "https://…@a.example", but must be ${BASE}`],
   [{ PAYPHONE_URL: "localhost:4021" }, `PAYPHONE_URL is "localhost:4021", but must be ${BASE}`],
