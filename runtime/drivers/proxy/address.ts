@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Problem, toValueError, type ValidationIssue } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Placeholder, readPlace } from "../../core/proxy/template.ts";
-import type { Path, SchemaNodes } from "../../core/schema/nodes.ts";
+import { listOf, type Path, type SchemaNodes } from "../../core/schema/nodes.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import { isPublicAddress } from "../http/public-address.ts";
 
@@ -71,25 +71,48 @@ interface Collecting {
   readonly seen: Map<unknown, Set<unknown>>;
 }
 
-const BRANCHES = ["allOf", "anyOf", "oneOf"] as const;
-
 function collect(schema: unknown, { value, path }: Place, terms: Collecting): void {
-  const { add, nodes, seen } = terms;
+  const { add, seen } = terms;
   if (!isObject(schema) || seen.get(value)?.has(schema)) return;
   if (typeof value === "object") seen.set(value, (seen.get(value) ?? new Set()).add(schema));
-  if (schema.format === "uri" && typeof value === "string") add(path, value);
-  if ("$ref" in schema) collect(nodes.resolve(schema), { value, path }, terms);
-  for (const key of BRANCHES) for (const part of toList(schema[key])) collect(part, { value, path }, terms);
+  if (schema.format === "uri" && typeof value === "string" && SCHEME.test(value)) add(path, value);
+  for (const part of besides(schema, value, terms)) collect(part, { value, path }, terms);
   if (Array.isArray(value))
-    for (const [at, item] of value.entries()) collect(schema.items, { value: item, path: [...path, at] }, terms);
+    for (const [at, item] of value.entries())
+      for (const part of ofItem(schema, at)) collect(part, { value: item, path: [...path, at] }, terms);
   if (!isObject(value)) return;
-  const { properties, patternProperties, additionalProperties } = schema;
-  const others = [...Object.values(isObject(patternProperties) ? patternProperties : {}), additionalProperties];
-  for (const [name, part] of Object.entries(value)) {
-    const isNamed = isObject(properties) && Object.hasOwn(properties, name);
-    for (const one of isNamed ? [properties[name]] : others)
-      collect(one, { value: part, path: [...path, name] }, terms);
+  for (const [name, item] of Object.entries(value)) {
+    collect(schema.propertyNames, { value: name, path: [...path, name] }, terms);
+    for (const part of ofField(schema, name)) collect(part, { value: item, path: [...path, name] }, terms);
   }
 }
 
-const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** Where another branch of the schema takes any text, only a text with a scheme is a URI (RFC 3986, section 3.1). */
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+
+/** The further schemas of the value itself. What `if` and `not` say of it need not hold. */
+function besides(schema: JsonObject, value: unknown, { nodes }: Collecting): readonly unknown[] {
+  const { allOf, anyOf, oneOf, dependentSchemas } = schema;
+  const asked = isObject(value) && isObject(dependentSchemas) ? Object.entries(dependentSchemas) : [];
+  return [
+    "$ref" in schema ? nodes.resolve(schema) : undefined,
+    ...[allOf, anyOf, oneOf].flatMap(listOf),
+    schema.then,
+    schema.else,
+    ...asked.flatMap(([name, part]) => (Object.hasOwn(value as object, name) ? [part] : [])),
+  ];
+}
+
+function ofItem({ prefixItems, items, contains, unevaluatedItems }: JsonObject, at: number): readonly unknown[] {
+  return [listOf(prefixItems)[at] ?? items, contains, unevaluatedItems];
+}
+
+function ofField(schema: JsonObject, name: string): readonly unknown[] {
+  const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
+  if (isObject(properties) && Object.hasOwn(properties, name)) return [properties[name]];
+  return [
+    ...Object.values(isObject(patternProperties) ? patternProperties : {}),
+    additionalProperties,
+    unevaluatedProperties,
+  ];
+}

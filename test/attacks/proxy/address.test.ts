@@ -27,6 +27,40 @@ const SHOT = toManifest("shot", "GET /shot", '  query: { page: "{text}" }\n')
 const NESTED = toManifest("nested", "POST /shots", "  body: input\n")
   .replace("{ text: { type: string } }, required: [text]", "{ pages: { type: array, items: { $ref: Page.json } } }")
   .replace("text: plain", 'pages: [{ link: "https://pages.example.com/a" }]');
+/** A field for each way in which a schema may say of a value that it is an address. */
+const KEYWORDS = `
+  type: object
+  properties:
+    pair: { type: array, prefixItems: [{ $ref: "#/$defs/link" }], items: false, minItems: 1, maxItems: 1 }
+    some: { type: array, items: { type: string }, contains: { $ref: "#/$defs/link" } }
+    rest: { type: array, unevaluatedItems: { $ref: "#/$defs/link" } }
+    named: { type: object, propertyNames: { format: uri }, additionalProperties: true }
+    open: { type: object, unevaluatedProperties: { $ref: "#/$defs/link" } }
+    matched: { type: object, patternProperties: { "^x": { $ref: "#/$defs/link" } } }
+    long: { type: string, if: { minLength: 5 }, then: { format: uri } }
+    short: { type: string, if: { maxLength: 4 }, else: { format: uri } }
+    asked:
+      type: object
+      properties: { a: { type: integer }, b: { type: string } }
+      dependentSchemas: { a: { type: object, properties: { b: { $ref: "#/$defs/link" } } } }
+    either: { oneOf: [{ $ref: "#/$defs/link" }, { enum: [none] }] }
+  $defs: { link: { type: string, format: uri } }`;
+const INSIDE = "http://127.0.0.1/";
+const HIDDEN: readonly object[] = [
+  { pair: [INSIDE] },
+  { some: ["https://pages.example.com/", INSIDE] },
+  { rest: [INSIDE] },
+  { named: { [INSIDE]: 1 } },
+  { open: { a: INSIDE } },
+  { matched: { x: INSIDE } },
+  { long: INSIDE },
+  { short: INSIDE },
+  { asked: { a: 1, b: INSIDE } },
+  { either: INSIDE },
+];
+const WORDS = toManifest("words", "POST /words", "  body: input\n")
+  .replace(/(?<=input: ).*/, () => KEYWORDS)
+  .replace("text: plain", "either: none");
 const PAGE = {
   type: "object",
   properties: { link: { anyOf: [{ type: "string", format: "uri" }] }, more: { type: "array", items: { $ref: "#" } } },
@@ -50,6 +84,7 @@ describe("an address that a caller names", () => {
         "manifests/fetch.yaml": FETCH,
         "manifests/shot.yaml": SHOT,
         "manifests/nested.yaml": NESTED,
+        "manifests/words.yaml": WORDS,
         "schemas/Page.json": JSON.stringify(PAGE),
       }),
       web,
@@ -98,6 +133,19 @@ describe("an address that a caller names", () => {
       expect((await shop.buy("/v1/nested", deep)).status).to.equal(422);
       expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([asked, paid]);
     });
+
+  for (const input of HIDDEN)
+    it(`is refused unpaid by whichever keyword the schema declares it: ${Object.keys(input)}`, async () => {
+      const [asked, paid] = [shop.source.asked.length, shop.rail.moved.size];
+      const response = await shop.buy("/v1/words", input);
+      expect([response.status, await response.text()].join()).to.match(/^422,.*must be a public address/);
+      expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([asked, paid]);
+    });
+
+  it("is not looked for in a word that the schema allows beside addresses", async () => {
+    shop.source.script('{"ok":true}');
+    expect((await shop.buy("/v1/words", { either: "none" })).status).to.equal(200);
+  });
 
   it("is not fetched when its name leads to the inside, and nothing is charged", async () => {
     const paid = shop.rail.moved.size;
