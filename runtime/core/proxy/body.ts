@@ -3,8 +3,8 @@ import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { toBytes, toMultipart } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
-import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
-import { fill, toBadValue, toEncoded } from "./values.ts";
+import { parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
+import { fill, toBadValue, toEncoded, toPlace } from "./values.ts";
 
 /** The body of a request, with its media type. */
 export interface ProxyBody {
@@ -34,8 +34,6 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
       return { type: "text/plain; charset=utf-8", content: value };
   }
 }
-
-const toPlace = (name: string): Placeholder => ({ text: name, name, source: "input", isExploded: false });
 
 /** A list repeats its field, and a mapping is its JSON, unless the field is `name[*]`. */
 function toForm(value: unknown, { body }: RequestPlan, scope: Scope): string {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isObject, type JsonObject } from "../json.ts";
+import { asItIs } from "./encoding.ts";
 import type { Placeholder } from "./template.ts";
-import { toBadValue } from "./values.ts";
+import { toBadValue, toEncoded, toPlace } from "./values.ts";
 
 /** A file of a form. */
 interface FormFile {
@@ -14,7 +15,7 @@ interface FormFile {
  * A form with files (RFC 7578), written as browsers write it: a list becomes several parts of one name. A mapping
  * becomes JSON, and is called so (OpenAPI 3.1, "Encoding Object"): some frameworks read it only then.
  * @param files the fields that are files.
- * @throws Problem `invalid-input` for an invalid file.
+ * @throws Problem `invalid-input` for an invalid file, or an integer that is not exact.
  */
 export function toMultipart(
   fields: JsonObject,
@@ -23,7 +24,7 @@ export function toMultipart(
   const boundary = `payphone-${randomUUID()}`;
   const parts = Object.entries(fields).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((item) => {
-      const { head, body } = files.includes(name) ? toFilePart(toFormFile(item, name)) : toPart(item);
+      const { head, body } = files.includes(name) ? toFilePart(toFormFile(item, name)) : toPart(item, name);
       return [`--${boundary}\r\nContent-Disposition: form-data; name="${toQuoted(name)}"${head}\r\n\r\n`, body, "\r\n"];
     }),
   );
@@ -42,10 +43,10 @@ const toFilePart = ({ name, media, bytes }: FormFile): Part => ({
   body: bytes,
 });
 
-function toPart(value: unknown): Part {
+function toPart(value: unknown, name: string): Part {
   if (isObject(value) || Array.isArray(value))
     return { head: "\r\nContent-Type: application/json", body: JSON.stringify(value) };
-  return { head: "", body: String(value).replaceAll(/\r?\n|\r/g, "\r\n") };
+  return { head: "", body: toEncoded(value, toPlace(name), asItIs).replaceAll(/\r?\n|\r/g, "\r\n") };
 }
 
 /** HTML, "multipart/form-data encoding algorithm". */
@@ -59,7 +60,7 @@ const LONGEST_NAME = 200;
 /** A file as callers send it: `{ data, name, media }`, or only its base64. */
 function toFormFile(value: unknown, field: string): FormFile {
   const { data = value, name = field, media = "application/octet-stream" } = isObject(value) ? value : {};
-  const place: Placeholder = { text: field, name: field, source: "input", isExploded: false };
+  const place = toPlace(field);
   const bytes = toBytes(data, place);
   if (typeof name !== "string" || NAME_FORBIDDEN.test(name) || name.length > LONGEST_NAME || !name.isWellFormed())
     throw toBadValue(place, name, "its name is the name of a file, without a folder");

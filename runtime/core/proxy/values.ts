@@ -45,6 +45,9 @@ function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   return encoded.text;
 }
 
+/** A field of the input, as the place of its value. */
+export const toPlace = (name: string): Placeholder => ({ text: name, name, source: "input", isExploded: false });
+
 /** The refusal of a value. Values from the upstream are not shown to callers. */
 export function toBadValue({ name, source }: Placeholder, value: unknown, why: string): Problem {
   if (source === "order") return new Problem("upstream-failed", `The upstream answered an order with a bad ${name}`);

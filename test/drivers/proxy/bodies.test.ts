@@ -71,6 +71,16 @@ describe("what a proxied service sends", () => {
       expect(await refuse("upload", { title: "x", file })).to.include('"file"');
     });
 
+  it("is no form in which an integer is not the one that was meant", async () => {
+    const input = { title: "x", file: { data: "aGk=" } };
+    for (const about of [9007199254740992, 1e300])
+      for (const more of [{ count: about }, { counts: [1, about] }])
+        expect(await refuse("upload", { ...input, ...more })).to.include("9007199254740991");
+    expect((await send("upload", { ...input, count: -9007199254740991 })).body).to.include(
+      "\r\n\r\n-9007199254740991\r\n",
+    );
+  });
+
   it("is bytes or a text as they are, under the media type that the manifest or the input names", async () => {
     const put = await send("bytes", { data: Buffer.from("\0\xff", "latin1").toString("base64"), media: "image/x" });
     expect([put.method, put.headers["content-type"], put.headers["content-length"]]).to.deep.equal([

@@ -22,7 +22,7 @@ export const LINES: Readonly<Record<string, string>> = {
   upload: toManifest(
     "upload",
     "request: POST /files/{title}\nencoding: multipart\nfiles: [file, more]\nbody: input",
-    `{ type: object, properties: { file: ${FILE}, more: { type: array, items: { type: string } }, ${FIELDS} }, required: [title] }`,
+    `{ type: object, properties: { file: ${FILE}, more: { type: array, items: { type: string } }, count: { type: integer }, counts: { type: array, items: { type: integer } }, ${FIELDS} }, required: [title] }`,
     "{ title: a, file: { data: aGk= } }",
   ),
   bytes: toManifest(
