@@ -56,7 +56,7 @@ export function createHttpTransport(): HttpTransport {
       opened ??= openAgent();
       const agent = await opened;
       const { method, url, body, stays = false, signal } = request;
-      const headers = { "accept-encoding": "gzip, deflate, br", ...request.headers };
+      const headers = { "accept-encoding": "gzip, br", ...request.headers };
       const send = (hop: Hop): Promise<Received> => sendOnce(agent, hop, signal);
       const toUrl = (location: string, from: Hop): URL | undefined => {
         const next = toNext(location, from);
@@ -108,11 +108,15 @@ function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : String(value);
   };
-  const isEmpty = get("content-length") === "0"; // Decoders fail on empty input.
+  // Decoders fail on empty input.
+  const isEmpty = get("content-length") === "0" || statusCode === 204 || statusCode === 205;
   return { status: statusCode, headers: { get }, body: isEmpty ? body : decompress(body, get("content-encoding")) };
 }
 
-/** Also those that are not asked for: some servers send what they have. */
+/**
+ * Also those that are not asked for: some servers send what they have. `deflate` is not asked for, because some send it
+ * without its zlib header (RFC 9110, section 8.4.1.2).
+ */
 const DECODERS = new Map<string, () => Duplex>([
   ["br", createBrotliDecompress],
   ["deflate", createInflate],

@@ -76,7 +76,7 @@ describe("the way to upstreams", () => {
     it(`understands ${encoding}`, async () => {
       bench.source.script(send(["text, ".repeat(1000)]));
       expect((await get()).text).to.equal("text, ".repeat(1000));
-      expect(bench.source.asked[0]?.headers["accept-encoding"]).to.equal("gzip, deflate, br");
+      expect(bench.source.asked[0]?.headers["accept-encoding"]).to.equal("gzip, br");
     });
 
     it(`counts what comes out of ${encoding}, and does not wait for the end of what has none`, async () => {
@@ -109,6 +109,8 @@ describe("the way to upstreams", () => {
   it("takes an empty body, whatever its encoding", async () => {
     bench.source.script({ status: 404, headers: { "content-encoding": "gzip", "content-length": "0" } });
     expect(await get()).to.include({ status: 404, text: "" });
+    bench.source.script({ status: 204, headers: { "content-encoding": "gzip" } });
+    expect(await get()).to.include({ status: 204, text: "" });
   });
 
   for (const status of [301, 302, 303, 307, 308])
@@ -124,7 +126,7 @@ describe("the way to upstreams", () => {
     other.script("there");
     expect((await get()).text).to.equal("there");
     expect(JSON.stringify(other.asked)).not.to.include("k-5f1c9e");
-    expect(other.asked[0]?.headers).to.include({ "user-agent": "payphone", "accept-encoding": "gzip, deflate, br" });
+    expect(other.asked[0]?.headers).to.include({ "user-agent": "payphone", "accept-encoding": "gzip, br" });
   });
 
   it("lets the connection of a redirect go", async () => {
