@@ -22,30 +22,37 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
   return Object.fromEntries(entries);
 }
 
-/** How a number in a text that is not called JSON is read: a version or an amount of wei is not the number. */
-export type ReadNumber = (value: number, text: string) => unknown;
+/** How a text that is not called JSON, and is JSON all the same, is read: as its value, or as the text. */
+export type Reading = (value: unknown, text: string) => unknown;
 
-/** The ways to read such numbers. The first changes none; the others are for schemas that want all or none. */
-export const NUMBERS = [
-  (value, text) => (String(value) === text.trim() ? value : text),
-  (value) => value,
-  (_, text) => text,
-] as const satisfies readonly ReadNumber[];
+const asValue: Reading = (value) => value;
+
+/**
+ * The ways to read such texts. The first keeps the text of a number that is a version or an amount of wei; the others
+ * are for schemas that want each value, no number, or texts alone. Mappings and lists are never texts: they may report
+ * a failure.
+ */
+export const READINGS = [
+  (value, text) => (typeof value === "number" && String(value) !== text.trim() ? text : value),
+  asValue,
+  (value, text) => (typeof value === "number" ? text : value),
+  (value, text) => (typeof value === "object" && value !== null ? value : text),
+] as const satisfies readonly Reading[];
 
 /**
  * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
  * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
  *   to be JSON and is not, and for a stream that ends within an event.
  */
-export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNumber = NUMBERS[0]): unknown {
+export function readBody(type: string | null, body: Uint8Array, reading: Reading = READINGS[0]): unknown {
   const media = toMediaType(type);
   const parts = partsField(type);
   const text = toText(type, body);
   const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
   if (isPage || text === undefined) return undefined;
-  if (parts === "events") return toEvents(text, toNumber);
+  if (parts === "events") return toEvents(text, reading);
   if (parts === "lines") return toLines(text);
-  if (!isJson(type)) return readText(text, toNumber);
+  if (!isJson(type)) return readText(text, reading);
   const value = readText(text);
   return value === text && text !== "" ? undefined : value;
 }
@@ -54,12 +61,12 @@ export function readBody(type: string | null, body: Uint8Array, toNumber: ReadNu
 export const isBroken = (type: string | null, body: Uint8Array): boolean =>
   (isJson(type) || partsField(type) !== undefined) && readBody(type, body) === undefined;
 
-/** Whether a body says that it is JSON, so that there is one way to read its numbers. */
-export const isJson = (type: string | null): boolean => /^application\/(?:[\w.-]+\+)?json$/.test(toMediaType(type));
+/** Whether a body says that it is JSON (RFC 6839, section 3.1), so that there is one way to read it. */
+export const isJson = (type: string | null): boolean => /^[\w.-]+\/(?:[\w.+-]+\+)?json$/.test(toMediaType(type));
 
 /** Whether an answer has no body although its status and type promise one. */
 export const lacksBody = (status: number, type: string | null, body: Uint8Array): boolean =>
-  body.length === 0 && status !== 204 && status !== 205 && !/^text\//i.test(type ?? "");
+  body.length === 0 && status !== 204 && status !== 205 && (isJson(type) || !/^text\//i.test(type ?? ""));
 
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
@@ -84,10 +91,9 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
 }
 
 /** The value of a JSON text; any other text is a value itself. */
-export function readText(text: string, toNumber: ReadNumber = NUMBERS[1]): unknown {
+export function readText(text: string, reading: Reading = asValue): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "number" ? toNumber(value, text) : value;
+    return reading(JSON.parse(text), text);
   } catch {
     return text;
   }
@@ -97,13 +103,13 @@ export function readText(text: string, toNumber: ReadNumber = NUMBERS[1]): unkno
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
  * the stream was cut off. Its last line may lack its end where the data is complete all the same.
  */
-function toEvents(text: string, toNumber: ReadNumber): { readonly events: readonly unknown[] } | undefined {
+function toEvents(text: string, reading: Reading): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
   const data = blocks.map(toData);
   const last = data.at(-1) ?? "";
   const isWhole = /(?:^|\n)$/.test(blocks.at(-1) ?? "") || last === DONE || typeof readText(last) === "object";
   const sent = data.filter((one) => one !== "" && one !== DONE);
-  return isWhole ? { events: sent.map((one) => readText(one, toNumber)) } : undefined;
+  return isWhole ? { events: sent.map((one) => readText(one, reading)) } : undefined;
 }
 
 const DONE = "[DONE]";

@@ -1,5 +1,13 @@
 import { Problem } from "../../api/problem.ts";
-import { type AnswerTerms, isBroken, isJson, lacksBody, NUMBERS, readBody, toOutput } from "../../core/proxy/answer.ts";
+import {
+  type AnswerTerms,
+  isBroken,
+  isJson,
+  lacksBody,
+  READINGS,
+  readBody,
+  toOutput,
+} from "../../core/proxy/answer.ts";
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toFileType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -27,7 +35,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   const refuse = createRefusal(proxy.answer, title);
   const check = (made: unknown): ReturnType<Schema["check"]> => output.check(withAge(made, age), "body");
 
-  /** In the first way of reading numbers that fits the schema. */
+  /** In the first reading that fits the schema. */
   function readAs(type: string | null, { status, body }: BytesAnswer): ReturnType<Schema["check"]> {
     const first = readBody(type, body);
     if (first === undefined)
@@ -36,7 +44,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});
     const made = check(toOutput(first, proxy.answer));
     if (made.issues.length === 0 || isJson(type)) return made;
-    const others = NUMBERS.slice(1).map((number) => check(toOutput(readBody(type, body, number), proxy.answer)));
+    const others = READINGS.slice(1).map((reading) => check(toOutput(readBody(type, body, reading), proxy.answer)));
     return others.find(({ issues }) => issues.length === 0) ?? made;
   }
 

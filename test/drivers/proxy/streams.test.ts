@@ -26,6 +26,9 @@ const STRICT = CHAT.replaceAll("chat", "strict").replace(
   "events: { type: array, items: { type: object, not: { required: [error] } }, contains: { type: object, required: [usage] } }",
 );
 
+/** Events that are texts. */
+const TOKENS = CHAT.replaceAll("chat", "tokens").replace("items: {}", "items: { type: string }");
+
 const EVENTS = "text/event-stream; charset=utf-8";
 const LINES = "application/x-ndjson";
 
@@ -61,6 +64,7 @@ describe("a proxied service whose upstream streams", () => {
         "manifests/_site.yaml": siteOf(model(url)),
         "manifests/chat.yaml": CHAT,
         "manifests/strict.yaml": STRICT,
+        "manifests/tokens.yaml": TOKENS,
       }),
     });
   });
@@ -93,6 +97,12 @@ describe("a proxied service whose upstream streams", () => {
       expect([response.status, await response.json()]).to.deep.equal([200, answer]);
       expect(shop.rail.moved.size).to.equal(1);
     });
+
+  it("sells words as texts where the schema says so, also those that are values of JSON", async () => {
+    shop.source.script(unmeasured(EVENTS, "data: it is\n\ndata: true\n\ndata: null\n\ndata: 4.50\n\n"));
+    const response = await shop.buy("/v1/tokens", { prompt: "hello" });
+    expect(await response.json()).to.deep.equal({ events: ["it is", "true", "null", "4.50"] });
+  });
 
   const failures: readonly [what: string, line: Line][] = [
     ["breaks off within an event", unmeasured(EVENTS, 'data: {"n":1}\n\ndata: {"n":')],

@@ -57,6 +57,7 @@ describe("an answer that is put into a field of any type", () => {
       "a problem that is no JSON",
       { status: 200, headers: { "content-type": "application/problem+json; charset=utf-8" }, body: "oops" },
     ],
+    ["half of JSON of an older name", { status: 200, headers: { "content-type": "text/json" }, body: '{"a": 1' }],
     ["nothing in the place of JSON", { status: 200, headers: JSON_TYPE, body: "" }],
     ["nothing", { status: 200, body: "" }],
   ];
@@ -89,12 +90,19 @@ describe("an answer that is put into a field of any type", () => {
     ["is a number where the schema says so", "number", "text/plain", "1.10", 1.1],
     ["is a text where the schema says so", "code", "text/plain", "0.5", "0.5"],
     ["is a number of JSON", "anything", "application/json", "1.10", 1.1],
+    ["is a text where the schema says so", "code", "text/plain", "true", "true"],
+    ["is a text where the schema says so", "code", "text/plain", "null", "null"],
+    ["is a text of JSON", "code", "application/json", '"null"', "null"],
   ];
   for (const [what, id, type, body, result] of numbers)
     it(`${what}: ${body.trim()} as ${type ?? "nothing"}`, async () => {
       const headers = type === undefined ? {} : { "content-type": type };
       expect(await buy(id, { headers, body })).to.deep.equal([200, 1, result]);
     });
+
+  it("is not sold as a text when it may report a failure", async () => {
+    expect(await buy("code", '{"error":"overloaded"}')).to.deep.equal([502, 0, undefined]);
+  });
 
   it("may be nothing where the field is optional", async () => {
     expect(await buy("deed", { status: 200, headers: JSON_TYPE, body: "" })).to.deep.equal([200, 1, undefined]);
