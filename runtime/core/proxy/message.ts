@@ -9,12 +9,16 @@ const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 /** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
 export function messageOf(type: string | null, text: string): string | undefined {
   if (/html|xml/i.test(type ?? "") || MARKUP.test(text)) return undefined;
-  const found = find(readText(text), 0);
-  const line = found
-    ?.replaceAll(/<[^<>]*>/g, "")
+  return toLine(find(readText(text), 0) ?? "");
+}
+
+/** A text of an upstream for callers: at most 300 characters, one line, no markup; undefined when nothing is left. */
+export function toLine(text: string): string | undefined {
+  const line = text
+    .replaceAll(/<[^<>]*>/g, "")
     .replaceAll(/[\p{C}\p{Z}\s]+/gu, " ")
     .trim();
-  if (!line) return undefined;
+  if (line === "") return undefined;
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
 

@@ -1,5 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
+import { toLine } from "../../core/proxy/message.ts";
 
 /** A failed call, and whether its session can still be used. */
 export interface CallFailure {
@@ -17,6 +18,13 @@ export function toStartProblem(error: unknown, title: string): Problem {
   const isTold = problem.code === "internal" || problem.code === "unavailable";
   return isTold ? problem : new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
 }
+
+/** The server answered with no result of a tool, or asked back; its session goes on. */
+const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
+  SdkErrorCode.InvalidResult,
+  SdkErrorCode.UnsupportedResultType,
+  SdkErrorCode.CapabilityNotSupported,
+]);
 
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;
@@ -45,12 +53,17 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
       isSessionLost: false,
       isLate: true,
     };
+  if (error instanceof SdkError && UNREADABLE.has(error.code))
+    return {
+      problem: new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause: error }),
+      isSessionLost: false,
+    };
   return { problem: new Problem("upstream-failed", `${title} failed`, { cause: error }), isSessionLost: true };
 }
 
 /** The server answered the call with an error (JSON-RPC 2.0, section 5.1). */
 function toProtocolProblem(error: ProtocolError, title: string): Problem {
-  const words = error.message.replaceAll(/[\p{C}\p{Z}\s]+/gu, " ").slice(0, 300);
+  const words = toLine(error.message) ?? "it refuses the input";
   if (error.code === INVALID_PARAMS) return new Problem("unparseable-input", `${title}: ${words}`, { cause: error });
   const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : "answered with an error";
   return new Problem("upstream-failed", `${title} ${said}`, { cause: error });

@@ -1,8 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-
-const LONGEST = 300;
+import { toLine } from "../../core/proxy/message.ts";
 
 /**
  * The possible outputs of a tool's result: its structured content, if any, and its content blocks.
@@ -16,12 +15,8 @@ export function toToolOutputs(result: CallToolResult, title: string): readonly J
   return isObject(structuredContent) ? [structuredContent, whole] : [whole, { content }];
 }
 
-/** The first text of a failure, in one line of at most 300 characters. */
+/** The first text of a failure. */
 function toWords(content: CallToolResult["content"] | undefined): string {
   const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
-  const line = (texts[0] ?? "the tool failed")
-    .replaceAll(/<[^<>]*>/g, "")
-    .replaceAll(/[\p{C}\p{Z}\s]+/gu, " ")
-    .trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 3)}...` : line || "the tool failed";
+  return toLine(texts[0] ?? "") ?? "the tool failed";
 }

@@ -104,6 +104,20 @@ for (const kind of ["stateless", "sessions"] as const)
       return String(detail);
     }
 
+    it("says in one line of whole characters, and without markup, why it failed", async () => {
+      const words = `<b>${"a".repeat(296)}</b>\n${"\u{1f600}".repeat(9)}`;
+      const line = `${"a".repeat(296)} \u{1f600}\u2026`;
+      site.offer(toTool("refuse", () => ({ isError: true, content: [{ type: "text", text: words }] })));
+      expect(await fail("refuse", 400)).to.match(new RegExp(`: ${line}$`, "u"));
+      const refuse = (): never => {
+        throw Object.assign(new Error(words), { code: -32602 });
+      };
+      site.offer(toTool("refuse", refuse));
+      expect(await fail("refuse", 400))
+        .to.include(line.slice(0, 250))
+        .and.satisfy((text: string) => text.isWellFormed());
+    });
+
     it("is sold over REST, with its credentials in the header and the query", async () => {
       expect(await buy("add", { a: 2, b: 3 })).to.deep.equal([200, { sum: 5 }]);
       const { headers, url } = site.asked.at(-1) ?? {};

@@ -168,6 +168,16 @@ describe("an MCP server over standard input and output", () => {
       expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
     });
 
+    for (const tool of ["invent", "defer"])
+      it(`goes on after a result that cannot be read, since other calls may be at work there: ${tool}`, async () => {
+        const { server } = openStubborn(30_000);
+        const pid = await textOf(server, "self");
+        const { message } = await problemOf(server.call(tool, {}, SIGNAL));
+        expect(message).to.equal("Tools's answer does not fit this service");
+        expect(await textOf(server, "self")).to.equal(pid);
+        process.kill(Number(pid), "SIGKILL"); // Nobody waits for it to end in order.
+      });
+
     it("is heard out when it sends a message of many megabytes, which is copied a few times at most", async () => {
       const { server } = openStubborn(30_000);
       await textOf(server, "self"); // It is connected.

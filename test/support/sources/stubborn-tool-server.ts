@@ -1,7 +1,7 @@
 /**
  * An MCP server over standard input and output that ignores the request to end, for tests. Its tools: `self` answers
  * its process id, `hang` stops all answers, `much` answers nearly as much as a client accepts, `pour` more, `shout` first
- * fills standard error.
+ * fills standard error, `invent` answers a block that MCP does not have, `defer` asks for more input.
  */
 import { createInterface } from "node:readline";
 
@@ -26,6 +26,8 @@ function toResult({ method, params }: Asked): object {
   const { protocolVersion } = params;
   const serverInfo = { name: "stubborn", version: "1" };
   if (method === "initialize") return { protocolVersion, capabilities: { tools: {} }, serverInfo };
+  if (params.name === "invent") return { content: [{ type: "hologram" }] };
+  if (params.name === "defer") return { resultType: "input_required", inputRequests: {} };
   if (params.name === "shout") for (let line = 0; line < 5000; line++) console.error(`line ${line}`);
   const texts: Record<string, () => string> = {
     pour: () => "x".repeat(17 * 2 ** 20),
