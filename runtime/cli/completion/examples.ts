@@ -3,7 +3,6 @@ import type { Command } from "commander";
 /** Two examples for each command whose own help has none, by the command's words. */
 const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "": ["payphone init my-shop", `payphone call roll '{"low":1,"high":6}'`],
-  sandbox: ["payphone sandbox", "payphone sandbox --online"],
   serve: ["payphone serve", "payphone serve --check"],
   check: ["payphone check", "payphone check --discovery"],
   types: ["payphone types", "payphone types --check"],
