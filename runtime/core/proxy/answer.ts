@@ -23,9 +23,9 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
 }
 
 /** How a text that is not called JSON, and is JSON all the same, is read: as its value, or as the text. */
-export type Reading = (value: unknown, text: string) => unknown;
+export type ReadPlainText = (value: unknown, text: string) => unknown;
 
-const asValue: Reading = (value) => value;
+const asValue: ReadPlainText = (value) => value;
 
 /**
  * The ways to read such texts. The first keeps the text of a number that is a version or an amount of wei; the others
@@ -37,14 +37,14 @@ export const READINGS = [
   asValue,
   (value, text) => (typeof value === "number" ? text : value),
   (value, text) => (typeof value === "object" && value !== null ? value : text),
-] as const satisfies readonly Reading[];
+] as const satisfies readonly ReadPlainText[];
 
 /**
  * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
  * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
  *   to be JSON and is not, and for a stream that ends within an event.
  */
-export function readBody(type: string | null, body: Uint8Array, reading: Reading = READINGS[0]): unknown {
+export function readBody(type: string | null, body: Uint8Array, reading: ReadPlainText = READINGS[0]): unknown {
   const media = toMediaType(type);
   const parts = partsField(type);
   const text = toText(type, body);
@@ -91,7 +91,7 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
 }
 
 /** The value of a JSON text; any other text is a value itself. */
-export function readText(text: string, reading: Reading = asValue): unknown {
+export function readText(text: string, reading: ReadPlainText = asValue): unknown {
   try {
     return reading(JSON.parse(text), text);
   } catch {
@@ -103,7 +103,7 @@ export function readText(text: string, reading: Reading = asValue): unknown {
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
  * the stream was cut off. Its last line may lack its end where the data is complete all the same.
  */
-function toEvents(text: string, reading: Reading): { readonly events: readonly unknown[] } | undefined {
+function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
   const data = blocks.map(toData);
   const last = data.at(-1) ?? "";

@@ -62,6 +62,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
+  /** How many calls are at work in each session. */
+  const atWork = new WeakMap<McpConnection, number>();
   let failures = 0;
   const gate = createGate(clock);
   let lastUsed = 0;
@@ -96,6 +98,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isAgain = false): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
+    atWork.set(session, (atWork.get(session) ?? 0) + 1);
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
       refuseSecrets(JSON.stringify(result));
@@ -105,14 +108,22 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
       const { problem, isSessionLost, isForgotten = false, isLate = false } = toCallProblem(error, title);
-      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await end(true);
+      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
       if (isLate && session.pid !== undefined) void endIfDead(session);
       if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
       refuseSecrets((error as Error).message);
       throw problem;
     } finally {
       lastUsed = clock.now();
+      const others = (atWork.get(session) ?? 1) - 1;
+      atWork.set(session, others);
+      if (others === 0 && !slots && live !== session) await session.close().catch(() => {});
     }
+  }
+
+  /** Begins no further calls in a session over HTTP. It is closed after its last one: only one of them may have failed. */
+  function leave(): void {
+    live = opened = undefined;
   }
 
   /** Ends a process that no longer answers, so that a later call starts a new one. */

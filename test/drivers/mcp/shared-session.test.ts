@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
+import { createToolServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
+import { openToolSite } from "../../support/sources/tool-site.ts";
+import { problemOf } from "../../support/thrown.ts";
+
+const SIGNAL = new AbortController().signal;
+
+describe("a session over Streamable HTTP that several calls share", () => {
+  for (const kind of ["stateless", "sessions"] as const)
+    for (const status of [403, 413, 502])
+      it(`brings the others to their end when one is answered with ${status}, ${kind}`, async () => {
+        const site = await openToolSite(kind);
+        const begun = Promise.withResolvers<void>();
+        const may = Promise.withResolvers<void>();
+        const inputSchema = { type: "object" as const };
+        site.offer({
+          name: "work",
+          inputSchema,
+          async run() {
+            begun.resolve();
+            await may.promise;
+            return { content: [{ type: "text", text: "done" }] };
+          },
+        });
+        const server = createToolServer({
+          id: "site",
+          title: "Site",
+          connect: () => connectMcp({ url: site.url, headers: {} }, 30_000),
+          unset: "",
+          timeoutMs: 30_000,
+          calls: 4,
+          memoryBytes: 2 ** 40,
+          repeatsCredential: () => false,
+          slots: undefined,
+          clock: { now: Date.now },
+          log: silentLog,
+        });
+        try {
+          const work = server.call("work", {}, SIGNAL);
+          await begun.promise;
+          site.intercept((response) => void response.writeHead(status).end());
+          await problemOf(server.call("other", {}, SIGNAL));
+          site.intercept(undefined);
+          may.resolve();
+          expect((await work).content).to.deep.equal([{ type: "text", text: "done" }]);
+          expect((await server.call("work", {}, SIGNAL)).content).to.have.length(1);
+        } finally {
+          await server.close();
+          await site.close();
+        }
+      });
+});
