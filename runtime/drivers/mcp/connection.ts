@@ -15,7 +15,7 @@ export interface McpConnection {
   ): Promise<CallToolResult>;
   /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
-  /** All tools, from all pages. @throws Error for an endless list. */
+  /** All tools, from all pages. @throws the client's errors, also for a list of more than 64 pages. */
   tools(): Promise<readonly Tool[]>;
   /** The name that the server reports. */
   readonly name: string;
@@ -71,7 +71,7 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
     call: (name, input, { signal, timeoutMs: within }) =>
       client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
     isAlive: (within) => answersPing(client, within),
-    tools: () => listAll(client, timeoutMs),
+    tools: async () => (await client.listTools({}, { timeout: timeoutMs })).tools,
     name: nameOf(client),
     ended,
     get pid() {
@@ -152,18 +152,4 @@ function gatherLines(transport: Transport): void {
     bytes = 0;
     append(whole); // It throws an error when a message is too large.
   };
-}
-
-const MOST_PAGES = 100;
-
-async function listAll(client: Client, timeout: number): Promise<readonly Tool[]> {
-  const tools: Tool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const { tools: some, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-    tools.push(...some);
-    if (nextCursor === undefined) return tools;
-    cursor = nextCursor;
-  }
-  throw new Error(`its list of tools has no end after ${MOST_PAGES} pages`);
 }
