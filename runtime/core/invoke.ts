@@ -54,7 +54,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
     const leastSeconds = leastSecondsOf(service);
     const offer = explainTime(payment, clock.now(), leastSeconds) ?? (await offers.match(service, payment, invocation));
-    const record = typeof offer === "string" ? await reservations.recall(key) : undefined;
+    const record = typeof offer === "string" ? await reservations.recallIdle(key) : undefined;
     if (typeof offer === "string" && !record) {
       const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000), leastSeconds };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));

@@ -26,6 +26,11 @@ export interface Reservations {
    * new signature: a sign-in, or a payment with the same `payment-identifier`.
    */
   recall(key: string): Promise<PaymentRecord | undefined>;
+  /**
+   * As `recall`, for a payment that would be refused. @throws Problem `payment-in-progress` while a call works on it
+   * without a record: a new challenge would be paid beside it.
+   */
+  recallIdle(key: string): Promise<PaymentRecord | undefined>;
   /** Whether a payment without an expiry was settled, although its record has expired. */
   isSpent(key: string): Promise<boolean>;
   /** Records the payment before its settlement; false when another call has done so. */
@@ -89,12 +94,20 @@ export function createReservations(deps: ReservationsDeps): Reservations {
    */
   const openMsOf = (record: PaymentRecord): number => lifeOf(record) + (record.owed ? OWED_MS : UNATTENDED_MS);
 
+  const recall: Reservations["recall"] = async (key) => {
+    const record = await readRecord(store, key);
+    return (record?.repeatUntil ?? Number.POSITIVE_INFINITY) < clock.now() ? undefined : record;
+  };
+
   return {
     claimPayment: leases.claim,
     read: (key) => readRecord(store, key),
-    async recall(key) {
-      const record = await readRecord(store, key);
-      return (record?.repeatUntil ?? Number.POSITIVE_INFINITY) < clock.now() ? undefined : record;
+    recall,
+    async recallIdle(key) {
+      const isClaimed = await leases.isClaimed(key); // Read first: the call may write its record and end meanwhile.
+      const record = await recall(key);
+      if (isClaimed && !record) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+      return record;
     },
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {

@@ -13,6 +13,8 @@ export interface Lease {
 export interface Leases {
   /** A lease; undefined while another holder has the key. */
   claim(key: string): Promise<Lease | undefined>;
+  /** Whether any process holds the key. */
+  isClaimed(key: string): Promise<boolean>;
   /** Whether this process holds the key, by its own clock. */
   holds(key: string): boolean;
   /** Stops renewing: leases still held expire. */
@@ -56,6 +58,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
         },
       };
     },
+    isClaimed: async (key) => isOurs(held.get(key)) || (await store.get(prefix + key)) !== undefined,
     holds: (key) => isOurs(held.get(key)),
     close: () => clearInterval(timer),
   };

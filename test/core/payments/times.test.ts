@@ -49,6 +49,33 @@ describe("the time of an authorization", () => {
     expect(shop.rail.asked).to.include({ verify: 1, settle: 1 });
   });
 
+  it("matters no more to a call that is running: its payment again is 409, not a new challenge", async () => {
+    let now = NOW * 1000;
+    const clock = { now: () => now, advance: () => {} };
+    const late = await openShop({ clock, store: createMemoryStore(clock.now) });
+    try {
+      const [started, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      late.handler = async () => {
+        started.resolve();
+        await proceed.promise;
+        return { value: 1, executions: 1 };
+      };
+      const payment = await late.pay("/v1/roll", { validForSeconds: 30 });
+      const first = late.post("/v1/roll", ROLL, { "payment-signature": payment });
+      await started.promise;
+      now += 10_000;
+      const again = await late.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect([again.status, again.headers.get("retry-after")]).to.deep.equal([409, "1"]);
+      expect(await again.json()).to.have.property("code", "payment-in-progress");
+      proceed.resolve();
+      expect((await first).status).to.equal(200);
+      expect((await late.retry("/v1/roll", ROLL, payment)).status, "afterwards").to.equal(200);
+      expect(late.rail.asked.settle).to.equal(1);
+    } finally {
+      await late.close();
+    }
+  });
+
   it("must have begun", async () => {
     const send = async (seconds: number): Promise<Response> => {
       const header = JSON.parse(Buffer.from(await shop.pay("/v1/roll"), "base64").toString());

@@ -27,6 +27,8 @@ describe("a lease", () => {
     const [one, other] = [open(), open()];
     const lease = await one.claim("k");
     expect([one.holds("k"), other.holds("k"), one.holds("another")]).to.deep.equal([true, false, false]);
+    const isClaimed = await Promise.all([one.isClaimed("k"), other.isClaimed("k"), one.isClaimed("another")]);
+    expect(isClaimed).to.deep.equal([true, true, false]);
     expect(await other.claim("k")).to.equal(undefined);
     expect(await one.claim("k"), "not even twice by one process").to.equal(undefined);
     await lease?.release();
