@@ -61,6 +61,9 @@ const IDENTIFIER = /^[A-Za-z0-9_-]{16,128}$/;
 /** `InsufficientFunds` of SPL Token, in the words of the x402 SDK. */
 const TOO_LITTLE = /Simulation failed: \{"InstructionError":\["?\d+"?,\{"Custom":"?1"?\}\]\}/;
 
+/** A revert's own text in viem's words. The rest of such a message names the arguments, `validBefore` among them. */
+const REVERT = /reverted with the following reason:\s*([^\n]+)/;
+
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
@@ -123,16 +126,16 @@ export function toPayload(payment: Payment, offer: PaymentRequirements, resource
 
 /**
  * Maps the reason of a facilitator or an SDK to our closed list; the caller also shows the original reason.
- * @param message names Solana's own error, where the reason says only that a simulation failed.
+ * @param message names the chain's own error, where the reason says only that a simulation failed.
  */
 export function toRefusal(reason: string | null | undefined, message?: string | null): Refusal {
-  const text = reason ?? "";
+  const text = `${reason ?? ""} ${REVERT.exec(message ?? "")?.[1] ?? ""}`;
   if (/insufficient|balance/i.test(text) || TOO_LITTLE.test(message ?? "")) return "insufficient_funds";
-  if (/nonce|already|used|duplicate/i.test(text)) return "authorization_used";
+  if (/nonce|already|(?<!pa)used|duplicate/i.test(text)) return "authorization_used";
   if (/signature/i.test(text)) return "invalid_signature";
   if (/valid_?before|expired|blockhash/i.test(text) || /BlockhashNotFound/.test(message ?? ""))
     return "payment_expired";
-  if (/valid_?after|not_yet/i.test(text)) return "payment_not_yet_valid";
+  if (/valid_?after|not.yet/i.test(text)) return "payment_not_yet_valid";
   return "payment_rejected";
 }
 

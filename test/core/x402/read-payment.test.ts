@@ -232,6 +232,15 @@ describe("reading a payment", () => {
     expect(toRefusal("invalid_exact_evm_payload_authorization_valid_before")).to.equal("payment_expired");
     expect(toRefusal("transaction_blockhash_not_found")).to.equal("payment_expired");
     expect(toRefusal("invalid_exact_evm_payload_authorization_valid_after")).to.equal("payment_not_yet_valid");
+    const toMessage = (reason: string): string =>
+      `The contract function "transferWithAuthorization" reverted with the following reason:\n${reason}\n\nContract Call:\n  function: transferWithAuthorization(address from, uint256 validBefore, bytes32 nonce, bytes signature)`;
+    const said = (reason: string): string =>
+      toRefusal("invalid_exact_evm_transaction_simulation_failed", toMessage(reason));
+    expect(said("FiatTokenV2: authorization is not yet valid")).to.equal("payment_not_yet_valid");
+    expect(said("FiatTokenV2: authorization is expired")).to.equal("payment_expired");
+    expect(said("ECRecover: invalid signature 'v' value")).to.equal("invalid_signature");
+    expect(said("ERC20: transfer amount exceeds balance")).to.equal("insufficient_funds");
+    expect(said("Pausable: paused")).to.equal("payment_rejected");
     expect(toRefusal("settle_failed")).to.equal("payment_rejected");
     expect(toRefusal(undefined)).to.equal("payment_rejected");
   });
