@@ -36,8 +36,7 @@ export type Invoke = (service: Service, invocation: Invocation) => Promise<Outco
  * nobody is charged for what they did not get, and nobody gets what they did not pay for.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const { members, rails, offers, jobs, reservations, settler, reconciler, credits, exposure, standing, clock, log } =
-    deps;
+  const { members, rails, offers, jobs, reservations, settler, reconciler, exposure, standing, clock, log } = deps;
   const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
   const { networks, offered } = networksOf(rails);
 
@@ -193,12 +192,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
-    const deliver = (): Promise<PaymentRecord> => credits.deliver(key, known, new AbortController().signal);
+    // Whatever fails here, its payer must be told that the payment was settled. The reconciler goes on with the work.
+    const deliver = () => deps.credits.deliver(key, known, new AbortController().signal).catch(() => known);
     const record = known.state === "settled" && known.owed ? await onBehalf(invocation, deliver) : known;
     const { state, output, receipt, owed, payer, payment } = record;
     if (owed && state === "settled") {
       reconciler.watch(key);
-      throw await credits.explain(record);
+      throw await deps.credits.explain(record);
     }
     if (state === "settled") {
       if (record.exchange !== undefined)

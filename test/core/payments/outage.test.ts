@@ -88,6 +88,23 @@ describe("a paid request", () => {
       expect(shop.rail.asked.settle).to.equal(0);
     });
 
+    it("tells whoever has paid first so, with the receipt, when it fails after the settlement", async () => {
+      const store = createMemoryStore();
+      shop = await openShop({ store });
+      const payment = await shop.pay("/v1/echo");
+      const { get } = store;
+      store.get = (key) =>
+        key.startsWith("owed-end:") ? Promise.reject(new Problem("unavailable", "The store is gone")) : get(key);
+      const response = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+      expect(response.status).to.equal(502);
+      expect(await response.json()).to.have.property("code", "paid-not-delivered");
+      expect(response.headers.get("retry-after")).to.match(/^\d+$/);
+      expect(shop.receipt(response)).to.have.property("success", true);
+      store.get = get;
+      expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(200);
+      expect(shop.rail.asked.settle).to.equal(1);
+    });
+
     it("still answers whoever has paid when only the last note of it fails, and once only", async () => {
       const store = createMemoryStore();
       shop = await openShop({ store });
