@@ -95,6 +95,16 @@ export interface PaymentClaim {
   readonly payment: string | object | null;
 }
 
+/** A task after a change at this time, in Unix milliseconds. */
+export const toTask = ({ id, contextId, skill, history }: TaskHead, change: TaskChange, updatedAt: number): Task => ({
+  ...change,
+  id,
+  contextId,
+  skill,
+  ...(history && { history }),
+  updatedAt,
+});
+
 export interface TaskBookOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -124,8 +134,9 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
   return {
     draft: (skill, contextId = crypto.randomUUID()) => ({ id: crypto.randomUUID(), contextId, skill }),
     read: (id) => store.get<Task>(taskKey(id)),
-    async write({ id, contextId, skill, history }, change) {
-      const task: Task = { ...change, id, contextId, skill, ...(history && { history }), updatedAt: clock.now() };
+    async write(head, change) {
+      const { id } = head;
+      const task = toTask(head, change, clock.now());
       const isPaid = change.payment?.status === "payment-completed" || change.payment?.status === "payment-submitted";
       if (change.job || isPaid) {
         unpaid.drop(id);

@@ -8,7 +8,7 @@ import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
-import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment } from "./task-book.ts";
+import { type Task, type TaskBook, type TaskChange, type TaskHead, type TaskPayment, toTask } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
 /** The facts of a request that calls need. */
@@ -137,6 +137,14 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     },
   };
 
+  /**
+   * Stores a task whose payment has moved money, or may have. When the store fails, its payer is told all the same: the
+   * purchase is on record, and is found by the task's claim or by the same payment.
+   */
+  function keep(head: TaskHead, change: TaskChange): Promise<Task> {
+    return book.write(head, change).catch(() => toTask(head, change, clock.now()));
+  }
+
   /** Catches problems of the call only: a later failure must not look like a failed purchase. */
   async function buy(
     task: Task,
@@ -161,7 +169,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     if (outcome.kind === "result") {
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
-      const written = await book.write(task, { ...answered, payment: paid });
+      const written = await keep(task, { ...answered, payment: paid });
       await list(written, paying, receipt);
       return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };
     }
@@ -185,19 +193,19 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     if (isPaidBack(problem)) {
       const ended = { ...toEnd(problem, context), text: said };
       const payment = { status: "payment-completed" as const, receipts };
-      const written = await book.write(task, { ...ended, payment });
+      const written = await keep(task, { ...ended, payment });
       await list(written, paying, receipt);
       return { task: written, problem };
     }
     if (PENDING.includes(code)) {
       const again = `${said} Ask for this task again, or send the same payment again.`;
       const working = { ...task, ...wait(again, sent), state: "working" as const };
-      return { task: code === "payment-in-progress" ? working : await book.write(task, working), problem };
+      return { task: code === "payment-in-progress" ? working : await keep(task, working), problem };
     }
     if (code === "unavailable") {
       // The store may have failed halfway, so the claim stays and the task takes no other payment.
       const again = `${said} Send the same payment again: it is charged once at most.`;
-      return { task: await book.write(task, wait(again, sent)), problem };
+      return { task: await keep(task, wait(again, sent)), problem };
     }
     const left = UNTOUCHED.includes(code)
       ? { ...wait(said, { status: "payment-required" }), ...noteWait(problem, context) }
