@@ -75,7 +75,7 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
   const { add, seen } = terms;
   if (!isObject(schema) || seen.get(value)?.has(schema)) return;
   if (typeof value === "object") seen.set(value, (seen.get(value) ?? new Set()).add(schema));
-  if (schema.format === "uri" && typeof value === "string" && SCHEME.test(value)) add(path, value);
+  if (schema.format === "uri" && typeof value === "string" && LEADS.test(value)) add(path, value);
   for (const part of besides(schema, value, terms)) collect(part, { value, path }, terms);
   if (Array.isArray(value))
     for (const [at, item] of value.entries())
@@ -87,8 +87,8 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
   }
 }
 
-/** Where another branch of the schema takes any text, only a text with a scheme is a URI (RFC 3986, section 3.1). */
-const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+/** A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words. */
+const LEADS = /^(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
 
 /** The further schemas of the value itself. What `if` and `not` say of it need not hold. */
 function besides(schema: JsonObject, value: unknown, { nodes }: Collecting): readonly unknown[] {
