@@ -193,7 +193,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
     // Whatever fails here, its payer must be told that the payment was settled. The reconciler goes on with the work.
-    const deliver = () => deps.credits.deliver(key, known, new AbortController().signal).catch(() => known);
+    const deliver = (): Promise<PaymentRecord> =>
+      deps.credits.deliver(key, known, new AbortController().signal).catch((error: unknown) => {
+        log.error("credit.not-recorded", { service: service.manifest.id, error });
+        return known;
+      });
     const record = known.state === "settled" && known.owed ? await onBehalf(invocation, deliver) : known;
     const { state, output, receipt, owed, payer, payment } = record;
     if (owed && state === "settled") {
@@ -206,14 +210,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       const paid = receipt && { ...receipt, ...(payer && { payer }), amount: payment.accepted.amount };
       return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
     }
-    if (state === "rejected")
-      return refuse(
-        service,
-        invocation,
-        toRefusal(receipt?.errorReason),
-        join(receipt?.errorReason, receipt?.errorMessage),
-        receipt,
-      );
+    const { errorReason: why, errorMessage: said } = receipt ?? {};
+    if (state === "rejected") return refuse(service, invocation, toRefusal(why), join(why, said), receipt);
     reconciler.watch(key);
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
