@@ -20,13 +20,13 @@ import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugin
 import { checkSite } from "../../core/set/site.ts";
 import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { within } from "../../core/time/deadline.ts";
+import { checkAddresses } from "./address-checks.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { placeOf } from "./plugin-faults.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
 import { readSet } from "./read-set.ts";
-import { checkTokens } from "./token-checks.ts";
 
 /** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
 export interface ManifestSet {
@@ -80,7 +80,7 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
-      ...(site?.faults.length === 0 ? checkTokens(site.draft) : []),
+      ...(site?.faults.length === 0 ? checkAddresses(site.draft) : []),
       ...checkProxies(written, { site: site?.draft, schemas }),
       ...(isKnown ? [] : checkProxyExamples(drafts, compile)),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),

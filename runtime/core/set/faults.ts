@@ -3,7 +3,7 @@ import type { Path } from "../schema/nodes.ts";
 /** Every kind of fault of a set. `manifests/README.md` contains this table; a test compares both. */
 export const FAULT_CODES = {
   "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
-  "bad-account": "No EVM address and no Solana address.",
+  "bad-account": "No EVM address and no Solana address, or one that was mistyped.",
   "bad-amount": "No plain decimal number above zero, written as text: `price`, and both sides of tiers.",
   "bad-asset": "An address is not of the kind that the rail's network uses.",
   "bad-cache": "A cache of answers that depend on more than it knows, or that cannot say their age.",
