@@ -86,6 +86,13 @@ describe("the admin listener", () => {
   });
 
   describe("on its port", () => {
+    it("names the methods of a path that is asked with another one (RFC 9110, 15.5.6)", async () => {
+      const { url = "" } = await start(0);
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const response = await fetch(`${url}/figures`, { method: "DELETE", headers });
+      expect([response.status, response.headers.get("allow")]).to.deep.equal([405, "GET, HEAD"]);
+    });
+
     it("lets nobody in without its token", async () => {
       const { url = "" } = await start(0);
       const wrong: readonly RequestInit[] = [

@@ -36,7 +36,12 @@ export function createAdminListener(options: AdminListenerOptions): RequestListe
       if (!url) throw new Problem("bad-request", "The address cannot be read");
       const refusal = gate?.(request, url);
       if (refusal) return refusal;
-      const { route, params } = findRoute(routes, request.method ?? "GET", url.pathname);
+      const found = findRoute(routes, request.method ?? "GET", url.pathname);
+      if (typeof found === "string") {
+        const problem = new Problem("method-not-allowed", `${url.pathname} does not answer ${request.method}`);
+        return toProblemReply(problem, undefined, ["Allow", found]);
+      }
+      const { route, params } = found;
       const body = (): Promise<string> => readBody(request);
       return await route.handle({ path: url.pathname, query: url.searchParams, params, body });
     } catch (error) {
