@@ -3,7 +3,7 @@ import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { createTallies, type Tallies } from "../../core/books/tallies.ts";
 import { createSaleAnswers } from "../../core/notes/answers.ts";
 import { notePrices } from "../../core/notes/prices.ts";
-import { createRefusals } from "../../core/notes/refusals.ts";
+import { createRefusals, type Refusals } from "../../core/notes/refusals.ts";
 import type { CallCounters } from "../../core/payments/count-calls.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -14,6 +14,8 @@ import type { OpenStore } from "../../drivers/store/keyv.ts";
 export interface BookkeepingDeps {
   readonly site: Pick<SiteManifest, "books">;
   readonly store: OpenStore;
+  /** What all sets of the process count into; when omitted, this one counts for itself. */
+  readonly refusals?: Refusals | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -30,9 +32,9 @@ const EVERY_MS = 60 * 60_000;
 /** The pause between two steps while there are more. */
 const PAUSE_MS = 50;
 
-export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps): Bookkeeping {
+export function createBookkeeping({ site, store, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
   const tallies = createTallies({ store, clock, log });
-  const refusals = createRefusals({ store, clock, log });
+  const { refusals = createRefusals({ store, clock, log }) } = deps;
   const answers = createSaleAnswers({ store, clock, log });
   const tidying = createRounds(async () => {
     const now = clock.now();

@@ -152,7 +152,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const { knownRails } = options;
-  const kept = createBookkeeping({ site, store, clock, log });
+  const kept = createBookkeeping({ site, store, refusals: options.refusals, clock, log });
   const tallies = options.monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
   const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };

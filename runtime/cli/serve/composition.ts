@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { QueuedJob } from "../../core/jobs/queue.ts";
+import type { Refusals } from "../../core/notes/refusals.ts";
 import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
@@ -26,6 +27,8 @@ export interface ComposeOptions {
   readonly store: OpenStore;
   /** The shop's book; when omitted, no webhook is sent. */
   readonly books?: Pick<BookAccess, "open"> | undefined;
+  /** Counts refused buyers for all sets of the process; when omitted, this set has its own. */
+  readonly refusals?: Refusals | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** The statuses of the rails of the set that is still being sold, by id. */

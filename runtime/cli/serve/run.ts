@@ -5,6 +5,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import { toForget } from "../../core/books/keeping.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
+import { createRefusals } from "../../core/notes/refusals.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { belowPath } from "../../server/below.ts";
@@ -105,11 +106,13 @@ export async function run(options: RunOptions): Promise<Running> {
     onProgress: (taken) => log.info("books.catching-up", { taken }),
   });
   opening.defer(() => books.close());
+  const refusals = createRefusals({ store: shared, clock, log });
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     for (const each of [next, ...(retired ?? [])]) log.conceal(secretsOf(config, each));
     const notes = next === set && note !== undefined ? [note] : [];
     const sold = { set: next, digest, retired, knownRails, notes, sandbox: sandbox?.(next) };
-    return compose({ ...sold, config, baseUrl, store: shared, books, clock, log, monitor, trace: tracing.trace });
+    const kept = { store: shared, books, refusals };
+    return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
   const first = { set, folder: tryRead(set.dir) };
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });
