@@ -43,7 +43,7 @@ export function openWebhooks(deps: WebhooksDeps): Webhooks {
   const outbox = createOutbox({ endpoints, post, store, clock, log });
   const feed = createBookFeed({ endpoints, openBooks, outbox, deliveries: createDeliveries(store), store, log });
   const refunds = createRefundRecords(store);
-  const troubles = createTroubles({ outbox, railStatuses, distrusted, refunds, store, clock, log });
+  const troubles = createTroubles({ endpoints, outbox, railStatuses, distrusted, refunds, store, clock, log });
   return {
     jobFailed: troubles.jobFailed,
     start() {

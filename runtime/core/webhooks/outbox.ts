@@ -17,8 +17,6 @@ export type PostWebhook = (endpoint: string, event: WebhookEvent, signal: AbortS
 
 /** Delivers events to receivers at least once, with retries for a day. */
 export interface Outbox {
-  /** Records an event for every receiver of its type. @throws Problem `unavailable`. */
-  publish(event: WebhookEvent): Promise<void>;
   /** Records an event for one receiver, whatever types it receives. @throws Problem `unavailable`. */
   publishTo(endpoint: string, event: WebhookEvent): Promise<void>;
   /** Resumes deliveries that this or another process left open, now and every few seconds. */
@@ -73,9 +71,6 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
   });
 
   return {
-    async publish(event) {
-      for (const { id, events } of endpoints) if (events?.includes(event.type) ?? true) await publishTo(id, event);
-    },
     publishTo,
     start: sweeper.start,
     async close() {

@@ -6,7 +6,7 @@ import { createRounds } from "../time/rounds.ts";
 import { restAfter } from "../time/sweeper.ts";
 import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox, WebhookEndpoint } from "./outbox.ts";
 
 /** Sends events about troubles that need the operator's attention. */
 export interface Troubles {
@@ -18,7 +18,8 @@ export interface Troubles {
 }
 
 export interface TroublesDeps {
-  readonly outbox: Pick<Outbox, "publish">;
+  readonly endpoints: readonly WebhookEndpoint[];
+  readonly outbox: Pick<Outbox, "publishTo">;
   /** Keyed by the rail's id. */
   readonly railStatuses: () => ReadonlyMap<string, RailStatus>;
   /** The facilitators that are distrusted now. */
@@ -38,7 +39,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const TOLD_MS = 90 * 24 * HOUR_MS;
 
 export function createTroubles(deps: TroublesDeps): Troubles {
-  const { outbox, railStatuses, distrusted, refunds, store, clock, log } = deps;
+  const { endpoints, outbox, railStatuses, distrusted, refunds, store, clock, log } = deps;
   /** When each rail went down: Unix milliseconds. */
   const downSince = new Map<string, number>();
   /** When the refunds may be listed again. */
@@ -94,11 +95,16 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     restsUntil = performance.now() + restAfter(began);
   }
 
-  /** Records the event first and the mark afterwards: a crash in between repeats the event. */
+  /**
+   * Each receiver is told once, so that a new one hears of what still waits. Records the event first and the mark
+   * afterwards: a crash in between repeats the event.
+   */
   async function tellOnce(event: WebhookEvent, { mark = event.id, forMs = TOLD_MS } = {}): Promise<void> {
-    const key = `webhook-told:${mark}`;
-    if (await store.get(key)) return;
-    await outbox.publish(event);
-    await store.set(key, true, forMs, "lazy");
+    for (const { id, events } of endpoints) {
+      const key = `webhook-told:${id}:${mark}`;
+      if (!(events?.includes(event.type) ?? true) || (await store.get(key))) continue;
+      await outbox.publishTo(id, event);
+      await store.set(key, true, forMs, "lazy");
+    }
   }
 }

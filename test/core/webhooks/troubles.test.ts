@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
+import type { WebhookEndpoint } from "../../../runtime/core/webhooks/outbox.ts";
 import { createTroubles, type Troubles } from "../../../runtime/core/webhooks/troubles.ts";
 import type { Distrust, RailStatus } from "../../../runtime/core/x402/rails.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
@@ -14,6 +15,8 @@ describe("troubles that receivers are told of", () => {
   let store: ReturnType<typeof createMemoryStore>;
   let statuses: Map<string, RailStatus>;
   let told: WebhookEvent[];
+  /** Of the same events. */
+  let receivers: string[];
   let distrusted: Distrust[];
   let fails: boolean;
   let troubles: Troubles;
@@ -22,6 +25,7 @@ describe("troubles that receivers are told of", () => {
     store = createMemoryStore(Date.now);
     statuses = new Map([["base", { state: "up", extra: {} }]]);
     told = [];
+    receivers = [];
     distrusted = [];
     fails = false;
     troubles = open();
@@ -30,15 +34,17 @@ describe("troubles that receivers are told of", () => {
     await troubles.close();
     time.thaw();
   });
-  const open = (): Troubles => {
-    const publish = async (event: WebhookEvent): Promise<void> => {
+  const open = (...more: readonly WebhookEndpoint[]): Troubles => {
+    const publishTo = async (endpoint: string, event: WebhookEvent): Promise<void> => {
       if (fails) throw new Error("the store is away");
       told.push(event);
+      receivers.push(endpoint);
     };
     const refunds = createRefundRecords(store);
     const clock = { now: () => Date.now() };
     const watched = { railStatuses: () => statuses, distrusted: () => distrusted };
-    return createTroubles({ outbox: { publish }, ...watched, refunds, store, clock, log: silentLog });
+    const endpoints = [{ id: "books" }, ...more];
+    return createTroubles({ endpoints, outbox: { publishTo }, ...watched, refunds, store, clock, log: silentLog });
   };
   const types = (): string[] => told.map(({ type }) => type);
 
@@ -96,6 +102,18 @@ describe("troubles that receivers are told of", () => {
     await time.pass(60_000);
     expect(told.map(({ id }) => id)).to.deep.equal(["refund.manual_job1"]);
     expect(told[0]?.data).to.include({ job_id: "job1", reason: "by hand", transaction: "0x3" });
+  });
+
+  it("are told to a receiver that is added later, too, if it takes their type", async () => {
+    const refund = { id: "job1", service: "search", payment: PAYMENT, openedAt: 1, isOnRail: false, reason: "by hand" };
+    await createRefundRecords(store).open({ ...refund, state: "manual" });
+    troubles.start();
+    await time.pass(20_000);
+    await troubles.close();
+    troubles = open({ id: "desk", events: ["refund.manual"] }, { id: "accounts", events: ["sale"] });
+    troubles.start();
+    await time.pass(60_000);
+    expect(receivers).to.deep.equal(["books", "desk"]);
   });
 
   it("are looked for among the refunds during a tenth of the time at most: with Redis, a list reads all keys", async () => {
