@@ -5,7 +5,9 @@ import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import type { Books } from "../../core/books/books.ts";
 import { toForget } from "../../core/books/keeping.ts";
+import { isObject } from "../../core/json.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { structureChecks } from "../../core/set/structure.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { hasSandboxOnly, requireStore } from "../config/server-store.ts";
@@ -56,11 +58,25 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   }
 }
 
-/** Reads the site's file without checking it, since a server has done so. @throws Problem `bad-request`. */
-async function loadSite(dir: string): Promise<SiteManifest> {
+/**
+ * Reads the site's file. Only what a book needs of it is checked, and not how long sales are kept at least: a server may be
+ * selling an earlier set. @throws Problem `bad-request`.
+ */
+async function loadSite(dir: string): Promise<LentBook["site"]> {
   const file = join(dir, "manifests/_site.yaml");
+  const read = await readYamlFile(file);
+  const data = isObject(read) ? read : {};
+  const { faults } = structureChecks().site({ file, data, locate: () => START });
+  const fault = faults.find(({ code, message }) => code !== "out-of-range" && /^(?:rails|books)\b/.test(message));
+  if (fault) throw new Problem("bad-request", `${file}: ${fault.message}`);
+  return data as unknown as SiteManifest;
+}
+
+const START = { line: 1, column: 1 };
+
+async function readYamlFile(file: string): Promise<unknown> {
   try {
-    return parse(await readFile(file, "utf8")) as SiteManifest;
+    return parse(await readFile(file, "utf8"));
   } catch (error) {
     throw new Problem("bad-request", `cannot read ${file} (${(error as Error).message})`);
   }
