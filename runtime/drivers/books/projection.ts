@@ -47,6 +47,7 @@ const START = "0-0";
 const TOLD = 50_000;
 /** The interval for deleting old lines. */
 const TIDY_MS = 60 * 60_000;
+const DAY_MS = 24 * TIDY_MS;
 
 /**
  * Follows the streams of a book. Several processes of one machine may share a file: the position in the stream is
@@ -111,9 +112,14 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     await tidy();
   }
 
+  /** Forgets nothing that the stream still has: a folder that no server sells may say how long sales are kept. */
   async function tidy(): Promise<void> {
     if (!forget || performance.now() - tidiedAt < TIDY_MS) return;
-    const { before, tallyMinute } = forget();
+    const { before: wanted, tallyMinute } = forget();
+    const [first] = await answered(client.xRange(bookStreamOf(namespace), "-", "+", { COUNT: 1 })).catch((cause) => {
+      throw unreachable(cause);
+    });
+    const before = first ? Math.min(wanted, Math.floor(Number.parseInt(first.id, 10) / DAY_MS) * DAY_MS) : wanted;
     while (transact(db, () => tables.forget(before, tallyMinute))) await setImmediate();
     tidiedAt = performance.now();
   }

@@ -104,6 +104,26 @@ describe("the books", () => {
       await quiet.stop();
     });
 
+    it("loses in a copy only what the stream has lost, whatever the reader's folder says about how long sales are kept", async () => {
+      await flush();
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir, redisUrl });
+      for (const key of ["one", "two"]) await store.enter(toSale({ at: Date.now() }), { key, value: 1 });
+      const before = Date.now() + 48 * HOUR_MS;
+      const count = async (): Promise<number> => {
+        const forget = () => ({ before, tallyMinute: 0 });
+        const books = await openBooks({ redisUrl, namespace: "payphone", file: join(dataDir, "copy.sqlite"), forget });
+        await books.refresh();
+        const lines = books.lines({}, { limit: 9, order: "oldest-first" });
+        await books.close();
+        return lines.length;
+      };
+      expect(await count()).to.equal(2);
+      while (await store.forget(before, 0));
+      expect(await count(), "the newest is kept").to.equal(1);
+      await store.close();
+    });
+
     it("is made anew where its tables are lost, and counted once by two readers of one file", async () => {
       await flush();
       const dataDir = createFolder();
