@@ -91,7 +91,8 @@ export function createCredits(deps: CreditsDeps): Credits {
 
     async explain({ owed, receipt }) {
       const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : "its work is not done yet";
-      const members = owed?.isPaidBack ? await refunds.status(owed.id) : undefined;
+      // Without the store, whoever has paid is told so all the same; the next request tells of the refund.
+      const members = owed?.isPaidBack ? await refunds.status(owed.id).catch(() => undefined) : undefined;
       const detail = members
         ? `The payment was settled, and ${why}. ${toRefundText(members)}`
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${CREDIT_MS / 60_000} minutes is paid back.`;
