@@ -6,7 +6,7 @@ export interface DeploymentQuota {
   reserve(payer: string): Promise<boolean>;
   /** Counts a deployment for a day; false when the day's quota is used up. */
   take(payer: string): Promise<boolean>;
-  /** Returns the deployment: nothing was deployed for this payer. */
+  /** Returns the deployment, unless another payment of this payer has taken it too: nothing was deployed for this one. */
   giveBack(payer: string): Promise<void>;
 }
 
@@ -26,9 +26,21 @@ export function createDeploymentQuota(store: Store, network: string, perDay: num
     return false;
   }
 
+  const heldBy = (payer: string): string => `wallet-deploying:${network}:${payer.toLowerCase()}`;
+  /** Counts the payments that hold a payer's deployment: one that is not sent leaves it to the others. */
+  const hold = (payer: string, by: number): Promise<number> => store.incr(heldBy(payer), by, DAY_MS);
+
   return {
-    reserve: (payer) => join(payer, RESERVED_MS),
-    take: (payer) => join(payer, DAY_MS),
-    giveBack: (payer) => store.leave(key, payer.toLowerCase()),
+    // A deployment that is counted for a day must not be set aside for minutes instead.
+    reserve: async (payer) => ((await store.get<number>(heldBy(payer))) ?? 0) > 0 || join(payer, RESERVED_MS),
+    async take(payer) {
+      await hold(payer, 1);
+      const isTaken = await join(payer, DAY_MS);
+      if (!isTaken) await hold(payer, -1);
+      return isTaken;
+    },
+    async giveBack(payer) {
+      if ((await hold(payer, -1)) <= 0) await store.leave(key, payer.toLowerCase());
+    },
   };
 }

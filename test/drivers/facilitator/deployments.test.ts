@@ -98,6 +98,28 @@ describe("the in-process facilitator, paid by wallets that are not deployed yet,
     expect(await facilitator.verify(late, offer, never)).to.include({ isValid: true });
   });
 
+  it("counts a deployment for a day also when other payments of its wallet arrive before the block", async () => {
+    let now = Date.now();
+    const store = createMemoryStore(() => now);
+    const facilitator = stage.open(store, { smartWallets: { ...policy, per_day: 1 } });
+    const wallet = await createSmartWallet(stage.chain);
+    await stage.jpyc.mint(wallet.address, ETHER);
+    const [first, second, third] = [await payFrom(wallet), await payFrom(wallet), await payFrom(wallet)];
+    const other = await payFrom(await createPayer());
+    const from = await sent();
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const settling = facilitator.settle(first, offer, never);
+    await eventually(async () => (await sent("pending")) === from + 1);
+    // The wallet has money for one payment.
+    expect(await facilitator.settle(second, offer, never)).to.include({ success: false });
+    expect(await facilitator.verify(third, offer, never)).to.include({ isValid: true });
+    await stage.chain.rpc("evm_mine", []);
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    expect(await settling).to.include({ success: true });
+    now += 5 * 60_000;
+    expect(await facilitator.verify(other, offer, never)).to.include({ isValid: false });
+  });
+
   it("loses one transaction of bounded gas when the deployment turns after it was sent, and none to a retry", async () => {
     const wallet = await createPayer();
     const facilitator = stage.open(undefined, { smartWallets: policy });
