@@ -166,13 +166,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const onSettledLate: ReconcilerDeps["onSettledLate"] = (key, { payer, payment }) => {
     if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
-  const told = { beginJob, onClaim, onSettledLate };
+  const usdOf = createUsdOf(rails, site);
+  const rules = createHouseRules({ site, services, usdOf, store, clock, log });
+  const told = { beginJob, onClaim, onSettledLate, duringRetry: rules.duringRetry };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
-  const usdOf = createUsdOf(rails, site);
-  const rules = createHouseRules({ site, services, usdOf, store, clock, log });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules }),
     rules,

@@ -85,6 +85,7 @@ describe("the reconciler", () => {
     for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
+      duringRetry: (_, settle) => settle(),
       reservations,
       clock,
       log: silentLog,
@@ -150,6 +151,7 @@ describe("the reconciler", () => {
     const unknown: Settlement = { state: "unknown", isFinal: false, receipt: { ...SETTLED.receipt, success: false } };
     const settler = { look: async () => unknown, settle: async () => unknown };
     const reconciler = createReconciler({
+      duringRetry: (_, settle) => settle(),
       reservations,
       settler,
       clock: { now: () => now },

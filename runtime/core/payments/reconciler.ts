@@ -9,9 +9,7 @@ import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every payment to a final outcome, without ever asking the payer for another payment. */
 export interface Reconciler {
-  /**
-   * One attempt: asks the chain, and the facilitator again while the authorization is valid. Call it under the lease.
-   */
+  /** One attempt: asks the chain, and while the payment is valid also the facilitator. Call it under the lease. */
   conclude(key: string, record: PaymentRecord): Promise<PaymentRecord>;
   /**
    * Records the outcome of a settlement, starts its job, and returns the record that may be reported to the payer. A
@@ -33,6 +31,8 @@ export interface ReconcilerDeps {
   readonly reservations: Reservations;
   readonly settler: Pick<Settler, "settle" | "look">;
   readonly credits: Credits;
+  /** Settles a refused payment again, if the shop's rules allow its payer to buy. @throws Problem as the rules. */
+  readonly duringRetry: (record: PaymentRecord, settle: () => Promise<Settlement>) => Promise<Settlement>;
   readonly clock: Clock;
   readonly log: Log;
   /** Starts the job of a settled payment; may be called more than once. */
@@ -109,10 +109,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   /** Marks a refused payment as open before it is settled again: this attempt may succeed. */
   async function settleAgain(key: string, record: PaymentRecord): Promise<[PaymentRecord, Settlement]> {
     const { payment, state } = record;
-    const isAgain = state === "settling";
-    const open: PaymentRecord = isAgain ? record : { ...record, state: "settling" };
-    if (!isAgain) await reservations.update(key, open);
-    return [open, await settler.settle(payment, payment.accepted, { isAgain, mustConfirm: true })];
+    const settle = () =>
+      settler.settle(payment, payment.accepted, { isAgain: state === "settling", mustConfirm: true });
+    if (state === "settling") return [record, await settle()];
+    const open: PaymentRecord = { ...record, state: "settling" };
+    return [open, await deps.duringRetry(record, () => reservations.update(key, open).then(settle))];
   }
 
   async function conclusionOf(
@@ -165,8 +166,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /** When the entry fails, the next look makes it. */
   function doubt(key: string): Promise<void> {
-    const report = (error: unknown): void => log.error("books.doubt-not-entered", { error });
-    return reservations.doubt(key, true).catch(report);
+    return reservations.doubt(key, true).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
   }
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */

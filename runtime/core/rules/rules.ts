@@ -2,6 +2,8 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { Outcome } from "../call.ts";
 import type { UsdOf, VerifiedPurchase } from "../payments/purchase.ts";
+import type { PaymentRecord } from "../payments/record.ts";
+import type { Settlement } from "../payments/settlement.ts";
 import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
@@ -17,6 +19,8 @@ export interface HouseRules {
    * throws.
    */
   during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
+  /** As `during`, for a refused payment that is settled again: its price was given back. */
+  duringRetry(record: PaymentRecord, settle: () => Promise<Settlement>): Promise<Settlement>;
   /** Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
   admit(wallet: string, signal: AbortSignal): Promise<void>;
 }
@@ -40,30 +44,42 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
   const screening = screen && createScreening({ terms: screen, service, store });
   const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
 
-  if (!guests.isListed && !screening && !payerLimits) return { during: (_, buy) => buy(), admit: async () => {} };
+  if (!guests.isListed && !screening && !payerLimits) return NO_RULES;
 
   return {
-    async during(purchase, buy) {
-      const { service, invocation } = purchase;
-      const wallets = walletsOf(purchase);
-      await check(wallets, invocation.signal, service.manifest.id);
-      // Buyers whose wallet is unknown share one budget per network.
-      const giveBack = await payerLimits?.take(wallets[0] ?? purchase.offer.network, usdOf(purchase));
-      let mayBeCharged = true;
-      try {
-        const outcome = await buy();
-        mayBeCharged = outcome.kind === "result";
-        return outcome;
-      } catch (error) {
-        mayBeCharged = MAY_BE_CHARGED.includes(Problem.from(error).code);
-        throw error;
-      } finally {
-        if (!mayBeCharged)
-          await giveBack?.().catch((error: unknown) => log.warn("payer-limit.not-returned", { error }));
-      }
+    during(purchase, buy) {
+      const { service, invocation, offer } = purchase;
+      const terms = { network: offer.network, usd: usdOf(purchase), service: service.manifest.id };
+      const buyer = { ...terms, wallets: walletsOf(purchase), signal: invocation.signal };
+      return underRules(buyer, buy, ({ kind }) => kind === "result");
+    },
+    duringRetry(record, settle) {
+      const { payer, payment, service, sold } = record;
+      const terms = { network: payment.accepted.network, usd: sold?.usd ?? "0", service };
+      const buyer = { ...terms, wallets: payer === undefined ? [] : [payer], signal: new AbortController().signal };
+      return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
     admit: (wallet, signal) => check([wallet], signal),
   };
+
+  /** @param isCharged whether the money has moved, or may have, with this result */
+  async function underRules<T>(buyer: Buyer, work: () => Promise<T>, isCharged: (result: T) => boolean): Promise<T> {
+    const { wallets, network, usd, service, signal } = buyer;
+    await check(wallets, signal, service);
+    // Buyers whose wallet is unknown share one budget per network.
+    const giveBack = await payerLimits?.take(wallets[0] ?? network, usd);
+    let mayBeCharged = true;
+    try {
+      const result = await work();
+      mayBeCharged = isCharged(result);
+      return result;
+    } catch (error) {
+      mayBeCharged = MAY_BE_CHARGED.includes(Problem.from(error).code);
+      throw error;
+    } finally {
+      if (!mayBeCharged) await giveBack?.().catch((error: unknown) => log.warn("payer-limit.not-returned", { error }));
+    }
+  }
 
   async function check(wallets: readonly string[], signal: AbortSignal, service?: string): Promise<void> {
     try {
@@ -74,6 +90,23 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
       throw error;
     }
   }
+}
+
+const NO_RULES: HouseRules = {
+  during: (_, buy) => buy(),
+  duringRetry: (_, settle) => settle(),
+  admit: async () => {},
+};
+
+/** Who buys, and for how much. */
+interface Buyer {
+  readonly wallets: readonly string[];
+  /** CAIP-2. */
+  readonly network: string;
+  /** US dollars, decimal text. */
+  readonly usd: string;
+  readonly service: string;
+  readonly signal: AbortSignal;
 }
 
 /** The wallets of a payment: its signer, and the payer that the facilitator reports. */

@@ -1,7 +1,7 @@
 import { mock } from "node:test";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { createReconciler } from "../../../runtime/core/payments/reconciler.ts";
+import { createReconciler, type ReconcilerDeps } from "../../../runtime/core/payments/reconciler.ts";
 import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createReservations } from "../../../runtime/core/payments/reservations.ts";
 import { createSettler, type Settler } from "../../../runtime/core/payments/settlement.ts";
@@ -173,7 +173,14 @@ describe("a payment whose outcome is open", () => {
   const settle = mock.fn<Settler["settle"]>(async () => ({ state: "unknown", receipt, isFinal: false }));
   const settler = { settle, look: async () => ({ state: "unknown" as const, receipt, isFinal: false }) };
   const never = (): never => expect.fail("nobody is to be asked");
-  const nobody = { beginJob: never, onClaim: never, onSettledLate: never, credits: { deliver: never, explain: never } };
+  const duringRetry: ReconcilerDeps["duringRetry"] = (_, settle) => settle();
+  const nobody = {
+    duringRetry,
+    beginJob: never,
+    onClaim: never,
+    onSettledLate: never,
+    credits: { deliver: never, explain: never },
+  };
   const reservations = createReservations({ store: createMemoryStore(clock.now), clock, onError: never });
   const reconciler = createReconciler({ ...nobody, reservations, settler, clock, log: silentLog });
   const toRecord = (state: PaymentRecord["state"], secondsLeft?: number): PaymentRecord => ({

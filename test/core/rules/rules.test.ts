@@ -165,6 +165,38 @@ describe("a shop's house rules", () => {
       expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
     });
 
+    it("count a refused payment that is sent again, and is charged this time", async () => {
+      await open({ limits: { per_payer: { usd_per_day: "0.001" } } });
+      const [refused, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
+      const send = async (payment = ""): Promise<number> =>
+        (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+      const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "" };
+      shop.rail.script.settle = () => refusal;
+      for (let time = 0; time < 2; time += 1) expect(await send(refused)).to.equal(402);
+      expect(await send(other)).to.equal(402);
+      delete shop.rail.script.settle;
+      expect(await send(refused)).to.equal(200);
+      expect(await send(other)).to.equal(429);
+      expect(shop.rail.moved.size).to.equal(1);
+      expect(await send(refused), "an answer fetched again").to.equal(200);
+    });
+
+    it("refuse a refused payment that is sent again once its wallet is denied", async () => {
+      const deny: string[] = [MALLORY];
+      await open({ rules: { deny } });
+      const payment = await shop.pay("/v1/roll", { from: ALICE });
+      const send = async (): Promise<number> =>
+        (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+      const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "" };
+      shop.rail.script.settle = () => refusal;
+      expect(await send()).to.equal(402);
+      delete shop.rail.script.settle;
+      deny.push(ALICE);
+      await shop.restart();
+      expect(await send()).to.equal(403);
+      expect(shop.rail.moved.size).to.equal(0);
+    });
+
     it("count what is paid: an offer of before the price was changed counts as it was made", async () => {
       await open({ price: "0.001", limits: { per_payer: { usd_per_day: "0.01" } } });
       const cheap = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
