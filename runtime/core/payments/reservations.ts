@@ -127,8 +127,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
       const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
       // A settlement is written lazily: if a crash reverts it to "settling", the reconciler finds it on the chain
-      // again.
-      const durability = state === "settled" ? "lazy" : "durable";
+      // again. But nothing shows again that work has begun which must not be repeated.
+      const durability = state === "settled" && !owed?.isBegun ? "lazy" : "durable";
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
       await Promise.all([
         outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
