@@ -1,4 +1,4 @@
-import { type Duplex, pipeline, type Readable } from "node:stream";
+import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
@@ -108,16 +108,14 @@ function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : String(value);
   };
-  // Decoders fail on empty input.
-  const isEmpty = get("content-length") === "0" || statusCode === 204 || statusCode === 205;
-  return { status: statusCode, headers: { get }, body: isEmpty ? body : decompress(body, get("content-encoding")) };
+  return { status: statusCode, headers: { get }, body: decompress(body, get("content-encoding")) };
 }
 
 /**
  * Also those that are not asked for: some servers send what they have. `deflate` is not asked for, because some send it
  * without its zlib header (RFC 9110, section 8.4.1.2).
  */
-const DECODERS = new Map<string, () => Duplex>([
+const DECODERS = new Map<string, () => Decoder>([
   ["br", createBrotliDecompress],
   ["deflate", createInflate],
   ["gzip", createGunzip],
@@ -125,6 +123,8 @@ const DECODERS = new Map<string, () => Duplex>([
   ["zstd", createZstdDecompress],
 ]);
 const MOST_DECODERS = 3;
+
+type Decoder = Transform & { readonly bytesWritten: number };
 
 /**
  * Decompresses on demand: a reader that stops causes at most one chunk too many. The last coding was applied last
@@ -134,5 +134,12 @@ function decompress(body: Readable, encoding: string | null): Readable {
   const codings = (encoding ?? "").toLowerCase().split(",").reverse();
   const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
   // The reader gets every failure from the last stream.
-  return decoders.reduce<Readable>((from, open) => pipeline(from, open(), () => {}), body);
+  return decoders.reduce<Readable>((from, open) => pipeline(from, takeEmpty(open()), () => {}), body);
+}
+
+/** A body may be empty, whatever its encoding; decoders fail on empty input. */
+function takeEmpty(decoder: Decoder): Decoder {
+  const flush = decoder._flush.bind(decoder);
+  decoder._flush = (done) => (decoder.bytesWritten === 0 ? done() : flush(done));
+  return decoder;
 }

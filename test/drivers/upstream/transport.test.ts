@@ -111,6 +111,10 @@ describe("the way to upstreams", () => {
     expect(await get()).to.include({ status: 404, text: "" });
     bench.source.script({ status: 204, headers: { "content-encoding": "gzip" } });
     expect(await get()).to.include({ status: 204, text: "" });
+    for (const encoding of ["br", "deflate", "gzip", "gzip, br", "zstd"]) {
+      bench.source.script({ headers: { "content-encoding": encoding, "transfer-encoding": "chunked" } });
+      expect(await get(), encoding).to.include({ status: 200, text: "" });
+    }
   });
 
   for (const status of [301, 302, 303, 307, 308])
