@@ -39,7 +39,7 @@ export function toFaultReport(faults: readonly Fault[]): string {
   const files = new Set(faults.map(({ file }) => file)).size;
   const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
   const mended = faults.length === 1 ? "it is mended" : "they are mended";
-  return [...faults.map(toFaultLine), `${count}; nothing starts until ${mended}`].join("\n");
+  return [...faults.map(toFaultLine), `${count}; this set is not sold until ${mended}`].join("\n");
 }
 
 /** The error that ends a command because of a set's faults. */

@@ -29,7 +29,7 @@ manifests/toss.yaml:2:1 unknown-key titel: no such key; did you mean "title"?
 manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you mean "POST"?
 manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no handler "flip"; it has toss
 schemas/Side.json:1:30 syntax-error Unexpected token 'h'
-6 faults in 3 files; nothing starts until they are mended`,
+6 faults in 3 files; this set is not sold until they are mended`,
     );
   });
 

@@ -163,6 +163,6 @@ examples: [{ input: {} }]
     expect(
       (thrown as Error).message,
     ).to.equal(`manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you mean "POST"?
-1 fault in 1 file; nothing starts until it is mended`);
+1 fault in 1 file; this set is not sold until it is mended`);
   });
 });
