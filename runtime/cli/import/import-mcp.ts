@@ -43,7 +43,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
   const lines: string[] = [];
   const session = await connect(command, lines);
   try {
-    const tools = await session.tools().catch((error: Error) => {
+    const { tools, malformed } = await session.tools().catch((error: Error) => {
       const reason = error.message.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
       throw new Problem("upstream-failed", `The list of tools of ${source} cannot be read: ${reason}`, {
         cause: error,
@@ -51,17 +51,19 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     });
     if (tools.length === 0) throw new Problem("bad-request", `${source} has no tools`);
     if (!all && names.length === 0) return { report: toTable(tools, command), isPartial: false };
-    const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));
+    const known = [...tools, ...malformed].map(({ name }) => name);
+    const unknown = names.filter((name) => !known.includes(name));
     if (unknown.length > 0) {
-      const known = tools.map(({ name }) => name);
       const complaints = unknown.map((name) => `${name}: no such tool${didYouMean(name, known)}`);
       throw new Problem("bad-request", ["Nothing was imported.", ...complaints].join("\n"));
     }
-    const chosen = tools.filter(({ name }) => all || names.includes(name));
+    const isChosen = ({ name }: { readonly name: string }): boolean => all || names.includes(name);
     const upstream = toEntry(command, session);
-    const imported = await importTools({ source, upstream, tools, chosen, price: price ?? USUAL_PRICE });
+    const terms = { source, upstream, tools, chosen: tools.filter(isChosen), price: price ?? USUAL_PRICE };
+    const imported = await importTools(terms);
+    const refused = [...malformed.filter(isChosen), ...imported.refused];
     const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
-    const applied = await applyImport(imported, options);
+    const applied = await applyImport({ ...imported, refused }, options);
     const outcome = { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
     return await recordLive(outcome, applied, { dir, env: isLive && !isDryRun ? command.env : undefined });
   } finally {

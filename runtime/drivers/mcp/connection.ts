@@ -1,9 +1,10 @@
 import { StringDecoder } from "node:string_decoder";
-import type { CallToolResult, Client, ReadBuffer, Tool, Transport } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
+import { listTools, type ToolList } from "./tool-list.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
@@ -15,8 +16,8 @@ export interface McpConnection {
   ): Promise<CallToolResult>;
   /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
-  /** All tools, from all pages. @throws the client's errors, also for a list of more than 64 pages. */
-  tools(): Promise<readonly Tool[]>;
+  /** All tools. @throws as `listTools`. */
+  tools(): Promise<ToolList>;
   /** The name that the server reports. */
   readonly name: string;
   /** Resolves when the session has ended, on either side. */
@@ -71,7 +72,7 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
     call: (name, input, { signal, timeoutMs: within }) =>
       client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
     isAlive: (within) => answersPing(client, within),
-    tools: async () => (await client.listTools({}, { timeout: timeoutMs })).tools,
+    tools: () => listTools(client, timeoutMs),
     name: nameOf(client),
     ended,
     get pid() {

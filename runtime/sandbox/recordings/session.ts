@@ -47,7 +47,7 @@ export function createRecordedSession({ recordings, upstream, remedy }: Recorded
       );
     },
     isAlive: async () => true,
-    tools: async () => [],
+    tools: async () => ({ tools: [], malformed: [] }),
     name: upstream.title,
     ended,
     pid: undefined,

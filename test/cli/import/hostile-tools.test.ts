@@ -71,6 +71,16 @@ describe("an import of hostile tools", () => {
     }
   });
 
+  it("leaves out tools that are none by MCP, and takes the others of the list", async () => {
+    const site = await openToolSite("sessions");
+    const dir = await openShop();
+    site.offer(toTool("good"), toTool("bad", { type: undefined }), toTool("worse", {}, { title: 4 as never }));
+    const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
+    const { report, isPartial } = await runMcpImport({ ...terms, upstream: "some" }).finally(site.close);
+    expect(report).to.include("bad: its inputSchema.type breaks MCP: ").and.include("worse: its title breaks MCP: ");
+    expect([isPartial, await namesIn(dir)]).to.deep.equal([true, ["some_good"]]);
+  });
+
   it("leaves out a tool that can only be called as a task", async () => {
     const site = await openToolSite("sessions");
     const dir = await openShop();
