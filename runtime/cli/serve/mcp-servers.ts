@@ -15,6 +15,8 @@ export interface McpServersDeps {
   readonly locate: (upstream: UpstreamManifest) => Located;
   /** Returns an open session in place of a connection; used for recordings. */
   readonly session?: ((upstream: UpstreamManifest) => McpConnection | undefined) | undefined;
+  /** Whether servers are asked again at once after a failure: each call of a run of examples is asked for. */
+  readonly isPressed?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,6 +31,7 @@ export function openMcpServers({
   env,
   locate,
   session,
+  isPressed,
   clock,
   log,
 }: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
@@ -54,6 +57,7 @@ export function openMcpServers({
         calls,
         memoryBytes: memory_mb * MEGABYTE,
         slots: mcp === "stdio" ? slots : undefined,
+        isPressed,
         clock,
         log,
       });

@@ -23,6 +23,8 @@ export interface SourcesOverride {
   readonly wrap: (live: Transport) => Transport;
   /** A session that answers from the recordings of an MCP server. */
   readonly session?: (upstream: UpstreamManifest) => McpConnection | undefined;
+  /** Whether MCP servers are asked again at once after a failure. */
+  readonly isPressed?: boolean;
   readonly llm?: { readonly endpoint: NonNullable<Config["llm"]>; readonly fetch: typeof fetch } | undefined;
 }
 
@@ -77,6 +79,7 @@ export function openSources({
     env: config.env,
     locate: find,
     session: override?.session,
+    isPressed: override?.isPressed,
     clock,
     log,
   });

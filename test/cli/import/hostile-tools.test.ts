@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
+import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
@@ -89,5 +92,22 @@ describe("an import of hostile tools", () => {
     const { report } = await runMcpImport({ ...terms, upstream: "tasks" }).finally(site.close);
     expect(report).to.include("later: it runs as a task only");
     expect(await namesIn(dir)).to.deep.equal(["tasks_now"]);
+  });
+
+  it("fails one example in payphone test when a tool ends its program, and not those after it", async () => {
+    const dir = await openShop();
+    const server = [process.execPath, join(import.meta.dirname, "../../support/sources/tool-server.ts")];
+    const terms = { server, dir, all: false, upstream: "tools", variables: [], env: {}, isDryRun: false };
+    await runMcpImport({ ...terms, tools: ["add", "crash", "draw"] });
+    const lines: string[] = [];
+    const print = (line: string) => lines.push(stripVTControlCharacters(line));
+    // The crash comes in the middle: "tools_add", "tools_crash", "tools_draw".
+    expect(await runTest({ dir, services: [], env: { PATH: process.env.PATH }, print })).to.equal(false);
+    expect(lines.map((line) => line.split("\n")[0])).to.deep.equal([
+      "ok    example 1 of tools_add",
+      "fails example 1 of tools_crash",
+      "ok    example 1 of tools_draw",
+      "2 of 3 examples came true",
+    ]);
   });
 });
