@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -90,7 +91,9 @@ async function readOne(dir: string, file: string, read: Read): Promise<Reading> 
     if (found.isDirectory()) return refuse("is a folder; a file is read here");
     if (!found.isFile()) return refuse("is no file that can be read: it may never end");
     if (found.size > MOST_BYTES) return refuse(`has ${found.size} bytes; ${MOST_BYTES} at most are read`);
-    return read(file, await readFile(join(dir, file), "utf8"));
+    const bytes = await readFile(join(dir, file));
+    if (!isUtf8(bytes)) return refuse("is not in UTF-8");
+    return read(file, bytes.toString());
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;

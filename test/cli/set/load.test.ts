@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -58,6 +58,16 @@ export default definePlugin("toss", async () => {
 
 describe("a directory of services", () => {
   after(removeDirectories);
+
+  it("has a fault for a file in another encoding than UTF-8, instead of other letters", async () => {
+    const dir = await makeDirectory(TOSS);
+    const manifest = (TOSS["manifests/toss.yaml"] as string).replace("random", "caf\u00e9");
+    await writeFile(join(dir, "manifests/toss.yaml"), manifest, "latin1");
+    await writeFile(join(dir, "schemas/TossRequest.json"), "\ufeff{}", "utf16le");
+    const lines = (await checkDir(dir)).map(toFaultLine);
+    expect(lines).to.include("manifests/toss.yaml:1:1 unexpected-file is not in UTF-8");
+    expect(lines).to.include("schemas/TossRequest.json:1:1 unexpected-file is not in UTF-8");
+  });
 
   it("sells what an operator copied, renamed, repriced and gave ten lines of code, from outside the repository", async () => {
     const copied = copyOf("roll.yaml");
