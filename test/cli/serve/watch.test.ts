@@ -1,5 +1,9 @@
+import { once } from "node:events";
+import { watch } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { mock } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { watchFolder } from "../../../runtime/cli/serve/change/watch.ts";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
@@ -35,5 +39,31 @@ describe("a shop's folder that is watched", () => {
     await sees("a file in it", () => writeFile(manifest, "5"));
     await sees("a change of it", () => writeFile(manifest, "6"));
     watched.close();
+  });
+
+  it("is not seen to change when a file of it does that belongs to no set, such as a log", async () => {
+    const dir = await makeDirectory(TOSS);
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const own = watch(dir);
+    let seen = 0;
+    const watched = watchFolder({ dir, onChange: async () => void seen++ });
+    try {
+      for (const [name, times] of [
+        ["start.log", 0],
+        ["package.json", 1],
+      ] as const) {
+        const told = once(own, "change");
+        await writeFile(join(dir, name), "{}");
+        await told;
+        await nextTurn();
+        mock.timers.tick(1000);
+        await nextTurn();
+        expect(seen, name).to.equal(times);
+      }
+    } finally {
+      watched.close();
+      own.close();
+      mock.timers.reset();
+    }
   });
 });

@@ -22,6 +22,7 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let working = Promise.resolve();
+  let known = stateOf(dir);
 
   look();
   return {
@@ -54,10 +55,26 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   function notice(): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      working = working.then(onChange).finally(look);
+      working = working.then(work).finally(look);
     }, CALM_MS);
   }
+
+  /** Other files change in these folders, too, such as a log that `onChange` itself writes. */
+  async function work(): Promise<void> {
+    const state = stateOf(dir);
+    if (state === known) return;
+    known = state;
+    await onChange();
+  }
 }
+
+/** A text that differs when files or folders of the set differ, or when packages were installed. */
+const stateOf = (dir: string): string =>
+  JSON.stringify([
+    tried(() => [readFolder(dir).digest]),
+    [...foldersOf(dir)],
+    tried(() => [statSync(join(dir, "node_modules")).mtimeMs]),
+  ]);
 
 /**
  * The folders to watch, with their inodes, since a folder may be replaced by another one. Each is watched by itself:
