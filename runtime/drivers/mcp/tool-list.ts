@@ -57,5 +57,5 @@ async function explain(tool: unknown): Promise<string> {
   const { issues = [] } = await specTypeSchemas.Tool["~standard"].validate(tool);
   const [issue] = issues;
   const place = (issue?.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
-  return `its ${place || "description"} breaks MCP: ${issue?.message}`;
+  return `its ${place || "entry"} breaks MCP: ${issue?.message}`;
 }
