@@ -127,6 +127,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     trust,
     onChange: offers.update,
     onError: report("rails.update-failed"),
+    clock,
   });
   let preparing: Promise<void> | undefined;
   const prepare = (): Promise<void> => {

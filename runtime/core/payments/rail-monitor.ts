@@ -1,3 +1,4 @@
+import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
 import type { SupportedKind } from "../x402/x402.ts";
@@ -21,6 +22,7 @@ export interface RailMonitorDeps {
   /** Called before a change is visible. When it rejects, the rails stay as they were and the change is tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
   readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
 }
 
 /** How long a facilitator may take to answer `supported`. */
@@ -34,11 +36,12 @@ const REFRESH_MS = 300_000;
 /** The interval for reading the trust records of other processes. */
 const TRUST_MS = 10_000;
 
-const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
+const UNASKED = "The facilitator has not answered yet";
 
-export function createRailMonitor({ rails, known, trust, onChange, onError }: RailMonitorDeps): RailMonitor {
+export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
+  const { rails, known, trust, onChange, onError, clock } = deps;
   const ids = rails.map(({ manifest }) => manifest.id);
-  let statuses: ReadonlyMap<string, RailStatus> = new Map(ids.map((id) => [id, known?.get(id) ?? UNASKED]));
+  let statuses: ReadonlyMap<string, RailStatus> = new Map(ids.map((id) => [id, known?.get(id) ?? toDown(UNASKED)]));
   let announced = "";
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -104,6 +107,11 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     statuses = next;
   }
 
+  /** A rail that was down before has been so since then, also under an earlier set. */
+  function toDown(reason: string, before?: RailStatus): RailStatus {
+    return { state: "down", reason, since: before?.state === "down" ? before.since : clock.now() };
+  }
+
   /**
    * A rail that was up stays up while its facilitator does not answer: the outage shows when a payment is verified. A
    * facilitator that says `unavailable` knows that no payment is possible there.
@@ -111,18 +119,18 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);
     const reason = trust.reasonAgainstAll(manifest);
-    if (reason) return { state: "down", reason };
+    if (reason) return toDown(reason, known);
     try {
       const kinds = await facilitator.supported(AbortSignal.timeout(ASK_MS));
       const kind = kinds.find(
         ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === manifest.network,
       );
       if (kind) return { state: "up", extra: toExtra(kind) };
-      return { state: "down", reason: `The facilitator does not support "exact" on ${manifest.network}` };
+      return toDown(`The facilitator does not support "exact" on ${manifest.network}`, known);
     } catch (error) {
       const isCertain = error instanceof Problem && error.code === "unavailable";
       if (known?.state === "up" && !isCertain) return known;
-      return { state: "down", reason: error instanceof Error ? error.message : String(error) };
+      return toDown(error instanceof Error ? error.message : String(error), known);
     }
   }
 }

@@ -40,8 +40,6 @@ const TOLD_MS = 90 * 24 * HOUR_MS;
 
 export function createTroubles(deps: TroublesDeps): Troubles {
   const { endpoints, outbox, railStatuses, distrusted, refunds, store, clock, log } = deps;
-  /** When each rail went down: Unix milliseconds. */
-  const downSince = new Map<string, number>();
   /** When the refunds may be listed again. */
   let restsUntil = 0;
   const rounds = createRounds(async () => {
@@ -61,14 +59,8 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   async function lookAtRails(): Promise<void> {
     const now = clock.now();
     for (const [rail, status] of railStatuses()) {
-      if (status.state === "up") {
-        downSince.delete(rail);
-        continue;
-      }
-      const since = downSince.get(rail) ?? now;
-      downSince.set(rail, since);
-      if (now - since < DOWN_MS) continue;
-      const data = { rail, reason: status.reason, since: new Date(since).toISOString() };
+      if (status.state === "up" || now - status.since < DOWN_MS) continue;
+      const data = { rail, reason: status.reason, since: new Date(status.since).toISOString() };
       const id = `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`;
       await tellOnce({ id, type: "rail.down", at: now, data }, { mark: `rail.down_${rail}`, forMs: HOUR_MS });
     }

@@ -47,7 +47,12 @@ export type RailStatus =
       readonly state: "up" /** What the facilitator adds to `extra`: `feePayer` on Solana. */;
       readonly extra: Readonly<Record<string, unknown>>;
     }
-  | { readonly state: "down"; readonly reason: string };
+  | {
+      readonly state: "down";
+      readonly reason: string;
+      /** When it went down: Unix milliseconds. */
+      readonly since: number;
+    };
 
 /** A facilitator that is distrusted. */
 export interface Distrust {

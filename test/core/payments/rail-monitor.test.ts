@@ -10,6 +10,8 @@ import type { SupportedKind } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 
+const NOW = 1_767_225_600_000;
+
 describe("a rail", () => {
   const rail = createScriptedRail();
   let monitor: RailMonitor;
@@ -30,6 +32,7 @@ describe("a rail", () => {
       trust: { reasonAgainstAll: () => undefined, watch, refresh: async () => {} },
       onChange: async () => {},
       onError: () => {},
+      clock: { now: () => NOW },
       ...parts,
     });
   beforeEach(() => {
@@ -49,10 +52,19 @@ describe("a rail", () => {
     await monitor.start();
     fail("unavailable");
     await monitor.start();
-    expect(monitor.statuses().get("base")).to.deep.equal({ state: "down", reason: "no" });
+    expect(monitor.statuses().get("base")).to.deep.equal({ state: "down", reason: "no", since: NOW });
     delete rail.script.supported;
     await monitor.start();
     expect(state()).to.equal("up");
+  });
+
+  it("that was down under the set before has been down since then, whatever the reason is now", async () => {
+    fail("unavailable");
+    const known = new Map([["base", { state: "down" as const, reason: "earlier", since: NOW - 50_000 }]]);
+    const next = create({ known });
+    await next.start();
+    expect(next.statuses().get("base")).to.deep.equal({ state: "down", reason: "no", since: NOW - 50_000 });
+    next.close();
   });
 
   it("that supports another version, scheme or network alone is down, and says so", async () => {
@@ -63,7 +75,11 @@ describe("a rail", () => {
       const strange = create({ rails: [stranger] });
       await strange.start();
       const reason = 'The facilitator does not support "exact" on eip155:8453';
-      expect(strange.statuses().get("base"), JSON.stringify(other)).to.deep.equal({ state: "down", reason });
+      expect(strange.statuses().get("base"), JSON.stringify(other)).to.deep.equal({
+        state: "down",
+        reason,
+        since: NOW,
+      });
       strange.close();
     }
   });
@@ -84,7 +100,7 @@ describe("a rail", () => {
     const doubted = create({ trust: { reasonAgainstAll: () => "It lied", watch: () => {}, refresh: async () => {} } });
     const before = rail.asked.supported;
     await doubted.start();
-    expect(doubted.statuses().get("base")).to.deep.equal({ state: "down", reason: "It lied" });
+    expect(doubted.statuses().get("base")).to.deep.equal({ state: "down", reason: "It lied", since: NOW });
     expect(rail.asked.supported).to.equal(before);
     doubted.close();
   });
@@ -104,6 +120,7 @@ describe("a rail", () => {
     expect(strict.statuses().get("base")).to.deep.equal({
       state: "down",
       reason: "The facilitator has not answered yet",
+      since: NOW,
     });
     expect(errors).to.have.length(1);
     gone = false;

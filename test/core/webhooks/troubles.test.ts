@@ -50,7 +50,7 @@ describe("troubles that receivers are told of", () => {
 
   it("are a rail that stays down for a minute, once an hour", async () => {
     troubles.start();
-    statuses.set("base", { state: "down", reason: "nobody is there" });
+    statuses.set("base", { state: "down", reason: "nobody is there", since: Date.now() });
     await time.pass(50_000);
     expect(types()).to.deep.equal([]);
     await time.pass(30_000);
@@ -61,6 +61,17 @@ describe("troubles that receivers are told of", () => {
     const gaps = told.slice(1).map(({ at }, before) => at - (told[before]?.at ?? 0));
     expect(Math.min(...gaps), "also over the border of an hour").to.be.at.least(3_600_000);
     expect(new Set(told.map(({ id }) => id)).size).to.equal(told.length);
+  });
+
+  it("are a rail that stays down for a minute while the set is changed again and again", async () => {
+    statuses.set("base", { state: "down", reason: "nobody is there", since: Date.now() });
+    for (let set = 0; set < 4; set += 1) {
+      await troubles.close();
+      troubles = open();
+      troubles.start();
+      await time.pass(30_000);
+    }
+    expect(types()).to.deep.equal(["rail.down"]);
   });
 
   it("are a facilitator that is distrusted, at once, and again after it was trusted and has lied again", async () => {
@@ -79,7 +90,7 @@ describe("troubles that receivers are told of", () => {
   it("are no rail that comes back at once", async () => {
     troubles.start();
     for (let turn = 0; turn < 5; turn += 1) {
-      statuses.set("base", { state: "down", reason: "nobody is there" });
+      statuses.set("base", { state: "down", reason: "nobody is there", since: Date.now() });
       await time.pass(30_000);
       statuses.set("base", { state: "up", extra: {} });
       await time.pass(30_000);
