@@ -36,7 +36,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 90;
 /** The most payers per day and process: anybody can create wallets, so only the most frequent payers are kept. */
 const MOST_PAYERS = 500;
-const MOST_SHEETS = 64;
+/** Each start of each worker takes a sheet. */
+const MOST_SHEETS = 1000;
 
 const keyOf = (day: number, sheet: number): string => `refusals:${day}:${sheet}`;
 

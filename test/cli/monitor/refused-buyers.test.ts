@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60_000;
 describe("the refused buyers of a shop whose set is changed", () => {
   after(removeDirectories);
 
-  it("are on one sheet of the process, since a day has 64 of them for all processes", async () => {
+  it("are on one sheet of the process, since a day has a limited number of them for all processes", async () => {
     const shop = await openOperatedShop();
     const { swap, url } = shop.running;
     const pay = await stockFetch(shop.sandbox, "base");

@@ -47,6 +47,16 @@ describe("what is kept beside the book", () => {
     expect(counts).to.deep.equal({ "refused:insufficient_funds": 3 });
   });
 
+  it("counts the refusals of a day in which four workers are started again and again", async () => {
+    for (let start = 0; start < 4 * 50; start += 1) {
+      const refusals = createRefusals(deps());
+      refusals.note("0xa", "refused:insufficient_funds");
+      await refusals.flush();
+    }
+    const [{ counts } = { counts: {} }] = await readRefusals(store, now);
+    expect(counts).to.deep.equal({ "refused:insufficient_funds": 200 });
+  });
+
   it("keeps the payers who came often when somebody makes wallet after wallet", async () => {
     const refusals = createRefusals(deps());
     for (const _ of [1, 2]) refusals.note("0xoften", "refused:insufficient_funds");
