@@ -10,7 +10,7 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import { structureChecks } from "../../core/set/structure.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
-import { hasSandboxOnly, requireStore } from "../config/server-store.ts";
+import { hasSandboxOnly, requireStore, type StorePlace } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 
 /** Where to find a book. */
@@ -27,6 +27,8 @@ export interface LentBook {
   readonly site: Pick<SiteManifest, "rails" | "books">;
   /** The seller's own wallets, EVM addresses in lower case. */
   readonly own: readonly string[];
+  /** Where the server keeps what is not in the book. */
+  readonly store: StorePlace;
   /** The sandbox's data directory, when the book is a sandbox's. */
   readonly sandboxDir: string | undefined;
 }
@@ -52,7 +54,8 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
     await books.refresh();
     const own = [...(site.books?.own ?? []), ...(await ownAddresses(config, isSandbox ? sandboxDir : undefined))];
     const named = own.map(toAccount);
-    return await work({ books, site, own: [...new Set(named)], sandboxDir: isSandbox ? sandboxDir : undefined });
+    const shop = { books, site, own: [...new Set(named)], store: from };
+    return await work({ ...shop, sandboxDir: isSandbox ? sandboxDir : undefined });
   } finally {
     await access.close();
   }

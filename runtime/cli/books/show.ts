@@ -1,8 +1,13 @@
 import { Problem } from "../../api/problem.ts";
 import type { BookLine } from "../../core/books/books.ts";
+import { readSaleAnswer } from "../../core/notes/answers.ts";
 import { explorerOf } from "../../core/rails/tokens.ts";
+import { createRefundRecords } from "../../core/refunds/records.ts";
+import type { Store } from "../../core/store.ts";
+import { openStore } from "../../drivers/store/open-store.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
+import { isWorkId } from "../monitor/jobs.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toFeeText } from "./fees.ts";
@@ -28,13 +33,17 @@ const STEPS = ["begun", "reserved", "verified", "worked", "recorded"] as const;
 
 /** Prints the history of a sale. @throws Problem `not-found`, `bad-request`, `unavailable`. */
 export function showSale(config: Config, command: ShowCommand, { out, err }: Terminal): Promise<void> {
-  return withBooks(config, command, async ({ books, site, own, sandboxDir }) => {
+  return withBooks(config, command, async ({ books, site, own, store: place, sandboxDir }) => {
     if (sandboxDir !== undefined) err("The sandbox's book: play money.");
     const found = books.find(command.text);
     if (found.length === 0) throw new Problem("not-found", `The book has nothing with ${printable(command.text)}`);
-    const lives = Map.groupBy(found, ({ id, of }) => of ?? id);
-    for (const lines of lives.values()) {
-      const steps = toSteps(lines);
+    const lives = [...Map.groupBy(found, ({ id, of }) => of ?? id).values()];
+    const store = await openStore(place).catch((error: Error) => {
+      err(`How it was answered cannot be read: ${printable(error.message)}`); // A book that cannot be written is read.
+    });
+    const ends = await Promise.all(lives.map((lines) => (store ? readEnds(store, lines) : []))).finally(store?.close);
+    for (const [number, lines] of lives.entries()) {
+      const steps = [...toSteps(lines), ...(ends[number] ?? [])].sort((one, other) => one.at - other.at);
       const [line] = lines as [BookLine];
       const paid = [...books.fees(lines).values()];
       if (command.json) {
@@ -72,6 +81,22 @@ function toSteps(lines: readonly BookLine[]): Step[] {
     return [...before, { at, step }];
   });
 }
+
+/** What the store has about the end of a sale, as on the seller's page. @throws Problem `unavailable`. */
+async function readEnds(store: Store, lines: readonly BookLine[]): Promise<Step[]> {
+  const sale = lines.find(({ kind }) => kind === "sale");
+  if (!sale) return [];
+  const { sentAt, goneAt, later } = await readSaleAnswer(store, sale);
+  const owed = sale.job !== null && isWorkId(sale.job) ? await createRefundRecords(store).read(sale.job) : undefined;
+  return [
+    ...(sentAt === undefined ? [] : [{ at: sentAt, step: "answered" }]),
+    ...(goneAt === undefined ? [] : [{ at: goneAt, step: "ready, but the buyer had gone" }]),
+    ...(later ? [{ at: later.lastAt, step: `fetched again (the last of ${later.count})` }] : []),
+    ...(owed ? [{ at: owed.openedAt, step: OWED[owed.state] }] : []),
+  ];
+}
+
+const OWED = { manual: "failed: it waits to be paid back by hand", pending: "failed: it is being paid back" };
 
 const DOUBTS = {
   reversal: "taken back: the chain does not show the settlement",
