@@ -140,7 +140,9 @@ describe("an address that a caller names", () => {
     it(`is refused unpaid by whichever keyword the schema declares it: ${JSON.stringify(input)}`, async () => {
       const [asked, paid] = [shop.source.asked.length, shop.rail.moved.size];
       const response = await shop.buy("/v1/words", input);
-      expect([response.status, await response.text()].join()).to.match(/^422,.*this must be a (?:public address|whole http or https URL)/);
+      expect([response.status, await response.text()].join()).to.match(
+        /^422,.*this must be a (?:public address|whole http or https URL)/,
+      );
       expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([asked, paid]);
     });
 
