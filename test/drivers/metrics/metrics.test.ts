@@ -71,6 +71,12 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
     expect(await stage.metrics.scrape()).not.to.include('payphone_rail_up{rail="solana"}');
   });
 
+  it("counts challenges from 0 on at each door, so that the first one is an increase", async () => {
+    const text = await stage.metrics.scrape();
+    for (const door of ["rest", "mcp", "a2a"])
+      expect(text).to.match(new RegExp(`^payphone_challenges_total\\{service="roll",door="${door}"\\} \\d`, "m"));
+  });
+
   it("raises no alarm for what is wrong with requests, and one for every problem on the shop's side", () => {
     const rules = readFileSync(join(ROOT, "runtime/deploy/prometheus-rules.yaml"), "utf8");
     const ours = Object.entries(PROBLEMS).flatMap(([code, { status }]) => (status >= 500 ? [code] : []));
