@@ -6,6 +6,7 @@ import { toIssueText } from "../schema/issues.ts";
 import type { ScreenManifest } from "../seller-terms.ts";
 import type { Service } from "../service.ts";
 import type { Store } from "../store.ts";
+import { createSingleFlight } from "../time/single-flight.ts";
 import { refused } from "./guests.ts";
 
 /** Screens wallets with a service of the set before they may buy. */
@@ -28,11 +29,13 @@ const DEFAULT_HOURS = 24;
 export function createScreening({ terms, service, store }: ScreeningDeps): Screening {
   const { service: id, refuse, cache_hours: hours = DEFAULT_HOURS } = terms;
   const rule = digestOf([id, refuse]).slice(0, 16);
+  const share = createSingleFlight<boolean>();
 
   return {
     async check(wallets, signal) {
       if (wallets.length === 0) throw refused();
-      for (const wallet of wallets) if (!(await isClear(toAccount(wallet), signal))) throw refused();
+      for (const wallet of wallets.map(toAccount))
+        if (!(await share(wallet, signal, (shared) => isClear(wallet, shared)))) throw refused();
     },
   };
 

@@ -1,7 +1,7 @@
 import type { Cache, Cached, Clock, Log } from "../../api/capabilities.ts";
 import { sha256 } from "../../core/digest.ts";
 import type { Store } from "../../core/store.ts";
-import { createSingleFlight } from "../upstream/single-flight.ts";
+import { createSingleFlight } from "../../core/time/single-flight.ts";
 import { noteCacheRead } from "./cache-reads.ts";
 
 export interface CacheOptions {

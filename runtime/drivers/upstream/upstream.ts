@@ -1,6 +1,7 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isKeyRefusal } from "../../core/proxy/verdict.ts";
+import { createSingleFlight } from "../../core/time/single-flight.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { delay } from "../http/retry.ts";
 import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
@@ -10,7 +11,6 @@ import type { BreakerTerms } from "./gate.ts";
 import { createLeakCheck } from "./leaks.ts";
 import { createPace, type Pause, type Rate } from "./pace.ts";
 import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
-import { createSingleFlight } from "./single-flight.ts";
 import type { Transport } from "./transport.ts";
 
 /** An upstream with its state. */

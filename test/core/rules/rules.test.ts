@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
 const MALLORY = "0xAbCdEf0000000000000000000000000000000001";
@@ -87,14 +88,18 @@ describe("a shop's house rules", () => {
   describe("with `screen`", () => {
     const asked: string[] = [];
     let isDown = false;
+    /** How many payments are verified before the service answers. */
+    let after = 0;
     beforeEach(async () => {
       asked.length = 0;
       isDown = false;
+      after = 0;
       await open({
         rules: { screen: { service: "screen", refuse: ["sanctions_match"], cache_hours: 24 } },
-        screen(wallet) {
+        async screen(wallet) {
           if (isDown) throw new Error("the list cannot be read");
           asked.push(wallet);
+          await eventually(() => shop.rail.asked.verify >= after);
           return wallet === MALLORY.toLowerCase();
         },
       });
@@ -110,6 +115,14 @@ describe("a shop's house rules", () => {
       shop.clock.advance(24 * 3_600_000 + 1);
       expect((await buy(ALICE)).status).to.equal(200);
       expect(asked).to.have.length(3);
+    });
+
+    it("ask about a wallet once, although its calls arrive at once", async () => {
+      after = 5;
+      expect(
+        (await Promise.all(Array.from({ length: 5 }, () => buy(ALICE)))).map(({ status }) => status),
+      ).to.deep.equal(Array(5).fill(200));
+      expect(asked).to.deep.equal([ALICE.toLowerCase()]);
     });
 
     it("sell nothing while the service cannot tell, and do not remember that", async () => {

@@ -49,7 +49,7 @@ export interface ShopOptions {
   /** House rules of `_site.yaml`. */
   readonly rules?: Pick<SiteManifest, "deny" | "allow" | "screen">;
   /** Sold as the service `screen`: whether a wallet is sanctioned. */
-  readonly screen?: (wallet: string) => boolean;
+  readonly screen?: (wallet: string) => boolean | Promise<boolean>;
   readonly log?: Log;
   readonly trust?: PaymentsDeps["trust"];
   readonly patience?: PaymentsDeps["patience"];
@@ -198,7 +198,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     }));
     const roll = { ...manifest("roll", price), ...(options.free && { free: options.free }) };
     const echo = { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const };
-    handlers.set("dice.screen", ({ wallet }: { wallet: string }) => ({ sanctions_match: options.screen?.(wallet) }));
+    handlers.set("dice.screen", async ({ wallet }: { wallet: string }) => ({
+      sanctions_match: await options.screen?.(wallet),
+    }));
     const services = bindServices([roll, echo, PURCHASES, ...(options.screen ? [SCREEN] : [])], {
       compile: createCompiler(new Map()),
       handlers,

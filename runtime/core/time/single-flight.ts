@@ -1,4 +1,4 @@
-import { untilAborted } from "../../core/time/deadline.ts";
+import { untilAborted } from "./deadline.ts";
 
 /**
  * Work under one key that concurrent callers share. A caller's signal ends only that caller's wait. The work's own
