@@ -73,7 +73,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
         feePayers.delete(network);
         for (const listener of listeners) listener();
       }
-      return body;
+      const { payer, ...verdict } = body;
+      return payer ? body : verdict; // Some write null, or an empty text, for a payer whom they do not know.
     },
     async settle(payment, offer, signal) {
       const { status, body } = await send("settle", toText(payment, offer), signal);

@@ -187,7 +187,9 @@ describe("a facilitator over HTTP", () => {
       const settled = { success: true, transaction: "0x1", network: "eip155:8453" };
       for (const none of [null, undefined]) {
         answer(200, JSON.stringify({ ...settled, errorReason: none, isValid: true, invalidReason: none, payer: none }));
-        expect(await verify()).to.have.property("isValid", true);
+        const verdict = await verify();
+        expect(verdict).to.have.property("isValid", true);
+        expect(verdict).not.to.have.property("payer");
         expect(await settle()).to.have.property("success", true);
       }
       for (const wrong of [{ success: 1 }, { transaction: 1 }, { network: null }, { errorReason: 1 }]) {
