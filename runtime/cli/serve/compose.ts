@@ -170,11 +170,14 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   return { services, all, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, webhooks, close };
 }
 
-function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
+function openSurfaces(
+  { set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions,
+  till: Till,
+): Promise<Doors> {
   const { services, all: routed, payments, exchanges, identity, signIns } = till;
   const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
   const own = { routed, invoke: payments.invoke, exchanges, identity, signIns };
-  return openDoors({ shown, ...own, config, store, clock, sandbox });
+  return openDoors({ shown, ...own, config, store, clock, log, sandbox });
 }
 
 interface Parts {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/capabilities.ts";
+import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
@@ -34,6 +34,7 @@ export interface DoorsOptions {
   readonly signIns: SignIns;
   readonly store: OpenStore;
   readonly clock: Clock;
+  readonly log: Log;
   /** The additional doors of a sandbox, by path; undefined outside a sandbox. */
   readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
 }

@@ -19,7 +19,7 @@ import { facilitatorVariables } from "../config/serve.ts";
 export interface PeerDoorDeps
   extends Pick<
     A2aOptions,
-    "services" | "routed" | "invoke" | "baseUrl" | "identity" | "exchanges" | "signIns" | "store" | "clock"
+    "services" | "routed" | "invoke" | "baseUrl" | "identity" | "exchanges" | "signIns" | "store" | "clock" | "log"
   > {
   readonly config: PeerConfig & Pick<Config, "facilitator" | "env">;
   readonly site: AgentCardOptions["site"] & Pick<SiteManifest, "facilitators">;

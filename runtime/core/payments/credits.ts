@@ -91,8 +91,7 @@ export function createCredits(deps: CreditsDeps): Credits {
 
     async explain({ owed, receipt }) {
       const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : "its work is not done yet";
-      // Without the store, whoever has paid is told so all the same; the next request tells of the refund.
-      const members = owed?.isPaidBack ? await refunds.status(owed.id).catch(() => undefined) : undefined;
+      const members = owed?.isPaidBack ? await readRefund(owed.id) : undefined;
       const detail = members
         ? `The payment was settled, and ${why}. ${toRefundText(members)}`
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${CREDIT_MS / 60_000} minutes is paid back.`;
@@ -103,6 +102,14 @@ export function createCredits(deps: CreditsDeps): Credits {
       });
     },
   };
+
+  /** Without the store, whoever has paid is told so all the same; the next request tells of the refund. */
+  function readRefund(id: string): Promise<RefundStatus | undefined> {
+    return refunds.status(id).catch((error: unknown) => {
+      log.error("credit.refund-not-read", { refund: id, error });
+      return undefined;
+    });
+  }
 
   async function run(
     service: Service,

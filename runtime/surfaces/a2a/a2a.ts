@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/capabilities.ts";
+import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Budget } from "../../core/peers/budget.ts";
@@ -35,6 +35,7 @@ export interface A2aOptions {
   readonly budgets: { readonly clients: Budget; readonly peers: Budget };
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Log;
   /** When omitted, wallets cannot sign in. */
   readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;
   /** How many bytes unpaid tasks may take in the store; default: 64 MB. */
@@ -44,7 +45,7 @@ export interface A2aOptions {
 /** The A2A endpoint, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
 export function createA2a(options: A2aOptions): RpcDoor {
   const { services: list, routed = list, invoke, site, baseUrl, facilitator, identity } = options;
-  const { peerKeys: keys, exchanges, budgets, store, clock } = options;
+  const { peerKeys: keys, exchanges, budgets, store, clock, log } = options;
   const services = toMap(list);
   const known = toMap(routed);
   const endpoint = baseUrl + PATHS.a2a;
@@ -57,7 +58,7 @@ export function createA2a(options: A2aOptions): RpcDoor {
       services,
       routed: known,
       book,
-      calls: createTaskCalls({ services: known, invoke, book, index, endpoint, clock }),
+      calls: createTaskCalls({ services: known, invoke, book, index, endpoint, clock, log }),
       follow: createFollowJob({ services: known, invoke, book, endpoint }),
       index,
       listing: { signIns: options.signIns, store },

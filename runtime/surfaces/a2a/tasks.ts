@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/capabilities.ts";
+import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { CallCourse, Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
@@ -65,6 +65,7 @@ export interface TaskCallsOptions {
   /** The URL of the A2A endpoint: the resource that is paid for. */
   readonly endpoint: string;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** The payment is in progress, or was sent and its outcome is unknown. */
@@ -73,7 +74,7 @@ const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unkn
 const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable", "rate-limited"];
 
 export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
-  const { services, invoke, book, index, endpoint: resource, clock } = options;
+  const { services, invoke, book, index, endpoint: resource, clock, log } = options;
   const call = (
     service: Service,
     input: unknown,
@@ -142,7 +143,10 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
    * purchase is on record, and is found by the task's claim or by the same payment.
    */
   function keep(head: TaskHead, change: TaskChange): Promise<Task> {
-    return book.write(head, change).catch(() => toTask(head, change, clock.now()));
+    return book.write(head, change).catch((error: unknown) => {
+      log.error("a2a.task-not-stored", { task: head.id, error });
+      return toTask(head, change, clock.now());
+    });
   }
 
   /** Catches problems of the call only: a later failure must not look like a failed purchase. */

@@ -88,37 +88,34 @@ describe("a paid request", () => {
       expect(shop.rail.asked.settle).to.equal(0);
     });
 
-    it("tells whoever has paid first so, with the receipt, when it fails after the settlement", async () => {
+    /** Buys what is paid first, while the store cannot read some keys. @returns the payment, which is known to be settled */
+    async function buyWithout(prefix: string, handler?: Shop["handler"]): Promise<string> {
       const store = createMemoryStore();
       shop = await openShop({ store });
+      shop.handler = handler;
       const payment = await shop.pay("/v1/echo");
       const { get } = store;
       store.get = (key) =>
-        key.startsWith("owed-end:") ? Promise.reject(new Problem("unavailable", "The store is gone")) : get(key);
+        key.startsWith(prefix) ? Promise.reject(new Problem("unavailable", "The store is gone")) : get(key);
       const response = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
       expect(response.status).to.equal(502);
       expect(await response.json()).to.have.property("code", "paid-not-delivered");
       expect(response.headers.get("retry-after")).to.match(/^\d+$/);
       expect(shop.receipt(response)).to.have.property("success", true);
       store.get = get;
+      return payment;
+    }
+
+    it("tells whoever has paid first so, with the receipt, when it fails after the settlement", async () => {
+      const payment = await buyWithout("owed-end:");
       expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(200);
       expect(shop.rail.asked.settle).to.equal(1);
     });
 
     it("tells whoever is paid back so, with the receipt, when the refund cannot be read", async () => {
-      const store = createMemoryStore();
-      shop = await openShop({ store });
-      shop.handler = () => Promise.reject(new Problem("not-found", "It fell off the table"));
-      const payment = await shop.pay("/v1/echo");
-      const { get } = store;
-      store.get = (key) =>
-        key.startsWith("refund") ? Promise.reject(new Problem("unavailable", "The store is gone")) : get(key);
-      const response = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
-      expect(response.status).to.equal(502);
-      expect(await response.json()).to.have.property("code", "paid-not-delivered");
-      expect(response.headers.get("retry-after")).to.match(/^\d+$/);
-      expect(shop.receipt(response)).to.have.property("success", true);
-      store.get = get;
+      const payment = await buyWithout("refund", () =>
+        Promise.reject(new Problem("not-found", "It fell off the table")),
+      );
       const again = await shop.retry("/v1/echo", ROLL, payment);
       expect(await again.json()).to.include({ code: "paid-not-delivered", refund_pending: "manual" });
       expect(shop.rail.asked.settle).to.equal(1);

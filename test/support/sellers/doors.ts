@@ -64,6 +64,7 @@ export async function openDoors(): Promise<Doors> {
         exchanges,
         store,
         clock,
+        log,
       };
       const card = Buffer.from(JSON.stringify(toAgentCard(shown)));
       server.on(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type OpenPeerDoor, openOwnIdentity, openPeerDoor } from "../../../../runtime/cli/serve/peer-door.ts";
+import { silentLog } from "../../../../runtime/core/silent-log.ts";
 import { createMemoryLimiter } from "../../../../runtime/drivers/memory-limiter.ts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
 import { BASE_URL, type Door, openDoor } from "./support/door.ts";
@@ -22,7 +23,7 @@ describe("the door between agents, as the server opens it", () => {
       facilitator: { url, headers: {}, cdp: undefined },
     };
     const identity = await openOwnIdentity({ config, store, clock });
-    const sold = { site, services, invoke, baseUrl: BASE_URL, exchanges, identity, store, clock };
+    const sold = { site, services, invoke, baseUrl: BASE_URL, exchanges, identity, store, clock, log: silentLog };
     const links = { documentation: `${BASE_URL}/docs` };
     return openPeerDoor({ ...sold, config, createLimiter: createMemoryLimiter, links });
   };

@@ -159,6 +159,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     signIns,
     store,
     clock,
+    log: silentLog,
   });
 
   const door: Door = {
