@@ -1,13 +1,11 @@
 import { Problem } from "../../api/problem.ts";
 import type { BookLine } from "../../core/books/books.ts";
-import { readSaleAnswer } from "../../core/notes/answers.ts";
 import { explorerOf } from "../../core/rails/tokens.ts";
-import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
-import { isWorkId } from "../monitor/jobs.ts";
+import { readSaleFate } from "../monitor/sale-fate.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { toFeeText } from "./fees.ts";
@@ -86,8 +84,8 @@ function toSteps(lines: readonly BookLine[]): Step[] {
 async function readEnds(store: Store, lines: readonly BookLine[]): Promise<Step[]> {
   const sale = lines.find(({ kind }) => kind === "sale");
   if (!sale) return [];
-  const { sentAt, goneAt, later } = await readSaleAnswer(store, sale);
-  const owed = sale.job !== null && isWorkId(sale.job) ? await createRefundRecords(store).read(sale.job) : undefined;
+  const { answer, owed } = await readSaleFate(store, sale);
+  const { sentAt, goneAt, later } = answer;
   return [
     ...(sentAt === undefined ? [] : [{ at: sentAt, step: "answered" }]),
     ...(goneAt === undefined ? [] : [{ at: goneAt, step: "ready, but the buyer had gone" }]),

@@ -1,11 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
-import { readSaleAnswer } from "../../core/notes/answers.ts";
 import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
-import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
@@ -26,8 +24,9 @@ import { toToday } from "../../surfaces/pages/seller/today.ts";
 import type { ShopView, Trouble } from "../../surfaces/pages/seller/view.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
-import { createJobDesk, isWorkId } from "./jobs.ts";
+import { createJobDesk } from "./jobs.ts";
 import { pageFiles } from "./page-files.ts";
+import { readSaleFate } from "./sale-fate.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
 import { createTallyHistory } from "./tally-history.ts";
 import { findStuck, findTroubles } from "./troubles.ts";
@@ -56,11 +55,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   if (isShown && config.redisUrl === undefined) void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
-  const refunds = createRefundRecords(store);
-  const fateOf = async (sale: BookLine): Promise<SaleFate> => ({
-    answer: await readSaleAnswer(store, sale),
-    owed: sale.job !== null && isWorkId(sale.job) ? await refunds.read(sale.job) : undefined,
-  });
+  const fateOf = (sale: BookLine): Promise<SaleFate> => readSaleFate(store, sale);
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
     method: "GET",
