@@ -80,7 +80,7 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
-      ...(site?.faults.length === 0 ? checkAddresses(site.draft) : []),
+      ...(!isKnown && site?.faults.length === 0 ? checkAddresses(site.draft) : []),
       ...checkProxies(written, { site: site?.draft, schemas }),
       ...(isKnown ? [] : checkProxyExamples(drafts, compile)),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
