@@ -37,9 +37,9 @@ export function createAdminListener(options: AdminListenerOptions): RequestListe
       const refusal = gate?.(request, url);
       if (refusal) return refusal;
       const found = findRoute(routes, request.method ?? "GET", url.pathname);
-      if (typeof found === "string") {
+      if ("allow" in found) {
         const problem = new Problem("method-not-allowed", `${url.pathname} does not answer ${request.method}`);
-        return toProblemReply(problem, undefined, ["Allow", found]);
+        return toProblemReply(problem, undefined, ["Allow", found.allow]);
       }
       const { route, params } = found;
       const body = (): Promise<string> => readBody(request);

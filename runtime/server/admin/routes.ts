@@ -29,8 +29,14 @@ export interface FoundRoute {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The route of a request, or else the methods that its path has (`Allow`). @throws Problem `not-found`. */
-export function findRoute(routes: readonly AdminRoute[], method: string, path: string): FoundRoute | string {
+/** A path that does not take the method of a request. */
+export interface OtherMethods {
+  /** As in the header `Allow`. */
+  readonly allow: string;
+}
+
+/** The route of a request. @throws Problem `not-found`. */
+export function findRoute(routes: readonly AdminRoute[], method: string, path: string): FoundRoute | OtherMethods {
   const wanted = method === "HEAD" ? "GET" : method;
   const fitting = routes.flatMap((route) => {
     const params = matchPath(route.path, path);
@@ -39,7 +45,7 @@ export function findRoute(routes: readonly AdminRoute[], method: string, path: s
   const found = fitting.find(({ route }) => route.method === wanted);
   if (found) return found;
   if (fitting.length === 0) throw new Problem("not-found", `The admin listener has nothing at ${path}`);
-  return fitting.map(({ route }) => (route.method === "GET" ? "GET, HEAD" : route.method)).join(", ");
+  return { allow: fitting.map(({ route }) => (route.method === "GET" ? "GET, HEAD" : route.method)).join(", ") };
 }
 
 /** The named segments of a path that matches the pattern; undefined for every other path. */
