@@ -65,7 +65,7 @@ export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: Wo
     description: sandbox.description,
     doors: new Map(),
     ...played,
-    sources: { ...played.sources, isPressed: true, ...own },
+    sources: { ...played.sources, neverRests: true, ...own },
   };
   const composed = await compose({ set, config, baseUrl, store, clock, log: silentLog, sandbox: parts });
   if (!("listener" in composed)) throw toFaultProblem(composed);

@@ -26,7 +26,7 @@ export interface NotingServersOptions {
 export function openNotingServers({ set, env, recordings, log }: NotingServersOptions): NotingServers {
   const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === "http").map(({ id }) => id);
   const find = (upstream: Parameters<typeof locate>[0]): ReturnType<typeof locate> => locate(upstream, env);
-  const opened = openMcpServers({ set, env, locate: find, isPressed: true, clock: { now: Date.now }, log });
+  const opened = openMcpServers({ set, env, locate: find, neverRests: true, clock: { now: Date.now }, log });
   let noted: RecordedExchange[] = [];
   const noting = (server: LiveMcpServer): LiveMcpServer => ({
     ...server,

@@ -16,7 +16,7 @@ export interface McpServersDeps {
   /** Returns an open session in place of a connection; used for recordings. */
   readonly session?: ((upstream: UpstreamManifest) => McpConnection | undefined) | undefined;
   /** Whether servers are asked again at once after a failure: each call of a run of examples is asked for. */
-  readonly isPressed?: boolean | undefined;
+  readonly neverRests?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -31,7 +31,7 @@ export function openMcpServers({
   env,
   locate,
   session,
-  isPressed,
+  neverRests,
   clock,
   log,
 }: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
@@ -57,7 +57,7 @@ export function openMcpServers({
         calls,
         memoryBytes: memory_mb * MEGABYTE,
         slots: mcp === "stdio" ? slots : undefined,
-        isPressed,
+        neverRests,
         clock,
         log,
       });

@@ -24,7 +24,7 @@ export interface SourcesOverride {
   /** A session that answers from the recordings of an MCP server. */
   readonly session?: (upstream: UpstreamManifest) => McpConnection | undefined;
   /** Whether MCP servers are asked again at once after a failure. */
-  readonly isPressed?: boolean;
+  readonly neverRests?: boolean;
   readonly llm?: { readonly endpoint: NonNullable<Config["llm"]>; readonly fetch: typeof fetch } | undefined;
 }
 
@@ -79,7 +79,7 @@ export function openSources({
     env: config.env,
     locate: find,
     session: override?.session,
-    isPressed: override?.isPressed,
+    neverRests: override?.neverRests,
     clock,
     log,
   });

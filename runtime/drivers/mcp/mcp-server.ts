@@ -43,7 +43,7 @@ export interface ToolServerOptions {
   /** Limits the number of processes; undefined for a server over HTTP. */
   readonly slots: ProcessSlots | undefined;
   /** Whether it is asked again at once after a failure, without pauses. */
-  readonly isPressed?: boolean | undefined;
+  readonly neverRests?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -186,7 +186,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   function pause(reason: string): void {
     failures += 1;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-    if (!options.isPressed) gate.rest(pauseMs);
+    if (!options.neverRests) gate.rest(pauseMs);
     if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });
   }
 
