@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mock } from "node:test";
 import { setImmediate as breathe } from "node:timers/promises";
 import { expect } from "chai";
@@ -16,12 +17,18 @@ describe("a sweeper", () => {
   const heldByOthers = new Set<string>();
   const leases = new Map<string, AbortController>();
   let attempted: string[];
+  let aborted: unknown[];
   let errors: unknown[];
   let outages: unknown[];
   let listing: Error | undefined;
   let attempt: Attempt;
   let sweeper: Sweeper;
 
+  const untilAborted: Attempt = async (_key, { signal }) => {
+    await once(signal, "abort");
+    aborted.push(signal.reason);
+    return "retry" as const;
+  };
   const claim = async (key: string): Promise<Lease | undefined> => {
     if (heldByOthers.has(key) || leases.has(key)) return undefined;
     const lost = new AbortController();
@@ -60,7 +67,7 @@ describe("a sweeper", () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ["setTimeout"] });
     for (const set of [open, heldByOthers, leases]) set.clear();
-    [attempted, errors, outages] = [[], [], []];
+    [attempted, aborted, errors, outages] = [[], [], [], []];
     listing = undefined;
     attempt = (key) => {
       open.delete(key);
@@ -117,7 +124,7 @@ describe("a sweeper", () => {
     const delays: number[] = [];
     attempt = (_key, { retryMs }) => {
       delays.push(retryMs);
-      return "retry";
+      return "retry" as const;
     };
     open.add("a");
     sweeper.schedule("a", 500);
@@ -200,20 +207,13 @@ describe("a sweeper", () => {
   });
 
   it("aborts an attempt whose lease is lost", async () => {
-    let reason: unknown;
-    attempt = (_key, { signal }) =>
-      new Promise((resolve) =>
-        signal.addEventListener("abort", () => {
-          reason = signal.reason;
-          resolve("retry");
-        }),
-      );
+    attempt = untilAborted;
     open.add("a");
     sweeper.schedule("a");
     await breatheOften();
     leases.get("a")?.abort("lost");
     await breatheOften();
-    expect(reason).to.equal("lost");
+    expect(aborted).to.deep.equal(["lost"]);
   });
 
   it("reports once per outage that the open keys cannot be listed, and goes on afterwards", async () => {
@@ -234,20 +234,13 @@ describe("a sweeper", () => {
   it("aborts and awaits what runs when it is closed, and starts nothing more", async () => {
     await sweeper.close();
     sweeper = create(1);
-    let isOver = false;
-    attempt = (_key, { signal }) =>
-      new Promise((resolve) =>
-        signal.addEventListener("abort", () => {
-          isOver = true;
-          resolve("retry");
-        }),
-      );
+    attempt = untilAborted;
     for (const key of ["a:1", "a:2"]) open.add(key);
     sweeper.start();
     sweeper.schedule("a:3", 500);
     await breatheOften();
     await sweeper.close();
-    expect(isOver).to.equal(true);
+    expect(aborted).to.have.length(1);
     await pass(120_000);
     expect(attempted).to.deep.equal(["a:1"]);
     expect(leases.size).to.equal(0);

@@ -4,17 +4,12 @@ import type { Line } from "../../../support/sources/scripted-source.ts";
 import { TOO_MANY } from "../../../support/world/goplus.ts";
 import { askForPause, type Fault, OVER_RATE_LIMIT } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
-import { toSolanaKey } from "../../../support/world/solana-node.ts";
 import { problemOf } from "../../host.ts";
 import { LAZARUS } from "./stage.ts";
-import { investigateIn, openWorld, type WorldOptions } from "./world.ts";
+import { investigateIn, ON_SOLANA, openWorld, WALLET, type WorldOptions } from "./world.ts";
 
 const toAddress = (name: string): string => `0x${Buffer.from(name.padEnd(20, ".")).toString("hex")}`;
 const [SUBJECT, SHOP, EMPLOYER] = [toAddress("subject"), toAddress("shop"), toAddress("employer")];
-const [WALLET, CUSTOMER, FUNDER] = [toSolanaKey("wallet"), toSolanaKey("customer"), toSolanaKey("funder")];
-
-/** A node's answer for a transaction that it has pruned. */
-const NOT_KEPT = JSON.stringify({ jsonrpc: "2.0", id: 1, result: null });
 
 const everyOther = (line: Line): Fault => {
   let count = 0;
@@ -51,12 +46,6 @@ const BUSY: readonly Payment[] = [
   ...TAINTED,
   ...Array.from({ length: 90 }, (_, at): Payment => {
     return { from: SUBJECT, to: SHOP, asset: "USDC", amount: "1", daysAgo: 1 + at };
-  }),
-];
-const ON_SOLANA: readonly Payment[] = [
-  { from: FUNDER, to: WALLET, asset: "SOL", amount: "20", daysAgo: 400 },
-  ...Array.from({ length: 150 }, (_, at): Payment => {
-    return { from: CUSTOMER, to: WALLET, asset: "USDC", amount: "10", daysAgo: 150 - at };
   }),
 ];
 
@@ -220,39 +209,5 @@ describe("an investigation in a world of public sources", function () {
         expect(minutes, "minutes that it waited").to.be.within(2, 20);
         await world.close();
       });
-  });
-
-  describe("of a Solana wallet", () => {
-    it("reads everything from a node with the limits of a public one", async () => {
-      const rate = { perSecond: 4, burst: 40 };
-      const manners = {
-        solana: { rate: { perSecond: 10, burst: 100 }, rates: { getTransaction: rate, getSignaturesForAddress: rate } },
-      };
-      const { data } = await investigateIn({ payments: ON_SOLANA, manners }, WALLET);
-      expect(data.missing).to.deep.equal([]);
-      expect(data).to.include({ verdict: "low", provisional: false });
-      expect(data.movements.volumes[1]).to.include({ asset: "USDC", received: "1500", receivedCount: 150 });
-      expect(data.activity.firstSeenAt).to.be.closeTo(1_800_000_000 - 400 * 86_400, 2);
-    });
-
-    it("calls no wallet young whose node has pruned its first transactions", async () => {
-      const { data, report } = await investigateIn({ payments: ON_SOLANA, solanaDays: 20 }, WALLET);
-      expect(data.activity.firstSeenAt).to.equal(null);
-      expect(data.reasons.map(({ code }) => code)).not.to.include("young");
-      expect(report).to.include("At least 20 days old");
-    });
-
-    it("names the transactions that the node has listed and not kept", async () => {
-      const forgetful = (asked: number): Fault => {
-        let count = 0;
-        return ({ name }) => (name === "getTransaction" && count++ < asked ? NOT_KEPT : undefined);
-      };
-      const manners = { solana: { fault: forgetful(3) } };
-      const { data } = await investigateIn({ payments: ON_SOLANA, manners }, WALLET);
-      expect(data.missing.map(({ message }) => message)).to.deep.equal([
-        "3 of its transactions could not be read: Solana node has not kept all transactions",
-      ]);
-      expect(data.verdict).to.equal("inconclusive");
-    });
   });
 });

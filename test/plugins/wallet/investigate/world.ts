@@ -6,7 +6,7 @@ import { type ExplorerOptions, openExplorer } from "../../../support/world/explo
 import { openGoPlus } from "../../../support/world/goplus.ts";
 import type { Manners } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
-import { openSolanaNode } from "../../../support/world/solana-node.ts";
+import { openSolanaNode, toSolanaKey } from "../../../support/world/solana-node.ts";
 import type { WorldSource } from "../../../support/world/source.ts";
 import { createHost } from "../../host.ts";
 import { DEAD, type Investigated, OFAC_URL, open } from "./stage.ts";
@@ -80,3 +80,13 @@ export async function investigateIn(options: WorldOptions, address: string): Pro
     await world.close();
   }
 }
+
+/** A wallet of Solana with 400 days and more transactions than one page of a node lists. */
+export const WALLET = toSolanaKey("wallet");
+const [CUSTOMER, FUNDER] = [toSolanaKey("customer"), toSolanaKey("funder")];
+export const ON_SOLANA: readonly Payment[] = [
+  { from: FUNDER, to: WALLET, asset: "SOL", amount: "20", daysAgo: 400 },
+  ...Array.from({ length: 150 }, (_, at): Payment => {
+    return { from: CUSTOMER, to: WALLET, asset: "USDC", amount: "10", daysAgo: 150 - at };
+  }),
+];
