@@ -1,4 +1,10 @@
-import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
+import {
+  type LoadHookSync,
+  type ResolveFnOutput,
+  type ResolveHookContext,
+  type ResolveHookSync,
+  registerHooks,
+} from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
@@ -39,7 +45,7 @@ export function admitImports(dir: string, home: string): void {
 const resolve: ResolveHookSync = (specifier, context, next) => {
   const { parentURL = "" } = context;
   const parent = findServed(parentURL);
-  if (!parent) return next(specifier, context);
+  if (!parent || isOfProgram(parentURL, context)) return next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
   const known = lateImports.get(`${parentURL} ${specifier}`);
   if (known) return known;
@@ -64,6 +70,10 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
   throw importError(complaint, specifier, parentURL);
 };
+
+/** Whether the importer is no plugin's, but of the shop's own program. A CommonJS module has no version in its URL. */
+const isOfProgram = (importer: string, { conditions }: ResolveHookContext): boolean =>
+  !importer.includes("?v=") && !conditions.includes("require");
 
 /** Gives each version of a file in a served directory a URL of its own, and so a module of its own. */
 function toVersioned(specifier: string, resolved: ResolveFnOutput, importer: string): ResolveFnOutput {

@@ -228,4 +228,16 @@ export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose
     const files = { ...TOSS, "plugins/idle.ts": 'throw new Error("imported");' };
     expect(await openServices(await makeDirectory(files))).to.have.length(1);
   });
+
+  it("leaves the modules of the shop's own program as they are", async () => {
+    const dir = await makeDirectory({
+      ...TOSS,
+      "app/state.ts": "export const state = {};",
+      "app/early.ts": 'export { state } from "./state.ts";',
+      "app/late.ts": 'export { state } from "./state.ts";',
+    });
+    const { state } = await import(join(dir, "app/early.ts"));
+    await openServices(dir);
+    expect((await import(join(dir, "app/late.ts"))).state).to.equal(state);
+  });
 });
