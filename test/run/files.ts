@@ -47,71 +47,57 @@ function readNamed(file: string): readonly string[] {
   return imports.map(([, path = ""]) => (path.startsWith(".") ? join(dirname(file), path) : path));
 }
 
-/** Each group has a process of its own. Some of these do little but wait for long. */
-const LONG: readonly (readonly string[])[] = [
-  [
-    "test/drivers/upstream/served/outages.test.ts",
-    "test/drivers/upstream/served/sharing.test.ts",
-    "test/drivers/upstream/served/recovery.test.ts",
-  ],
-  ["test/packages/package.test.ts"],
-  [
-    "test/battery/battery.test.ts",
-    "test/attacks/redis-storm.test.ts",
-    "test/attacks/lost-replies.test.ts",
-    "test/drivers/queue/bullmq.test.ts",
-  ],
-  [
-    "test/core/jobs/crash.test.ts",
-    "test/core/payments/identifiers/crash.test.ts",
-    "test/core/payments/crash.test.ts",
-    "test/core/payments/credit-crash.test.ts",
-  ],
-  ["test/cli/serve/shared-store.test.ts", "test/cli/serve/swap.test.ts", "test/attacks/shutdown.test.ts"],
+/** They take longest, mostly by waiting, and begin first. */
+const LONG: readonly string[] = [
+  "test/packages/package.test.ts",
+  "test/drivers/upstream/served/outages.test.ts",
+  "test/battery/battery.test.ts",
 ];
-/**
- * What the files of one process share, if they import it: servers and a browser, chains, or what takes long to load.
- * The first one counts. Those with servers or chains take longest.
- */
+/** What the files of one process share, if they import it: servers, a browser, chains, or what takes long to load. */
 const SHARED = [
-  ["test/support/sellers/shared-seller.ts", "test/support/sellers/shared-sandbox-server.ts", "playwright-core"],
-  ["test/support/chains/chains.ts"],
-  ["viem"],
+  "test/support/sellers/shared-seller.ts",
+  "test/support/sellers/shared-sandbox-server.ts",
+  "playwright-core",
+  "test/support/chains/chains.ts",
+  "viem",
 ];
-/** The most files of one process, which takes most of a second to start; where there are few files, fewer. */
-const BATCH_SIZE = { quick: 56, busy: 39 };
-const BATCHES = 8;
 
-/** The files in the order and in the groups in which processes run them: what takes longest begins first. */
-export function toBatches(files: readonly string[]): string[][] {
-  const long = LONG.map((group) => group.filter((file) => files.includes(file))).filter(({ length }) => length > 0);
-  const rest = files.filter((file) => !long.flat().includes(file));
-  const {
-    quick = [],
-    busy = [],
-    other = [],
-  } = Object.groupBy(rest, (file) => {
-    if (isUnit(file)) return "quick"; // Last, so that all processes end at about the same time.
-    return kindOf(file) < 2 ? "busy" : "other";
-  });
-  const toGroups = (few: readonly string[], most: number): string[][] => {
-    const size = Math.min(most, Math.ceil(files.length / BATCHES));
-    const groups = [...Map.groupBy(few, kindOf)].sort(([one], [another]) => one - another);
-    return groups.flatMap(([, group]) => toMixed(group, size));
-  };
-  const { busy: most, quick: mostQuick } = BATCH_SIZE;
-  return [...toGroups(busy, most), ...long, ...toGroups(other, most), ...toGroups(quick, mostQuick)];
+/** Files for several processes, each of which takes one after the other. */
+export interface Queue {
+  /**
+   * Takes a file out: one that takes long, while there are any; then one that shares what the process has already; the
+   * quick ones last, so that all processes end at about the same time.
+   * @param before the file that the process has run
+   */
+  take(before?: string): string | undefined;
 }
 
-/** Where what it shares stands in `SHARED`. */
+export function createQueue(files: readonly string[]): Queue {
+  const left = files.toSorted((one, other) => turnOf(one) - turnOf(other) || kindOf(one) - kindOf(other));
+  const begun = new Set<number>();
+  return {
+    take(before) {
+      const turn = left.filter((file) => turnOf(file) === turnOf(left[0]!));
+      const kind = before && kindOf(before);
+      const file =
+        turn.find((file) => kindOf(file) === kind) ?? turn.find((file) => !begun.has(kindOf(file))) ?? turn[0];
+      if (file === undefined) return undefined;
+      left.splice(left.indexOf(file), 1);
+      begun.add(kindOf(file));
+      return file;
+    },
+  };
+}
+
+/** What takes long, the others, what is quick. */
+function turnOf(file: string): number {
+  if (LONG.includes(file)) return 0;
+  return isUnit(file) ? 2 : 1;
+}
+
+/** Where what it shares stands in `SHARED`; the first one counts. */
 function kindOf(file: string): number {
   const imports = importsOf(file);
-  const at = SHARED.findIndex((shared) => shared.some((one) => imports.has(one)));
+  const at = SHARED.findIndex((one) => imports.has(one));
   return at < 0 ? SHARED.length : at;
-}
-
-/** Neighbours, which take about as long, are in different batches. */
-function toMixed(files: readonly string[], size: number): string[][] {
-  const count = Math.ceil(files.length / size);
-  return Array.from({ length: count }, (_, batch) => files.filter((_, index) => index % count === batch));
 }

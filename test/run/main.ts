@@ -5,11 +5,10 @@
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { type Outcome, runBatch } from "./batch.ts";
-import { longestFirst, readDurations, writeDurations } from "./durations.ts";
-import { isUnit, testFiles, toBatches } from "./files.ts";
+import { createQueue, isUnit, testFiles } from "./files.ts";
+import { createLane, type Outcome } from "./lane.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
-import { merge, type Span, toTimes } from "./times.ts";
+import { toTimes } from "./times.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,21 +23,24 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 if (!values.unit) installPrograms(say);
 const files = testFiles(positionals).filter((file) => !values.unit || isUnit(file));
-const batches = longestFirst(toBatches(files), readDurations());
-const outcomes: (Outcome & Span)[] = [];
+const queue = createQueue(files);
+const lanes = Math.min(Number(values.jobs), files.length);
+const outcomes: Outcome[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
-await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-writeDurations(merge(outcomes.flatMap(({ times }) => times)));
-if (values.times) for (const line of toTimes(outcomes, availableParallelism())) say(line);
+const ends = await Promise.all(Array.from({ length: lanes }, work));
+if (values.times) for (const line of toTimes(outcomes, availableParallelism(), ends)) say(line);
 process.exitCode = summarize();
 
-async function work(): Promise<void> {
-  for (let batch = batches.shift(); batch; batch = batches.shift()) {
-    const begun = elapsed();
-    const outcome = await runBatch(batch);
-    outcomes.push({ ...outcome, files: batch, begun, ended: elapsed() });
+/** Runs files in a process of its own until there are no more. @returns the time of its end, in seconds */
+async function work(): Promise<number> {
+  const lane = createLane();
+  for (let file = queue.take(); file; file = queue.take(file)) {
+    const outcome = await lane.run(file);
+    outcomes.push(outcome);
     say(outcome.tree);
   }
+  outcomes.push(await lane.end());
+  return elapsed();
 }
 
 /** Says how it went. @returns the exit code: CI leaves nothing out. */

@@ -1,28 +1,36 @@
-import { relative } from "node:path";
 import Mocha from "mocha";
-import { since, type Time, usage } from "./usage.ts";
+import { since, type Usage, usage } from "./usage.ts";
 
-/** What one process of mocha's counted. */
+/** What came of one file. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
   /** The number of tests that were left out, by suite. */
   readonly pending: Readonly<Record<string, number>>;
-  /** What each file took, loading aside. */
-  readonly times: readonly Time[];
+  readonly taken: Usage;
 }
 
-/** Begins the line, after the tree of tests, that holds the counts as JSON. Failures follow it. */
-export const MARK = "\n@payphone-tests ";
+/** Begins the lines that say, after the tree of tests, what failed, and then the line that holds the counts as JSON. */
+export const FAILURES = "\n@payphone-failures\n";
+export const COUNTS = "\n@payphone-counts ";
+
+/** Sent to a process after its last file. */
+export const END = "closing what files share";
+
+/** Writes what came of a file, or of what comes after the last one. @param list writes the failures */
+export function report(counts: Counts, list: () => unknown = () => {}): void {
+  process.stdout.write(FAILURES);
+  list();
+  process.stdout.write(`${COUNTS}${JSON.stringify(counts)}\n`);
+}
 
 /** Frames of an error. Mocha wants all of them, and where a recursion has ended in many errors, these took seconds. */
 const FRAMES = 50;
 
 /** mocha's `spec`, with the counts in a form that programs can read. mocha wants a class. */
-export default class Reporter extends Mocha.reporters.Spec {
+export class Reporter extends Mocha.reporters.Spec {
   readonly #pending: Record<string, number> = {};
-  readonly #times: Time[] = [{ what: "loading files", ...usage() }];
-  #before = usage();
+  readonly #before: Usage = usage();
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -31,21 +39,11 @@ export default class Reporter extends Mocha.reporters.Spec {
       const suite = parent?.titlePath().join(", ") ?? "";
       this.#pending[suite] = (this.#pending[suite] ?? 0) + 1;
     });
-    runner.on("suite end", ({ parent, file = "" }) => {
-      if (parent?.root) this.#note(relative("", file));
-    });
-  }
-
-  #note(what: string): void {
-    this.#times.push({ what, ...since(this.#before) });
-    this.#before = usage();
   }
 
   override epilogue(): void {
-    const { passes, failures } = this.stats;
-    this.#note("closing what files share");
-    const counts: Counts = { passed: passes, failed: failures, pending: this.#pending, times: this.#times };
-    process.stdout.write(`${MARK}${JSON.stringify(counts)}\n`);
-    if (failures > 0) Mocha.reporters.Base.list(this.failures);
+    const { passes: passed, failures: failed } = this.stats;
+    const counts: Counts = { passed, failed, pending: this.#pending, taken: since(this.#before) };
+    report(counts, () => failed > 0 && Mocha.reporters.Base.list(this.failures));
   }
 }

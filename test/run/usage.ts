@@ -6,11 +6,6 @@ export interface Usage {
   readonly cpu: number;
 }
 
-/** A file of tests, or what its process did before and after its files. */
-export interface Time extends Usage {
-  readonly what: string;
-}
-
 /** Of this process since it began, with every program that it has started. */
 export const usage = (): Usage => ({ wall: performance.now() / 1000, cpu: cpuOf(String(process.pid)) });
 

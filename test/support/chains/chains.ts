@@ -8,6 +8,7 @@ import type { EvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import type { Token } from "../../../runtime/sandbox/evm/tokens.ts";
 import { openSandbox, type Sandbox } from "../../../runtime/sandbox/open-sandbox.ts";
 import type { SvmChain } from "../../../runtime/sandbox/svm/chain.ts";
+import { atEnd } from "../at-end.ts";
 
 /** The project's own site. */
 export const site = parse(
@@ -32,7 +33,7 @@ export interface TestSandbox extends Sandbox {
 
 /** One sandbox for all test files of this process: started on first use, stopped after the last test. */
 export function sharedSandbox(): Promise<TestSandbox> {
-  shared ??= openTestSandbox();
+  shared ??= openShared();
   return shared;
 }
 
@@ -55,15 +56,10 @@ export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
   };
 }
 
-/** Closes something before the shared sandbox stops. */
-export function closeBeforeSandbox(close: () => Promise<void>): void {
-  users.push(close);
-}
-
 let shared: Promise<TestSandbox> | undefined;
-const users: (() => Promise<void>)[] = [];
 
-after("stops the shared sandbox", async () => {
-  for (const close of users) await close();
-  await (await shared)?.stop();
-});
+async function openShared(): Promise<TestSandbox> {
+  const sandbox = await openTestSandbox();
+  atEnd(sandbox.stop);
+  return sandbox;
+}

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { atEnd } from "../at-end.ts";
 import { INHERITED } from "../inherited.ts";
 import type { Asked } from "./process.ts";
 
@@ -20,8 +21,6 @@ const LONGEST_MS = 120_000;
 let runner: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-after(() => runner?.disconnect());
-
 /** Runs `payphone` with only these environment variables, once the commands before it have ended. */
 export function runPayphone(
   args: readonly string[],
@@ -30,13 +29,19 @@ export function runPayphone(
 ): Promise<Ran> {
   const asked: Asked = { args, cwd, env: { ...INHERITED, NO_COLOR: "1", ...env } };
   const ran = last.then(async () => {
-    runner ??= fork(join(import.meta.dirname, "process.ts"), { env: INHERITED });
+    runner ??= startRunner();
     runner.send(asked);
     const [answer] = await once(runner, "message", { signal: AbortSignal.timeout(LONGEST_MS) });
     return answer as Ran;
   });
   last = ran.catch(() => {});
   return ran;
+}
+
+function startRunner(): ChildProcess {
+  const started = fork(join(import.meta.dirname, "process.ts"), { env: INHERITED });
+  atEnd(() => started.disconnect());
+  return started;
 }
 
 /** The same, as it is typed in a folder. @returns all that it says, whether as output or as an error */

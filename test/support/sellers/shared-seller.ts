@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { closeBeforeSandbox, sharedSandbox, type TestSandbox } from "../chains/chains.ts";
+import { atEnd } from "../at-end.ts";
+import { sharedSandbox, type TestSandbox } from "../chains/chains.ts";
 import { createDataDir, type Seller, startSeller } from "./seller.ts";
 
 /** The project's own services, sold by a process of `payphone serve`, and the sandbox in which they are paid. */
@@ -22,7 +23,7 @@ async function open(): Promise<SharedSeller> {
   const data = createDataDir();
   const sandbox = await sharedSandbox();
   const seller = await startSeller({ sandbox, dataDir: data.path });
-  closeBeforeSandbox(async () => {
+  atEnd(async () => {
     expect(await seller.stop()).to.equal(0);
     data.remove();
   });

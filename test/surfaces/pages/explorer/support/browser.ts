@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { atEnd } from "../../../../support/at-end.ts";
 import { findChromium } from "../../../../support/chromium.ts";
 
 /** Nothing but what a test asks for; a sandbox of Chromium's own does not work for root. */
@@ -32,12 +33,12 @@ export function sharedBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-after("closes the shared browser", async () => (await shared)?.close());
-
 async function launch(): Promise<Browser> {
   const found = findChromium();
   if (!found) throw new Error("No Chromium is installed: install one, or name it in CHROMIUM_BIN");
-  return chromium.launch({ ...(await found.open()), args: ARGUMENTS });
+  const browser = await chromium.launch({ ...(await found.open()), args: ARGUMENTS });
+  atEnd(() => browser.close());
+  return browser;
 }
 
 /** What is done with a new page before the page's own scripts run, and lasts as long as the page. */

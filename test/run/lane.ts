@@ -1,0 +1,119 @@
+import { type StdioOptions, spawn } from "node:child_process";
+import { join } from "node:path";
+import { COUNTS, type Counts, END, FAILURES } from "./reporter.ts";
+
+/** How the tests of a file did. */
+export interface Outcome extends Counts {
+  readonly what: string;
+  /** What was shown of its tests, and of those that failed. */
+  readonly tree: string;
+  readonly failures: string;
+}
+
+/** One process after the other that runs test files, which share what is kept in modules. */
+export interface Lane {
+  run(file: string): Promise<Outcome>;
+  /** Closes what the files have shared. The process has to end by itself. */
+  end(): Promise<Outcome>;
+}
+
+const ROOT = join(import.meta.dirname, "../..");
+/** Without it, every process strips and compiles the same files again: half of what it takes to start. */
+const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
+/** Megabytes for young objects from the beginning: with V8's one, a process collects garbage a tenth of its time. */
+const YOUNG = "--min-semi-space-size=16";
+/** No file needs so long. */
+const TIMEOUT_MS = 600_000;
+/** So long after its tests a process may close what they have opened. One that runs on has left something running. */
+const END_MS = 20_000;
+
+export function createLane(): Lane {
+  let worker: Worker | undefined;
+  return {
+    async run(file) {
+      if (worker?.hasEnded()) worker = undefined;
+      worker ??= startWorker();
+      return worker.ask(file);
+    },
+
+    async end() {
+      const last = worker ?? startWorker();
+      const outcome = await last.ask(END);
+      const how = await last.end();
+      if (how === SOUND || outcome.failed > 0) return outcome;
+      return { ...outcome, failed: 1, failures: `  A process of tests ${how}\n` };
+    },
+  };
+}
+
+interface Worker {
+  /** Sends it a file, or `END`. @returns what it reports, or how it has ended instead */
+  ask(what: string): Promise<Outcome>;
+  hasEnded(): boolean;
+  /** Waits until it has ended, for a while. @returns how */
+  end(): Promise<string>;
+}
+
+/** The last line of a report is whole. */
+const REPORTED = new RegExp(`${COUNTS}.*\\n`);
+const SOUND = "ended with exit code 0";
+
+/** It leads a process group, so that what it has started ends with it. */
+function startWorker(): Worker {
+  const args = [YOUNG, join(import.meta.dirname, "worker.ts"), ...(process.stdout.isTTY ? ["--color"] : [])];
+  const env = { NODE_COMPILE_CACHE, ...process.env };
+  const stdio: StdioOptions = ["ignore", "pipe", "pipe", "ipc"];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio, detached: true });
+  const kill = (): void => void (child.pid && process.kill(-child.pid, "SIGKILL"));
+  const interrupt = (): never => {
+    kill();
+    process.exit(130);
+  };
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  let [output, errors, how] = ["", "", ""];
+  let reported = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    child.once("close", (code, signal) => {
+      process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+      how = signal ? `did not end by itself, but by ${signal}` : `ended with exit code ${code}`;
+      reported();
+      resolve();
+    });
+  });
+  child.on("error", () => {}); // What it is told after its end.
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    if (REPORTED.test(output)) reported();
+  });
+
+  return {
+    hasEnded: () => how !== "",
+
+    async ask(what) {
+      const timer = setTimeout(kill, TIMEOUT_MS);
+      await new Promise<void>((resolve) => {
+        reported = resolve;
+        child.send(what);
+      });
+      clearTimeout(timer);
+      const [tree = "", closing] = output.split(FAILURES);
+      const [failures = "", counts] = closing?.split(COUNTS) ?? [];
+      const shown = { what, tree: tree + errors, failures };
+      [output, errors] = ["", ""];
+      if (counts) return { ...shown, ...(JSON.parse(counts) as Counts) }; // Our own reporter wrote it.
+      return { ...shown, passed: 0, failed: 1, pending: {}, taken: NOTHING, failures: `  ${what}\n  ${how}\n` };
+    },
+
+    async end() {
+      const timer = setTimeout(kill, END_MS);
+      await closed;
+      clearTimeout(timer);
+      return how;
+    },
+  };
+}
+
+const NOTHING = { wall: 0, cpu: 0 };

@@ -1,0 +1,44 @@
+/** A process of tests: runs the files that it is sent, one at a time; when there are no more, closes what they share. */
+import { join } from "node:path";
+import Mocha from "mocha";
+import settings from "../../package.json" with { type: "json" };
+import { closeShared } from "../support/at-end.ts";
+import { END, Reporter, report } from "./reporter.ts";
+import { since, type Usage, usage } from "./usage.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const { timeout, "forbid-only": forbidOnly } = settings.mocha;
+const color = process.argv.includes("--color");
+
+process.on("message", (file: string) => (file === END ? process.disconnect() : void run(file)));
+process.once("disconnect", () => void end()); // Also of a runner that was killed.
+
+async function run(file: string): Promise<void> {
+  const before = usage();
+  const mocha = new Mocha({ reporter: Reporter, timeout, forbidOnly, color });
+  mocha.addFile(join(ROOT, file));
+  try {
+    await mocha.loadFilesAsync();
+  } catch (error) {
+    fail(`${file} cannot be loaded`, error, before);
+    return;
+  }
+  mocha.run(); // The reporter reports what comes of it.
+}
+
+async function end(): Promise<void> {
+  const before = usage();
+  try {
+    await closeShared();
+    report({ passed: 0, failed: 0, pending: {}, taken: since(before) });
+  } catch (error) {
+    fail("What the tests of a process share cannot be closed", error, before);
+  }
+}
+
+function fail(what: string, error: unknown, before: Usage): void {
+  const text = (error instanceof Error && error.stack) || String(error);
+  report({ passed: 0, failed: 1, pending: {}, taken: since(before) }, () =>
+    process.stdout.write(`  ${what}: ${text}\n`),
+  );
+}
