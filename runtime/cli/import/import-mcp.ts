@@ -3,11 +3,11 @@ import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import type { Env } from "../config/reader.ts";
 import { type ImportOutcome, USUAL_PRICE } from "./import-openapi.ts";
-import type { UpstreamEntry } from "./imported.ts";
+import type { LeftOut, UpstreamEntry } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
-import { toCommandLine, toImportReport, toOfferTable } from "./report.ts";
+import { LONGEST_NAME, toCommandLine, toImportReport, toOfferTable } from "./report.ts";
 import { applyImport } from "./shop/apply.ts";
 
 /** The command line of `payphone import mcp`. */
@@ -50,7 +50,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
       });
     });
     if (tools.length === 0) throw new Problem("bad-request", `${source} has no tools`);
-    if (!all && names.length === 0) return { report: toTable(tools, command), isPartial: false };
+    if (!all && names.length === 0) return { report: toTable(tools, malformed, command), isPartial: false };
     const known = [...tools, ...malformed].map(({ name }) => name);
     const unknown = names.filter((name) => !known.includes(name));
     if (unknown.length > 0) {
@@ -111,7 +111,11 @@ interface NamedTool {
   readonly description?: string | undefined;
 }
 
-function toTable(tools: readonly NamedTool[], { server, upstream, key, variables }: McpCommandLine): string {
+function toTable(
+  tools: readonly NamedTool[],
+  malformed: readonly LeftOut[],
+  { server, upstream, key, variables }: McpCommandLine,
+): string {
   const offers = tools.map(({ name, title = "", description = "" }) => ({
     name,
     call: title,
@@ -122,9 +126,8 @@ function toTable(tools: readonly NamedTool[], { server, upstream, key, variables
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   const where = [...given, ...(isUrl(server) ? [] : ["--"]), ...server];
   const command = "npx payphone import mcp";
-  return toOfferTable(offers, server.join(" "), [
-    "Choose:",
-    `  ${command} ${toCommandLine("--tools", tools[0]?.name, "--price", "0.005", ...where)}`,
-    `  ${command} ${toCommandLine("--all", ...where)}`,
-  ]);
+  const first = tools.find(({ name }) => name.length <= LONGEST_NAME);
+  const one = first ? [`  ${command} ${toCommandLine("--tools", first.name, "--price", "0.005", ...where)}`] : [];
+  const how = ["Choose:", ...one, `  ${command} ${toCommandLine("--all", ...where)}`];
+  return toOfferTable(offers, server.join(" "), how, malformed);
 }

@@ -18,14 +18,31 @@ export interface OfferRow {
 const MOST_LISTED = 20;
 /** The most characters of a summary or value. */
 const MOST_SHOWN = 60;
+/** The same of a name. Nobody types a longer one. */
+export const LONGEST_NAME = 128;
 /** How many tools the models behind MCP clients can choose from reliably. */
 const MOST_TOOLS = 40;
 
-/** The table to choose from, and how to choose. @param how the command line with a selection. */
-export function toOfferTable(offers: readonly OfferRow[], what: string, how: readonly string[]): string {
-  const rows = offers.map(({ name, call, tags, summary }) => [name, call, tags.join(","), shorten(summary)]);
+/**
+ * The table to choose from, and how to choose.
+ * @param how the command line with a selection
+ * @param refused what cannot be chosen
+ */
+export function toOfferTable(
+  offers: readonly OfferRow[],
+  what: string,
+  how: readonly string[],
+  refused: readonly LeftOut[] = [],
+): string {
+  const rows = offers.map(({ name, call, tags, summary }) => [
+    shorten(name, LONGEST_NAME),
+    call,
+    tags.join(","),
+    shorten(summary),
+  ]);
   const table = toColumns([["NAME", "CALL", "TAGS", "WHAT"], ...rows]);
-  return toText([`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how]);
+  const head = `${what} offers ${offers.length}; nothing is imported unless it is named:`;
+  return toText([head, "", ...table, ...toRefusals(refused), "", ...how]);
 }
 
 /** The result of an import: what was written, what was omitted and why, and what to run next. */
@@ -90,7 +107,9 @@ function toDiff({ file, merged: { changes, kept } }: FilePlan): string[] {
 
 function toRefusals(refused: readonly LeftOut[]): string[] {
   if (refused.length === 0) return [];
-  const shown = refused.slice(0, MOST_LISTED).map(({ name, reason }) => `  - ${name}: ${reason}`);
+  const shown = refused
+    .slice(0, MOST_LISTED)
+    .map(({ name, reason }) => `  - ${shorten(name, LONGEST_NAME)}: ${reason}`);
   const rest = refused.length > MOST_LISTED ? [`  - and ${refused.length - MOST_LISTED} more`] : [];
   return ["", `${refused.length} left out:`, ...shown, ...rest];
 }
@@ -130,7 +149,7 @@ function toShort(value: unknown): string {
   return value === undefined ? "nothing" : shorten(JSON.stringify(value) ?? "nothing");
 }
 
-const shorten = (text: string): string => {
+const shorten = (text: string, most = MOST_SHOWN): string => {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN - 3)}...` : line;
+  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
 };

@@ -79,9 +79,37 @@ describe("an import of hostile tools", () => {
     const dir = await openShop();
     site.offer(toTool("good"), toTool("bad", { type: undefined }), toTool("worse", {}, { title: 4 as never }));
     const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
+    const table = await runMcpImport({ ...terms, all: false });
     const { report, isPartial } = await runMcpImport({ ...terms, upstream: "some" }).finally(site.close);
-    expect(report).to.include("bad: its inputSchema.type breaks MCP: ").and.include("worse: its title breaks MCP: ");
+    for (const text of [table.report, report])
+      expect(text).to.include("bad: its inputSchema.type breaks MCP: ").and.include("worse: its title breaks MCP: ");
     expect([isPartial, await namesIn(dir)]).to.deep.equal([true, ["some_good"]]);
+  });
+
+  it("shows no more of a name than somebody would type", async () => {
+    const site = await openToolSite("sessions");
+    const dir = await openShop();
+    const terms = {
+      server: [site.url],
+      dir,
+      tools: [],
+      all: false,
+      upstream: "x",
+      variables: [],
+      env: {},
+      isDryRun: false,
+    };
+    try {
+      site.offer(toTool("x".repeat(5000)), toTool("short"), toTool("y".repeat(5000), { type: undefined }));
+      const { report } = await runMcpImport(terms);
+      expect(report)
+        .to.match(/^x{125}\.\.\. /m)
+        .and.match(/^ {2}- y{125}\.\.\.: /m)
+        .and.include("--tools short ");
+      expect(report.length).to.be.below(2000);
+    } finally {
+      await site.close();
+    }
   });
 
   it("leaves out a tool that can only be called as a task", async () => {
