@@ -14,7 +14,7 @@ export interface Outcome extends Counts {
 export interface Lane {
   run(file: string): Promise<Outcome>;
   /** Closes what the files have shared. The process has to end by itself. */
-  end(): Promise<Outcome>;
+  end(): Promise<Outcome | undefined>;
 }
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -37,9 +37,9 @@ export function createLane(): Lane {
     },
 
     async end() {
-      const last = worker ?? startWorker();
-      const outcome = await last.ask(END);
-      const how = await last.end();
+      if (!worker || worker.hasEnded()) return undefined;
+      const outcome = await worker.ask(END);
+      const how = await worker.end();
       if (how === SOUND || outcome.failed > 0) return outcome;
       return { ...outcome, failed: 1, failures: `  A process of tests ${how}\n` };
     },
@@ -64,7 +64,7 @@ function startWorker(): Worker {
   const env = { NODE_COMPILE_CACHE, ...process.env };
   const stdio: StdioOptions = ["ignore", "pipe", "pipe", "ipc"];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio, detached: true });
-  const kill = (): void => void (child.pid && process.kill(-child.pid, "SIGKILL"));
+  const kill = (): void => void (child.pid && child.exitCode === null && process.kill(-child.pid, "SIGKILL"));
   const interrupt = (): never => {
     kill();
     process.exit(130);
