@@ -22,7 +22,7 @@ export interface EvmFields {
 /**
  * Reads a transaction of any type, mined or pending; undefined when the node does not know the hash. Transaction, receipt
  * and block must be what was asked for and agree on the block's hash: after a reorganization in between, all three are read
- * again. Nodes may still show a transaction as pending that has a receipt already: its hash stands for its other fields.
+ * again. A transaction that is shown as pending twice, and has a receipt, is mined: its hash stands for its other fields.
  * @throws Problem `upstream-failed`.
  */
 export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<EvmFields | undefined> {
@@ -35,7 +35,8 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
     if (transaction?.hash.toLowerCase() !== hash) continue;
     if (!transaction.blockHash && !receipt) return toFields(transaction);
     if (!receipt || !isOf(receipt.transactionHash, hash)) continue;
-    if (receipt.blockHash !== (transaction.blockHash ?? receipt.blockHash)) continue;
+    const isLagging = !transaction.blockHash && attempt > 0;
+    if (receipt.blockHash !== transaction.blockHash && !isLagging) continue;
     const block = await getBlock(node, [receipt.blockHash, false], signal);
     if (block && isOf(block.hash, receipt.blockHash)) return toFields(transaction, { receipt, block });
   }

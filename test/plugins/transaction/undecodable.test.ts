@@ -87,10 +87,19 @@ describe("a chain that changes while it is read", () => {
     readonly reads: () => number;
   }
 
-  it("is read once when its receipt is known before its transaction is shown in a block", async () => {
-    const { answer, reads } = await ask([pending], [receiptIn(fresh)], { [fresh]: blockOf(fresh) });
+  it("is read again when a pending transaction was mined in between", async () => {
+    const { answer } = await ask([pending, minedIn(fresh)], [receiptIn(fresh)], { [fresh]: blockOf(fresh) });
     expect(await answer).to.include({ status: 1, block_number: 16, timestamp: 32 });
-    expect(reads()).to.equal(3);
+  });
+
+  it("is believed to have mined what has a receipt, and is shown as pending all the same", async () => {
+    const { answer } = await ask([pending], [receiptIn(fresh)], { [fresh]: blockOf(fresh) });
+    expect(await answer).to.include({ status: 1, block_number: 16, timestamp: 32 });
+  });
+
+  it("is read again when a pending transaction has the receipt of a block that is gone", async () => {
+    const { answer } = await ask([pending], [receiptIn(old), null], { [old]: blockOf(old) });
+    expect(await answer).to.include({ status: "pending", block_number: null });
   });
 
   it("is read again when the transaction moved to another block", async () => {
