@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Door } from "../../core/books/events.ts";
+import { DOORS, type Door } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import { toOffers } from "../call/offers.ts";
@@ -14,10 +14,7 @@ export const HABITS: readonly Habit[] = [
   ...(["pays", "replays", "pays", "leaves", "pays", "has no money", "pays", "looks", "pays", "pays"] as const),
 ];
 
-/** The doors that buyers use, in turn. */
-export const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
-
-/** The door of a buyer, chosen so that each habit uses each door. @param at the buyer's index */
+/** The door of a buyer: all in turn, so that each habit uses each door. @param at the buyer's index */
 export const doorOf = (at: number): Door => DOORS[(at + Math.floor(at / HABITS.length)) % DOORS.length] as Door;
 
 export interface Buyer {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BookLine, TallySum } from "../../core/books/books.ts";
 import type { Door } from "../../core/books/events.ts";
-import { SIGNS } from "../../core/books/events.ts";
+import { DOORS, SIGNS } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
-import { DOORS, type OwnPurchases } from "./buyers.ts";
+import type { OwnPurchases } from "./buyers.ts";
 
 /** A simulated buyer and its own count of its purchases. */
 export interface SimulatedClient extends OwnPurchases {

@@ -1,7 +1,8 @@
 import { sha256 } from "../digest.ts";
 
-/** The surface of a call. */
-export type Door = "rest" | "mcp" | "a2a";
+/** The surfaces of calls. */
+export const DOORS = ["rest", "mcp", "a2a"] as const;
+export type Door = (typeof DOORS)[number];
 
 /**
  * When the steps of a sold call were done: Unix milliseconds. Steps that did not happen before the sale are omitted.

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type HistogramConfiguration, Registry } from "prom-client";
+import { DOORS } from "../../core/books/events.ts";
 
 /** The Prometheus metrics of a process. No label names a payer, so that the set bounds the number of series. */
 export interface Metrics {
@@ -142,7 +143,7 @@ function createCounts(registry: Registry): {
       for (const { service } of shop.jobs) for (const state of ["delivered", "failed"]) jobs.inc({ service, state }, 0);
       for (const service of shop.services) {
         refunds.inc({ service }, 0);
-        for (const door of ["rest", "mcp", "a2a"]) challenges.inc({ service, door }, 0);
+        for (const door of DOORS) challenges.inc({ service, door }, 0);
         for (const { rail } of shop.rails) for (const each of [sales, revenue]) each.inc({ service, rail }, 0);
       }
     },
