@@ -4,6 +4,7 @@ import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Report, readReports } from "../run/executed.ts";
+import { killGroup } from "../support/kill-group.ts";
 import type { Mutant } from "./mutants.ts";
 
 const PARTS = ["manifests", "plugins", "runtime", "schemas", "test", "package.json", "tsconfig.json"];
@@ -100,14 +101,6 @@ export function openLaboratory(root: string): Laboratory {
     if (code === 0) return { end: "survived", by: "" };
     const text = readFileSync(join(folder, "output"), "utf8");
     return { end: "died", by: text.slice(text.indexOf("  1) ")) };
-  }
-}
-
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid) process.kill(-pid, "SIGKILL");
-  } catch {
-    // Nothing of it is left.
   }
 }
 

@@ -73,17 +73,19 @@ export interface Queue {
 }
 
 export function createQueue(files: readonly string[]): Queue {
-  const left = files.toSorted((one, other) => turnOf(one) - turnOf(other) || kindOf(one) - kindOf(other));
-  const begun = new Set<number>();
+  const kinds = new Map(files.map((file) => [file, kindOf(file)]));
+  const turns = [...Map.groupBy(files, turnOf)].sort(([one], [other]) => one - other).map(([, turn]) => new Set(turn));
+  const begun = new Set<number | undefined>();
   return {
     take(before) {
-      const turn = left.filter((file) => turnOf(file) === turnOf(left[0]!));
-      const kind = before && kindOf(before);
+      const turn = turns.find(({ size }) => size > 0);
+      const left = [...(turn ?? [])];
+      const kind = before && kinds.get(before);
       const file =
-        turn.find((file) => kindOf(file) === kind) ?? turn.find((file) => !begun.has(kindOf(file))) ?? turn[0];
+        left.find((file) => kinds.get(file) === kind) ?? left.find((file) => !begun.has(kinds.get(file))) ?? left[0];
       if (file === undefined) return undefined;
-      left.splice(left.indexOf(file), 1);
-      begun.add(kindOf(file));
+      turn?.delete(file);
+      begun.add(kinds.get(file));
       return file;
     },
   };

@@ -1,5 +1,6 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { join } from "node:path";
+import { killGroup } from "../support/kill-group.ts";
 import { COUNTS, type Counts, END, FAILURES } from "./reporter.ts";
 
 /** How the tests of a file did. */
@@ -64,7 +65,7 @@ function startWorker(): Worker {
   const env = { NODE_COMPILE_CACHE, ...process.env };
   const stdio: StdioOptions = ["ignore", "pipe", "pipe", "ipc"];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio, detached: true });
-  const kill = (): void => void (child.pid && child.exitCode === null && process.kill(-child.pid, "SIGKILL"));
+  const kill = (): void => killGroup(child.pid);
   const interrupt = (): never => {
     kill();
     process.exit(130);
@@ -80,6 +81,7 @@ function startWorker(): Worker {
       resolve();
     });
   });
+  child.once("exit", (code) => code !== 0 && kill()); // What it has started may hold its output open.
   child.on("error", () => {}); // What it is told after its end.
   child.stderr!.setEncoding("utf8").on("data", (text: string) => {
     errors += text;

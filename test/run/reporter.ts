@@ -7,6 +7,7 @@ export interface Counts {
   readonly failed: number;
   /** The number of tests that were left out, by suite. */
   readonly pending: Readonly<Record<string, number>>;
+  /** Since the report before, or since the process began. */
   readonly taken: Usage;
 }
 
@@ -18,11 +19,15 @@ export const COUNTS = "\n@payphone-counts ";
 export const END = "closing what files share";
 
 /** Writes what came of a file, or of what comes after the last one. @param list writes the failures */
-export function report(counts: Counts, list: () => unknown = () => {}): void {
+export function report(counts: Omit<Counts, "taken">, list: () => unknown = () => {}): void {
   process.stdout.write(FAILURES);
   list();
-  process.stdout.write(`${COUNTS}${JSON.stringify(counts)}\n`);
+  const taken = since(before);
+  before = usage();
+  process.stdout.write(`${COUNTS}${JSON.stringify({ ...counts, taken } satisfies Counts)}\n`);
 }
+
+let before: Usage = { wall: 0, cpu: 0 };
 
 /** Frames of an error. Mocha wants all of them, and where a recursion has ended in many errors, these took seconds. */
 const FRAMES = 50;
@@ -30,7 +35,6 @@ const FRAMES = 50;
 /** mocha's `spec`, with the counts in a form that programs can read. mocha wants a class. */
 export class Reporter extends Mocha.reporters.Spec {
   readonly #pending: Record<string, number> = {};
-  readonly #before: Usage = usage();
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -43,7 +47,6 @@ export class Reporter extends Mocha.reporters.Spec {
 
   override epilogue(): void {
     const { passes: passed, failures: failed } = this.stats;
-    const counts: Counts = { passed, failed, pending: this.#pending, taken: since(this.#before) };
-    report(counts, () => failed > 0 && Mocha.reporters.Base.list(this.failures));
+    report({ passed, failed, pending: this.#pending }, () => failed > 0 && Mocha.reporters.Base.list(this.failures));
   }
 }

@@ -4,41 +4,36 @@ import Mocha from "mocha";
 import settings from "../../package.json" with { type: "json" };
 import { closeShared } from "../support/at-end.ts";
 import { END, Reporter, report } from "./reporter.ts";
-import { since, type Usage, usage } from "./usage.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const { timeout, "forbid-only": forbidOnly } = settings.mocha;
-const color = process.argv.includes("--color");
+Mocha.reporters.Base.useColors = process.argv.includes("--color");
 
 process.on("message", (file: string) => (file === END ? process.disconnect() : void run(file)));
 process.once("disconnect", () => void end()); // Also of a runner that was killed.
 
 async function run(file: string): Promise<void> {
-  const before = usage();
-  const mocha = new Mocha({ reporter: Reporter, timeout, forbidOnly, color });
+  const mocha = new Mocha({ reporter: Reporter, timeout, forbidOnly });
   mocha.addFile(join(ROOT, file));
   try {
     await mocha.loadFilesAsync();
   } catch (error) {
-    fail(`${file} cannot be loaded`, error, before);
+    fail(`${file} cannot be loaded`, error);
     return;
   }
   mocha.run(); // The reporter reports what comes of it.
 }
 
 async function end(): Promise<void> {
-  const before = usage();
   try {
     await closeShared();
-    report({ passed: 0, failed: 0, pending: {}, taken: since(before) });
+    report({ passed: 0, failed: 0, pending: {} });
   } catch (error) {
-    fail("What the tests of a process share cannot be closed", error, before);
+    fail("What the tests of a process share cannot be closed", error);
   }
 }
 
-function fail(what: string, error: unknown, before: Usage): void {
+function fail(what: string, error: unknown): void {
   const text = (error instanceof Error && error.stack) || String(error);
-  report({ passed: 0, failed: 1, pending: {}, taken: since(before) }, () =>
-    process.stdout.write(`  ${what}: ${text}\n`),
-  );
+  report({ passed: 0, failed: 1, pending: {} }, () => process.stdout.write(`  ${what}: ${text}\n`));
 }
