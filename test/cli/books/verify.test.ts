@@ -10,7 +10,7 @@ import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
@@ -36,14 +36,15 @@ describe("payphone sales and books verify, with a server on chains", () => {
   let seller: Seller;
   let started: number;
   before(async () => {
-    started = Date.now(); // Blocks of earlier tests are older: starting takes more than a second.
-    sandbox = await sharedSandbox();
+    started = Date.now();
+    sandbox = await openTestSandbox(); // Its own: the chains have nothing but what this shop has sold.
     data = createDataDir();
     const dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
     seller = await startSeller({ sandbox, dataDir: data.path, dir });
   });
   after(async () => {
     await seller?.stop();
+    await sandbox?.stop();
     data?.remove();
     await removeDirectories();
   });
