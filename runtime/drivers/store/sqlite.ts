@@ -50,6 +50,7 @@ const PING_KEEP_MS = 60_000;
 const PREPARE = `
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
   PRAGMA wal_autocheckpoint = 10000;
   PRAGMA cache_size = -32000;
   ${ENTRIES}
@@ -176,9 +177,9 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
       db.exec(PREPARE);
       prepareTables(db);
       makeShrinkable(db);
-      db.exec("PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 0");
+      db.exec("PRAGMA busy_timeout = 0");
       const log = openLogFile(file, db);
-      await log.sync(); // An earlier process may have ended before its own sync.
+      await log.sync(); // Of the tables, and of what an earlier process may not have synced before its end.
       return { db, log };
     } catch (cause) {
       db?.close();
