@@ -113,6 +113,16 @@ withBrowser.describe("the pages", () => {
     }
   }
 
+  for (const width of [1201, 1280])
+    it(`show every table of a service whole, beside its code: ${width}`, async () => {
+      open = await visit(browser, `${counter.url}/docs`, { viewport: { width, height: 800 } });
+      for (const id of ["ledger_report", "investigate"]) {
+        await open.page.goto(`${counter.url}/docs/${id}`);
+        const cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)";
+        expect(await open.page.evaluate(cut), id).to.deep.equal([0, 0]);
+      }
+    });
+
   it("have buttons that a finger hits, on a phone", async () => {
     open = await visit(browser, `${counter.url}/docs/roll`, PHONE);
     await askForRoll(open.page);
