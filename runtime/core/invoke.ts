@@ -200,14 +200,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       });
     const record = known.state === "settled" && known.owed ? await onBehalf(invocation, deliver) : known;
     const { state, output, receipt, owed, payer, payment } = record;
+    const paid = receipt && { ...receipt, ...(payer && { payer }), amount: payment.accepted.amount };
     if (owed && state === "settled") {
       reconciler.watch(key);
-      throw await deps.credits.explain(record);
+      throw await deps.credits.explain({ ...record, ...(paid && { receipt: paid }) });
     }
     if (state === "settled") {
       if (record.exchange !== undefined)
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
-      const paid = receipt && { ...receipt, ...(payer && { payer }), amount: payment.accepted.amount };
       return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
     }
     const { errorReason: why, errorMessage: said } = receipt ?? {};

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -26,6 +27,17 @@ describe("a credit: what was paid first and not delivered", () => {
     const { code, detail } = (await answer.json()) as { code: string; detail: string };
     expect(code).to.equal("paid-not-delivered");
     expect(detail).to.match(/The dice fell off the table.*same payment, at no further charge/);
+  });
+
+  it("says who has paid how much when the chain alone tells that it was settled", async () => {
+    shop.rail.script.settle = (sent, offer) => {
+      move(shop.rail, sent, offer);
+      throw new Error("The answer is lost");
+    };
+    const answer = await send();
+    expect(answer.status).to.equal(502);
+    const { payer, amount } = shop.receipt(answer) ?? {};
+    expect([payer, amount]).to.deep.equal(["0x1111111111111111111111111111111111111111", "1000"]);
   });
 
   it("runs again for the same payment and input, without another charge, and buys nothing else", async () => {
