@@ -154,8 +154,8 @@ async function loadPlugin(
   const [file, second] = files;
   if (file === undefined) return fail("unknown-plugin", `there is no plugins/${name}.ts${await guess(name, set.dir)}`);
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
-  const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
   try {
+    const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
     const module: { default?: unknown } = await inTime("import", import(url)).catch((error: unknown) => {
       noteFailure(url);
       throw error;

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type ChangedFile, forgetModules } from "./plugin-requires.ts";
 
 /**
  * The URL under which a plugin's file is imported. Node keeps a module for ever under its URL, so the URL contains a
@@ -14,13 +15,13 @@ import { pathToFileURL } from "node:url";
 export function versionedUrl(file: string, { root, home }: PluginPlace, importer = ""): string {
   const read = late.get(importer) ?? reading ?? createReading();
   const version = versionOf(file, root, read);
+  forgetChanged(file, root, read);
   const key = `${home} ${relative(root, file)}?v=${version}`;
   const own = `${pathToFileURL(file).href}?v=${version}`;
   const known = imported.get(key);
-  const isShared = known && known.url !== own && versionOf(known.file, known.root) === version;
+  const isShared = known && known.url !== own && versionOf(known.file, known.root, read) === version;
   const plain = isShared ? known.url : own;
   if (known?.url !== plain) {
-    delete createRequire(file).cache[file]; // Node keeps CommonJS modules by their paths.
     imported.set(key, { url: plain, file, root });
     modules.add(plain);
   }
@@ -88,8 +89,11 @@ const failed = new Map<string, number>();
 const late = new Map<string, Reading>();
 const former = new Map<string, string>();
 
+/** By path, the last known version of each file. */
+const versions = new Map<string, string>();
+
 /** Matches relative imports and imports by the names in the package's `imports`. A false match does no harm. */
-const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
+const SPECIFIER = /(?:\bfrom|\bimport|\brequire|\bcreateRequire\([^)]*\))\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
 const LATE = /\bimport\s*\(\s*["'](?:\.{1,2}\/|#)/;
 /** A plugin's own folder, or that of plugins of one file each. */
 const PLACE = /^plugins(?:\/[^/]+)?(?=\/)/;
@@ -99,6 +103,8 @@ const DIGITS = 16;
 /** A file as it was read. */
 interface Piece {
   readonly digest: string;
+  /** The relative imports and requires in its code. */
+  readonly specifiers: readonly string[];
   /** The files of its own directory that it imports. */
   readonly imports: readonly string[];
   readonly importsLate: boolean;
@@ -111,23 +117,41 @@ interface Reading {
   /** By path. */
   readonly pieces: Map<string, Piece>;
   readonly folders: Map<string, readonly string[]>;
+  /** By path. */
+  readonly versions: Map<string, string>;
   readonly urls: Set<string>;
 }
 let reading: Reading | undefined;
 
-const createReading = (): Reading => ({ pieces: new Map(), folders: new Map(), urls: new Set() });
+const createReading = (): Reading => ({ pieces: new Map(), folders: new Map(), versions: new Map(), urls: new Set() });
 
 /** These plugin files and all files of their own shop that they import. */
 export function importedBy(files: readonly string[]): readonly string[] {
   return [...closureOf(files, new Map())];
 }
 
-function versionOf(file: string, root: string, { pieces, folders } = reading ?? createReading()): string {
+function versionOf(file: string, root: string, read: Reading): string {
+  const known = read.versions.get(file);
+  if (known !== undefined) return known;
   const hash = createHash("sha256");
-  const files = closureOf([file], pieces);
-  for (const name of new Set([...files, ...dataBeside(files, root, folders)].sort()))
-    hash.update(JSON.stringify([relative(root, name), remember(pieces, name, readPiece).digest]));
-  return hash.digest("hex").slice(0, DIGITS);
+  const files = closureOf([file], read.pieces);
+  for (const name of new Set([...files, ...dataBeside(files, root, read.folders)].sort()))
+    hash.update(JSON.stringify([relative(root, name), remember(read.pieces, name, readPiece).digest]));
+  const version = hash.digest("hex").slice(0, DIGITS);
+  read.versions.set(file, version);
+  return version;
+}
+
+/** Makes CommonJS modules that have changed, or that use what has changed, be loaded anew. */
+function forgetChanged(file: string, root: string, read: Reading): void {
+  const files = [...closureOf([file], read.pieces), ...dataBeside([file], root, read.folders)];
+  const changed = files.filter((name) => versions.get(name) !== versionOf(name, root, read));
+  const toChanged = (name: string): ChangedFile => {
+    const { specifiers = [] } = read.pieces.get(name) ?? {};
+    return { file: name, specifiers, isNew: !versions.has(name) };
+  };
+  forgetModules(changed.map(toChanged));
+  for (const name of changed) versions.set(name, versionOf(name, root, read));
 }
 
 /** The files and everything that they import from their own directory. */
@@ -143,6 +167,7 @@ function readPiece(file: string): Piece {
   const specifiers = isCode ? [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier) : [];
   return {
     digest: createHash("sha256").update(text).digest("base64"),
+    specifiers,
     imports: specifiers.flatMap((specifier) => locate(file, specifier) ?? []),
     importsLate: isCode && LATE.test(text),
     ...(isCode && { text }),
@@ -160,13 +185,14 @@ const hasChanged = ({ pieces, folders }: Reading): boolean =>
   [...folders].some(([folder, names]) => listData(folder).join() !== names.join());
 
 function locate(file: string, specifier: string): string | undefined {
-  if (specifier.startsWith(".")) return join(dirname(file), specifier);
+  const path = join(dirname(file), specifier);
   if (specifier === "#plugin") return undefined;
+  if (specifier.startsWith(".") && existsSync(path) && statSync(path).isFile()) return path;
   try {
     const target = createRequire(file).resolve(specifier);
     return target.includes(`${sep}node_modules${sep}`) ? undefined : target;
   } catch {
-    return undefined;
+    return specifier.startsWith(".") ? path : undefined;
   }
 }
 
@@ -174,7 +200,7 @@ function locate(file: string, specifier: string): string | undefined {
  * The data files that plugins may read, such as tables and texts: in the folder of a plugin, or beside a plugin that is
  * one file.
  */
-function dataBeside(files: ReadonlySet<string>, root: string, known: Reading["folders"]): readonly string[] {
+function dataBeside(files: Iterable<string>, root: string, known: Reading["folders"]): readonly string[] {
   const places = [...files].flatMap((file) => PLACE.exec(toSlashes(relative(root, file)))?.[0] ?? []);
   const folders = new Set(places.map((place) => join(root, place)));
   return [...folders].flatMap((folder) => remember(known, folder, listData));

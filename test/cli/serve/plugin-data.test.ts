@@ -31,7 +31,8 @@ export default definePlugin("${name}", () => {
 });
 `;
 const dataOf = (folder: string, rate: string): Files => ({
-  [`${folder}/module.cjs`]: `module.exports = { rate: "${rate}" };`,
+  [`${folder}/module.cjs`]: 'module.exports = require("./rate.cjs");',
+  [`${folder}/rate.cjs`]: `exports.rate = "${rate}";`,
   [`${folder}/table.json`]: JSON.stringify({ rate }),
   [`${folder}/text.txt`]: rate,
 });

@@ -1,0 +1,57 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { isModuleNamespaceObject } from "node:util/types";
+import { importError } from "./plugin-packages.ts";
+
+const { cache } = createRequire(import.meta.url);
+
+/** A file that differs from what this process has loaded. */
+export interface ChangedFile {
+  readonly file: string;
+  /** What it imports, as it is written there. */
+  readonly specifiers: readonly string[];
+  /** Whether no plugin has used it before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Makes these files be loaded anew when CommonJS requires them: Node keeps such modules by their paths.
+ * @throws when one of them is an ES module that CommonJS has required, because Node cannot load it anew.
+ */
+export function forgetModules(changed: readonly ChangedFile[]): void {
+  const held = changed.filter(({ file }) => cache[file]);
+  if (held.length === 0) return;
+  const kept = held.find(({ file, isNew }) => !isNew && isEsModule(file) && held.some((by) => requires(by.file, file)));
+  if (kept) throw importError(KEPT, kept.file, pathToFileURL(kept.file).href);
+  for (const { file } of held) if (!isEsModule(file)) delete cache[file];
+  for (const { file, specifiers } of changed) for (const specifier of specifiers) forgetRequire(file, specifier);
+}
+
+const KEPT =
+  "CommonJS requires this ES module, which Node loads once, and it has changed: restart payphone, or make it CommonJS";
+
+const requires = (file: string, other: string): boolean =>
+  cache[file]?.children.includes(cache[other] as NodeModule) ?? false;
+
+/** The exports of CommonJS may be those of an ES module, too. */
+const isEsModule = (file: string): boolean => !/\.c[jt]s$/.test(file) && isModuleNamespaceObject(cache[file]?.exports);
+
+/** Whether what is required now must not be loaded. */
+export const isForgotten = (): boolean => isForgetting;
+
+let isForgetting = false;
+
+/**
+ * Node knows what was required from a folder without asking the hooks, and would then return a module that it has only
+ * prepared. It forgets this when it has to look for the module.
+ */
+function forgetRequire(importer: string, specifier: string): void {
+  isForgetting = true;
+  try {
+    createRequire(importer)(specifier);
+  } catch {
+    // The hook has thrown.
+  } finally {
+    isForgetting = false;
+  }
+}

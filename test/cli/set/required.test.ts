@@ -1,0 +1,108 @@
+import { rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Run } from "../../../runtime/api/plugin.ts";
+import { toIdleLent } from "../../../runtime/cli/set/check.ts";
+import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
+import { toFaultLine } from "../../../runtime/core/set/faults.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { toCall } from "../../support/sellers/call.ts";
+
+const plugin = (imports: string): Files => ({
+  ...TOSS,
+  "plugins/toss.ts": `import { createRequire } from "node:module";
+import { definePlugin } from "#plugin";
+${imports}
+export default definePlugin("toss", () => ({ toss: () => outer.side }));
+`,
+});
+const IMPORTED = plugin('import outer from "../lib/outer.cjs";');
+
+/** What the handler of a folder returns, or the faults of the folder. */
+async function sell(dir: string): Promise<() => unknown> {
+  const set = await loadSet(dir);
+  const { handlers, faults } = await loadPlugins(set, { ...toIdleLent(set), env: {} });
+  const run = handlers.get("toss.toss") as Run<unknown, unknown> | undefined;
+  return () => (run ? run({}, toCall()) : faults.map(toFaultLine));
+}
+
+describe("what a plugin's CommonJS requires", () => {
+  after(removeDirectories);
+
+  const ways: Readonly<Record<string, readonly [Files, toInner: (side: string) => Files]>> = {
+    "read by a module": [
+      { ...IMPORTED, "lib/outer.cjs": 'const inner = require("./inner.cjs");\nexports.side = inner.side;' },
+      (side) => ({ "lib/inner.cjs": `exports.side = "${side}";` }),
+    ],
+    "passed on by a module": [
+      { ...IMPORTED, "lib/outer.cjs": 'module.exports = require("./inner.cjs");' },
+      (side) => ({ "lib/inner.cjs": `exports.side = "${side}";` }),
+    ],
+    "named without its extension": [
+      { ...IMPORTED, "lib/outer.cjs": 'module.exports = require("./inner");' },
+      (side) => ({ "lib/inner/index.js": `exports.side = "${side}";`, "lib/inner/package.json": "{}" }),
+    ],
+    "required by a function that createRequire has made": [
+      plugin('const outer = createRequire(import.meta.url)("../lib/inner.cjs");'),
+      (side) => ({ "lib/inner.cjs": `exports.side = "${side}";` }),
+    ],
+    "data that is required": [
+      plugin('const require = createRequire(import.meta.url);\nconst outer = require("../lib/inner.json");'),
+      (side) => ({ "lib/inner.json": JSON.stringify({ side }) }),
+    ],
+  };
+  for (const [way, [files, toInner]] of Object.entries(ways))
+    it(`is what its file has now, each time that the plugin is loaded: ${way}`, async () => {
+      const dir = await makeDirectory({ ...files, ...toInner("heads") });
+      const first = await sell(dir);
+      const sides = [first()];
+      for (const side of ["tails", "edge", "heads", "tails"]) {
+        await writeFiles(dir, toInner(side));
+        sides.push((await sell(dir))());
+      }
+      expect(sides).to.deep.equal(["heads", "tails", "edge", "heads", "tails"]);
+      expect(first(), "the set that was loaded first").to.equal("heads");
+    });
+
+  it("stays one module for all plugins' modules while no file of it changes", async () => {
+    const files = {
+      "lib/outer.cjs": 'module.exports = require("./inner.cjs");',
+      "lib/inner.cjs": "exports.side = {};",
+    };
+    const dir = await makeDirectory({ ...IMPORTED, ...files });
+    const first = (await sell(dir))();
+    await writeFiles(dir, plugin('import outer from "../lib/outer.cjs";\n// Changed.'));
+    expect((await sell(dir))()).to.equal(first);
+  });
+
+  it("is a fault when it is an ES module that has changed, which Node cannot load anew", async () => {
+    const toInner = (side: string): Files => ({ "lib/inner.mjs": `export const side = "${side}";` });
+    const dir = await makeDirectory({
+      ...IMPORTED,
+      "lib/outer.cjs": 'exports.side = require("./inner.mjs").side;',
+      ...toInner("heads"),
+    });
+    const first = await sell(dir);
+    await writeFiles(dir, toInner("tails"));
+    expect((await sell(dir))()).to.deep.equal([
+      "lib/inner.mjs:1:1 plugin-failed CommonJS requires this ES module, which Node loads once, and it has changed: restart payphone, or make it CommonJS",
+    ]);
+    expect(first()).to.equal("heads");
+    await writeFiles(dir, toInner("heads"));
+    expect((await sell(dir))()).to.equal("heads");
+    await rm(join(dir, "lib/inner.mjs"));
+    await writeFiles(dir, { "lib/outer.cjs": 'exports.side = "edge";' });
+    expect((await sell(dir))()).to.equal("edge");
+  });
+
+  it("may have been required by the shop's own program, also as an ES module", async () => {
+    const files = {
+      "lib/inner.mjs": 'export const side = "heads";',
+      "lib/outer.cjs": 'module.exports = require("./inner.mjs");',
+    };
+    const dir = await makeDirectory({ ...IMPORTED, ...files });
+    createRequire(join(dir, "app.cjs"))("./lib/outer.cjs");
+    expect((await sell(dir))()).to.equal("heads");
+  });
+});
