@@ -85,6 +85,7 @@ describe("the attempts at a refund", () => {
     expect(await stage.records.readEnd("one")).to.equal(undefined);
     await stage.time.pass(MINUTE);
     expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
+    expect(stage.logged.filter((line) => line.includes("refund.paid"))).to.deep.equal(["info refund.paid"]);
   });
 
   it("take back what they told when a reorganisation has taken the transfer, and send it again", async () => {
