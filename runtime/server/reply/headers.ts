@@ -1,6 +1,6 @@
 /** The response headers that browser agents may read (CORS). */
 const RESPONSE_HEADERS =
-  "link, payment-required, payment-response, retry-after, x-payment-response, x-payphone-upstreams, x-request-id";
+  "age, link, payment-required, payment-response, retry-after, x-payment-response, x-payphone-upstreams, x-request-id";
 
 /** Lets browsers read an answer, whatever page has asked (CORS). */
 export const ANY_ORIGIN: readonly string[] = ["Access-Control-Allow-Origin", "*"];

@@ -64,6 +64,7 @@ describe("a file that an upstream makes", () => {
     for (const response of [await send(), await send()]) {
       expect(response.status).to.equal(200);
       expect([response.headers.get("content-type"), response.headers.get("age")]).to.deep.equal(["image/png", "0"]);
+      expect(response.headers.get("access-control-expose-headers"), "for browsers").to.match(/\bage\b/);
       expect(response.headers.get("content-security-policy")).to.contain("default-src 'none'");
       expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);
     }
