@@ -4,10 +4,10 @@ import { createJobs, type FailedJob, type Jobs, type JobsDeps } from "../../core
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
-import { perform } from "../../core/perform.ts";
 import type { ScreenRecipient } from "../../core/refunds/attempt.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
 import { createRefunds, type Refunds } from "../../core/refunds/refunds.ts";
+import { askAbout } from "../../core/rules/screening.ts";
 import type { StatusOf } from "../../core/service.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -54,9 +54,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
     // The check of the set has found a screening service.
     if (!screen) throw new TypeError("no service screens recipients");
-    const call = { id: "refund", signal, payer: undefined, network: undefined };
-    const { sanctions_match } = (await perform(screen, { wallet }, call)) as { sanctions_match: boolean };
-    return sanctions_match ? "sanctioned" : "clear";
+    return (await askAbout(wallet, screen, ["sanctions_match"], signal)) ? "sanctioned" : "clear";
   };
   const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
 

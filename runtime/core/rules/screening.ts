@@ -39,6 +39,11 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
     },
   };
 
+  async function ask(wallet: string, signal: AbortSignal): Promise<boolean> {
+    if (!service) throw new TypeError(`${id} is not in this process's set`);
+    return !(await askAbout(wallet, service, refuse, signal));
+  }
+
   async function isClear(wallet: string, signal: AbortSignal): Promise<boolean> {
     const key = `screened:${rule}:${wallet}`;
     const known = await store.get<{ readonly clear: boolean }>(key);
@@ -49,15 +54,24 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
     await store.set(key, { clear }, hours * HOUR_MS, "lazy");
     return clear;
   }
+}
 
-  async function ask(wallet: string, signal: AbortSignal): Promise<boolean> {
-    if (!service) throw new TypeError(`${id} is not in this process's set`);
-    const { value, issues } = service.input.check({ wallet }, "body", "input");
-    if (issues.length > 0) throw new TypeError(`${id} does not take the wallet: ${toIssueText(issues)}`);
-    const call = { id: "screen", signal, payer: undefined, network: undefined };
-    const answer = (await perform(service, value, call)) as Readonly<Record<string, unknown>>;
-    const found = refuse.map((field) => answer[field]);
-    if (!found.every((flag) => typeof flag === "boolean")) throw new TypeError(`${id} left out one of ${refuse}`);
-    return !found.includes(true);
-  }
+/**
+ * Asks a screening service whether one of these fields is true of a wallet.
+ * @throws when the service failed, or left one of them out.
+ */
+export async function askAbout(
+  wallet: string,
+  service: Service,
+  fields: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { id } = service.manifest;
+  const { value, issues } = service.input.check({ wallet }, "body", "input");
+  if (issues.length > 0) throw new TypeError(`${id} does not take the wallet: ${toIssueText(issues)}`);
+  const call = { id: "screen", signal, payer: undefined, network: undefined };
+  const answer = (await perform(service, value, call)) as Readonly<Record<string, unknown>>;
+  const found = fields.map((field) => answer[field]);
+  if (!found.every((flag) => typeof flag === "boolean")) throw new TypeError(`${id} left out one of ${fields}`);
+  return found.includes(true);
 }

@@ -17,7 +17,7 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
   const rail = rails.find(({ id }) => id === refunds.rail);
   const service = manifests.find(({ data }) => data.id === refunds.screen)?.data;
   const names = { rails: rails.map(({ id }) => id), services: manifests.flatMap(({ data }) => data.id ?? []) };
-  const canScreen = takesWallets(service, schemas) && fieldsOf(service?.output, schemas)?.sanctions_match !== undefined;
+  const canScreen = takesWallets(service, schemas) && isFlag(fieldsOf(service?.output, schemas)?.sanctions_match);
   return [
     ...(rail ? [] : fail("rail", `there is no such rail${didYouMean(refunds.rail, names.rails)}`)),
     ...(rail && !isEvm(rail)
@@ -25,7 +25,7 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
       : []),
     ...(service ? [] : fail("screen", `there is no such service${didYouMean(refunds.screen, names.services)}`)),
     ...(service && !canScreen
-      ? fail("screen", "the service must take `wallet` alone and answer `sanctions_match` at once")
+      ? fail("screen", "the service must take `wallet` alone and answer `sanctions_match`, true or false, at once")
       : []),
   ];
 }
