@@ -43,6 +43,14 @@ describe("the attempts at a refund", () => {
       expect(wait, String(at)).to.be.within((wanted[at] ?? 0) - 1, (wanted[at] ?? 0) + 1);
   });
 
+  it("are errors in the log when the refund is an hour old, and warnings until then", async () => {
+    await stage.refunds.open(toCase());
+    await stage.time.pass(60 * MINUTE);
+    expect(stage.logged.slice(1)).to.include("warn refund.delayed").and.not.to.include("error refund.delayed");
+    await stage.time.pass(10 * MINUTE);
+    expect(stage.logged.at(-1)).to.equal("error refund.delayed");
+  });
+
   it("tell of the transfer as soon as it is in a block, and watch it for a minute before they are over", async () => {
     stage.settle();
     await stage.refunds.open(toCase());
