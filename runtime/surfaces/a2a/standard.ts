@@ -1,3 +1,4 @@
+import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { checkMessageBytes } from "../rpc/door.ts";
@@ -152,7 +153,8 @@ export function createStandard(options: StandardOptions): Standard {
   /** Shows a task. A payment without an outcome is continued, whoever asks. */
   async function look(task: Task, context: TaskContext): Promise<Step> {
     const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(task.id))?.payment;
-    return payment ? calls.pay(task, payment, context) : calls.show(task, context);
+    const step = payment ? await pay(task, payment, context) : undefined;
+    return step && !isRefusal(step) ? step : calls.show(task, context);
   }
 
   async function cancel(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
@@ -163,13 +165,28 @@ export function createStandard(options: StandardOptions): Standard {
     return ENDED.includes(task.state) ? refuseCancel(`is ${task.state}`) : giveUp(task, context);
   }
 
-  /** A task takes one payment: a second one would be charged for the same work. */
+  /**
+   * A task takes one payment: a second one would be charged for the same work. One request at a time works on it, so that
+   * none withdraws the claim of a payment that another one is making.
+   */
   async function pay(task: Task, payment: string | object, context: TaskContext): Promise<Step | A2aRefusal> {
-    if (await book.claimPayment(task.id, { payment })) return calls.pay(task, payment, context);
-    return refuse(
-      A2A_CODES.unsupportedOperation,
-      "The task is being paid for, or was canceled; ask for it with tasks/get",
-    );
+    const { id, skill } = task;
+    if (!routed.has(skill) && (await book.isClaimedFor(id, { payment }))) {
+      const why = `The skill "${skill}" is not offered any more, and its payment may have been sent; do not pay again.`;
+      return calls.wait(task, payment, new Problem("settlement-unknown", why), context);
+    }
+    if (!(await book.claimPayment(id, { payment }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
+    const turn = await book.takeTurn(id);
+    if (!turn) return calls.wait(task, payment, new Problem("payment-in-progress"), context);
+    try {
+      const known = await book.read(id);
+      if (known && ENDED.includes(known.state)) return await calls.show(known, context);
+      // Before this turn the claim may have been withdrawn, and the task been canceled.
+      if (!(await book.claimPayment(id, { payment }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
+      return await calls.pay(task, payment, context);
+    } finally {
+      await turn.release().catch(() => {}); // It lapses by itself.
+    }
   }
 
   async function giveUp(task: Task, context: TaskContext): Promise<Step | A2aRefusal> {
@@ -189,6 +206,7 @@ interface Talk {
 }
 
 const PAID = "The payment was received.";
+const TAKEN = "The task is being paid for, or was canceled; ask for it with tasks/get";
 const ANOTHER_CALL =
   "The task keeps the skill and the input that it began with; leave taskId out to ask for another call";
 

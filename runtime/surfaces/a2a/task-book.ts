@@ -4,6 +4,7 @@ import type { AcceptedJob } from "../../core/jobs/jobs.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
 import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
+import { createLeases, type Lease } from "../../core/time/leases.ts";
 import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { createUnpaidTasks } from "./unpaid-tasks.ts";
@@ -86,6 +87,8 @@ export interface TaskBook {
   isClaimedFor(id: string, claim: PaymentClaim): Promise<boolean>;
   /** The current claim. */
   claimed(id: string): Promise<PaymentClaim | undefined>;
+  /** The right to work on a task's payment; undefined while another request has it, in any process. */
+  takeTurn(id: string): Promise<TaskTurn | undefined>;
   /** Withdraws the claim of a payment that was refused. */
   releasePayment(id: string, claim: PaymentClaim): Promise<void>;
 }
@@ -93,6 +96,11 @@ export interface TaskBook {
 /** The one payment of a task, as it arrived; null when the task is canceled. */
 export interface PaymentClaim {
   readonly payment: string | object | null;
+}
+
+/** One request's right to work on a task's payment. It lapses with its process. */
+export interface TaskTurn {
+  release(): Promise<void>;
 }
 
 /** A task after a change at this time, in Unix milliseconds. */
@@ -153,6 +161,16 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
     },
     isClaimedFor,
     claimed,
+    async takeTurn(id) {
+      const leases = createLeases({ store, prefix: "a2a:turn:", onError: () => {} });
+      let lease: Lease | undefined;
+      try {
+        lease = await leases.claim(id);
+      } finally {
+        if (!lease) leases.close();
+      }
+      return lease && { release: () => lease.release().finally(leases.close) };
+    },
     async releasePayment(id, claim) {
       if (await isClaimedFor(id, claim)) await store.delete(claimKey(id));
     },

@@ -55,6 +55,8 @@ export interface TaskCalls {
   show(task: Task, context: TaskContext): Promise<Step>;
   /** Continues a task with the payment that has claimed it. The same payment again resumes the same call. */
   pay(task: Task, payment: string | object, context: TaskContext): Promise<Step>;
+  /** The task while this request cannot continue its payment. */
+  wait(task: Task, payment: string | object, why: Problem, context: TaskContext): Promise<Step>;
 }
 
 export interface TaskCallsOptions {
@@ -136,6 +138,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
         ? fail(task, paying, outcome, context)
         : conclude(task, paying, outcome, context);
     },
+    wait: (task, payment, why, context) => fail(task, { payment, isOwn: task.payment?.isOwn === true }, why, context),
   };
 
   /**

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
+import { INPUT, KEY, metadataOf } from "../support/task-stage.ts";
+import { BOUNDLESS, type Door, manifestOf, openDoor } from "./served/support/door.ts";
+
+const begin = async ({ call }: Door): Promise<Loose> => {
+  const parts = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
+  return (await call("message/send", { message: { messageId: "m", role: "user", parts } })).result;
+};
+const submit = ({ call }: Door, taskId: string, payment: object): Promise<Loose> =>
+  call("message/send", { message: { messageId: "m", role: "user", taskId, metadata: { [KEY("payload")]: payment } } });
+const textOf = ({ status }: Loose): string => status.message.parts[0].text;
+
+describe("the payment of a task", () => {
+  const doors: Door[] = [];
+  const open = async (options: Parameters<typeof openDoor>[0]): Promise<Door> => {
+    const door = await openDoor({ budgets: BOUNDLESS, ...options });
+    doors.push(door);
+    return door;
+  };
+  afterEach(() => {
+    for (const door of doors.splice(0)) door.close();
+  });
+
+  it("is not made by one request while another one records its refusal", async () => {
+    const store = createMemoryStore();
+    const door = await open({ store });
+    const task = await begin(door);
+    const payment = door.pay(metadataOf(task)[KEY("required")]);
+    door.rails.base.script.verify = () => {
+      throw new Problem("facilitator-unavailable");
+    };
+    const { set } = store;
+    let asked: Loose;
+    store.set = async (key, ...more) => {
+      if (key === `a2a:task:${task.id}`) {
+        store.set = set;
+        door.rails.base.script = {};
+        asked = (await door.call("tasks/get", { id: task.id })).result;
+      }
+      return set(key, ...more);
+    };
+    const { result: refused } = await submit(door, task.id, payment);
+    expect(metadataOf(refused)[KEY("status")]).to.equal("payment-required");
+    expect(asked.status.state).to.equal("working");
+    const { result: canceled } = await door.call("tasks/cancel", { id: task.id });
+    expect(textOf(canceled)).to.equal("Canceled; nothing was charged.");
+    expect(door.rails.base.moved.size).to.equal(0);
+  });
+
+  it("is not called uncharged when its outcome is unknown and its service is gone", async () => {
+    const store = createMemoryStore();
+    const first = await open({ store });
+    const task = await begin(first);
+    first.rails.base.script.settle = () => {
+      throw new Problem("facilitator-unavailable");
+    };
+    first.rails.base.script.find = () => ({ state: "open" });
+    const payment = first.pay(metadataOf(task)[KEY("required")]);
+    expect((await submit(first, task.id, payment)).result.status.state).to.equal("working");
+    const second = await open({ store, manifests: [manifestOf("twin")] });
+    const { result } = await second.call("tasks/get", { id: task.id });
+    expect(result.status.state).to.equal("working");
+    expect(textOf(result)).to.match(/^The skill "roll" is not offered any more.*do not pay again/);
+    const third = await open({ store });
+    third.rails.base.script.find = () => ({ state: "settled", transaction: "0xfeed" });
+    const { result: done } = await third.call("tasks/get", { id: task.id });
+    expect(done.status.state, "once it is offered again").to.equal("completed");
+  });
+});
