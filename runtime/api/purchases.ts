@@ -9,8 +9,8 @@ export interface BoughtCall {
   /** CAIP-2. */
   readonly network: string;
   /**
-   * `settling`: the outcome of the payment is unknown. `paid`: the work is still owed. `forgotten`: the answer has
-   * expired.
+   * `settling`: the outcome of the payment is unknown. `paid`: the work, or its refund, is still owed. `forgotten`: the
+   * answer has expired.
    */
   readonly state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   readonly asset: string | null;

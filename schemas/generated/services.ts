@@ -1160,7 +1160,7 @@ export interface Purchase {
    */
   network: string;
   /**
-   * `settling`: the outcome of the payment is not known yet. `paid`: the work is still owed. `forgotten`: the answer is not kept any more.
+   * `settling`: the outcome of the payment is not known yet. `paid`: the work, or its refund, is still owed. `forgotten`: the answer is not kept any more.
    */
   state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   /**

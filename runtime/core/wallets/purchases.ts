@@ -5,6 +5,7 @@ import { isObject } from "../json.ts";
 import { payerOf, type VerifiedPurchase } from "../payments/purchase.ts";
 import type { PaymentRecord } from "../payments/record.ts";
 import { readRecord } from "../payments/reservations.ts";
+import { createRefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 
 /** The purchases of each account. */
@@ -36,6 +37,7 @@ const ENTRY_MS = (DAYS + 1) * DAY_MS;
 const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
 
 export function createPurchaseList({ store, clock }: PurchaseListDeps): PurchaseList {
+  const refunds = createRefundRecords(store);
   const today = (): number => Math.floor(clock.now() / DAY_MS);
   const countKey = (account: string, day: number): string => `bought:${account}:${day}`;
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
@@ -87,8 +89,14 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       bought_at: new Date(entry.at).toISOString(),
       payer: account.slice(account.lastIndexOf(":") + 1),
       network: account.slice(0, account.lastIndexOf(":")),
-      ...toState(record),
+      ...toState(record, await isPaidBack(record?.owed)),
     };
+  }
+
+  async function isPaidBack(owed: PaymentRecord["owed"]): Promise<boolean> {
+    if (!owed?.isPaidBack) return false;
+    const refund = await refunds.read(owed.id); // Before `readEnd`: an end is recorded before the refund is removed.
+    return refund?.held !== undefined || (await refunds.readEnd(owed.id)) !== undefined;
   }
 }
 
@@ -99,12 +107,13 @@ const toTag = (account: string): string => sha256(account).slice(0, 8);
 
 function toState(
   record: PaymentRecord | undefined,
+  isPaidBack: boolean,
 ): Omit<BoughtCall, "id" | "service" | "bought_at" | "payer" | "network"> {
   if (!record) return { state: "forgotten", asset: null, amount: null, transaction: null, job_id: null, answer: null };
   const { state, output, owed, receipt, job, payment } = record;
   const { asset, amount } = payment.accepted;
   const isDelivered = state === "settled" && !owed;
-  const open = owed?.isPaidBack ? "paid-back" : "paid";
+  const open = isPaidBack ? "paid-back" : "paid";
   return {
     state: isDelivered ? "delivered" : state === "settled" ? open : "settling",
     asset,

@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import type { VerifiedPurchase } from "../../../runtime/core/payments/purchase.ts";
+import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
+import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const NETWORK = "eip155:8453";
+const PAYER = "0x1111111111111111111111111111111111111111";
+const OFFER = { network: NETWORK, asset: PAYER, amount: "1000" };
+const BOUGHT = { payer: PAYER, offer: OFFER, key: "key", service: { manifest: { id: "echo" } } };
+const REFUND = {
+  id: "refund",
+  service: "echo",
+  payment: { network: NETWORK, asset: PAYER, amount: "1000", payer: PAYER },
+  openedAt: 0,
+  isOnRail: false,
+  state: "manual",
+  reason: "Payments on this network are paid back by hand",
+} as unknown as OpenRefund;
+
+describe("a wallet's purchase whose work has failed for good", () => {
+  const store = createMemoryStore();
+  const refunds = createRefundRecords(store);
+  const list = createPurchaseList({ store, clock: { now: () => 1_700_000_000_000 } });
+  const states = async (): Promise<string[]> =>
+    (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
+
+  it("is called paid back when the money has moved, and not while it is owed", async () => {
+    await list.place(BOUGHT as unknown as VerifiedPurchase)();
+    const owed = { id: REFUND.id, isPaidBack: true };
+    await store.set("payment:key", { state: "settled", payment: { accepted: OFFER }, owed });
+    expect(await states(), "before the refund is on record").to.deep.equal(["paid"]);
+    await refunds.open(REFUND);
+    expect(await states(), "by hand").to.deep.equal(["paid"]);
+    await refunds.update({ ...REFUND, held: { transaction: "0xfe", at: 0 } });
+    expect(await states(), "in a block").to.deep.equal(["paid-back"]);
+    await refunds.update(REFUND);
+    expect(await states(), "after a reorganization").to.deep.equal(["paid"]);
+    await refunds.end(REFUND, { transaction: "0xff", refund_tx: null, at: 0 });
+    expect(await states(), "for good").to.deep.equal(["paid-back"]);
+  });
+});
