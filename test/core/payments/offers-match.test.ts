@@ -221,6 +221,16 @@ describe("the offers of a service", () => {
     expect(await named(MCP, MCP)).to.equal(first());
   });
 
+  it("are said to be for another resource with both names, and with what is missing where there is none", () => {
+    const held = { offers: offers.of(roll), invocation: { resource: MCP }, now: 0, leastSeconds: 0 };
+    const explain = (more: Partial<Payment>) => explainOffer("wrong_resource", toPayment(first(), more), held);
+    expect(explain({ resourceUrl: REST })).to.equal(`resource.url is ${REST}, this is ${MCP}`);
+    for (const resourceUrl of [undefined, MCP])
+      expect(explain({ resourceUrl })).to.equal(
+        "neither resource.url nor accepted.extra.offerId says which service is paid for",
+      );
+  });
+
   it("are not matched at a door of many services unless the payment names the offer or the service", async () => {
     const { offerId: _, ...extra } = first().extra;
     const loose = { ...first(), extra };
