@@ -10,28 +10,29 @@ export interface ChangedFile {
   readonly file: string;
   /** What it imports, as it is written there. */
   readonly specifiers: readonly string[];
+  /** The files that it gets otherwise than by an import. */
+  readonly requires: readonly string[];
   /** Whether no plugin has used it before. */
   readonly isNew: boolean;
 }
 
 /**
  * Makes these files be loaded anew when CommonJS requires them: Node keeps such modules by their paths.
- * @throws when one of them is an ES module that CommonJS has required, because Node cannot load it anew.
+ * @throws when one of them is an ES module that was required, because Node cannot load it anew.
  */
 export function forgetModules(changed: readonly ChangedFile[]): void {
   const held = changed.filter(({ file }) => cache[file]);
   if (held.length === 0) return;
-  const kept = held.find(({ file, isNew }) => !isNew && isEsModule(file) && held.some((by) => requires(by.file, file)));
+  const kept = held.find(
+    ({ file, isNew }) => !isNew && isEsModule(file) && changed.some(({ requires }) => requires.includes(file)),
+  );
   if (kept) throw importError(KEPT, kept.file, pathToFileURL(kept.file).href);
   for (const { file } of held) if (!isEsModule(file)) delete cache[file];
   for (const { file, specifiers } of changed) for (const specifier of specifiers) forgetRequire(file, specifier);
 }
 
 const KEPT =
-  "CommonJS requires this ES module, which Node loads once, and it has changed: restart payphone, or make it CommonJS";
-
-const requires = (file: string, other: string): boolean =>
-  cache[file]?.children.includes(cache[other] as NodeModule) ?? false;
+  "this ES module is loaded with require, for which Node loads it once, and it has changed: restart payphone, or import it";
 
 /** The exports of CommonJS may be those of an ES module, too. */
 const isEsModule = (file: string): boolean => !/\.c[jt]s$/.test(file) && isModuleNamespaceObject(cache[file]?.exports);

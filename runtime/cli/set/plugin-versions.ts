@@ -92,8 +92,12 @@ const former = new Map<string, string>();
 /** By path, the last known version of each file. */
 const versions = new Map<string, string>();
 
-/** Matches relative imports and imports by the names in the package's `imports`. A false match does no harm. */
-const SPECIFIER = /(?:\bfrom|\bimport|\brequire|\bcreateRequire\([^)]*\))\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
+/**
+ * Matches relative imports, imports by the names in the package's `imports`, and calls with the relative path of code or
+ * JSON: functions that createRequire has made can have any name. A false match does no harm.
+ */
+const SPECIFIER =
+  /(?:\bfrom|\bimport|\brequire|\bcreateRequire\([^)]*\))\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']|\(\s*["'`](\.{1,2}\/[^"'`\n$]+\.(?:[cm]?[jt]s|json))["'`]/g;
 const LATE = /\bimport\s*\(\s*["'](?:\.{1,2}\/|#)/;
 /** A plugin's own folder, or that of plugins of one file each. */
 const PLACE = /^plugins(?:\/[^/]+)?(?=\/)/;
@@ -107,6 +111,8 @@ interface Piece {
   readonly specifiers: readonly string[];
   /** The files of its own directory that it imports. */
   readonly imports: readonly string[];
+  /** Those that it gets otherwise than by an import. */
+  readonly requires: readonly string[];
   readonly importsLate: boolean;
   /** Of code, each byte as one character. */
   readonly text?: string;
@@ -147,8 +153,8 @@ function forgetChanged(file: string, root: string, read: Reading): void {
   const files = [...closureOf([file], read.pieces), ...dataBeside([file], root, read.folders)];
   const changed = files.filter((name) => versions.get(name) !== versionOf(name, root, read));
   const toChanged = (name: string): ChangedFile => {
-    const { specifiers = [] } = read.pieces.get(name) ?? {};
-    return { file: name, specifiers, isNew: !versions.has(name) };
+    const { specifiers = [], requires = [] } = read.pieces.get(name) ?? {};
+    return { file: name, specifiers, requires, isNew: !versions.has(name) };
   };
   forgetModules(changed.map(toChanged));
   for (const name of changed) versions.set(name, versionOf(name, root, read));
@@ -164,11 +170,15 @@ function closureOf(files: readonly string[], pieces: Map<string, Piece>, known =
 function readPiece(file: string): Piece {
   const text = read(file);
   const isCode = CODE.test(file);
-  const specifiers = isCode ? [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier) : [];
+  const found = (isCode ? [...text.matchAll(SPECIFIER)] : []).map(([match, named, called = ""]) => {
+    const specifier = named ?? called;
+    return { specifier, isImport: /^(?:from|import)/.test(match), files: locate(file, specifier) ?? [] };
+  });
   return {
     digest: createHash("sha256").update(text).digest("base64"),
-    specifiers,
-    imports: specifiers.flatMap((specifier) => locate(file, specifier) ?? []),
+    specifiers: found.map(({ specifier }) => specifier),
+    imports: found.flatMap(({ files }) => files),
+    requires: found.flatMap(({ isImport, files }) => (isImport ? [] : files)),
     importsLate: isCode && LATE.test(text),
     ...(isCode && { text }),
   };

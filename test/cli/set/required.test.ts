@@ -19,6 +19,9 @@ export default definePlugin("toss", () => ({ toss: () => outer.side }));
 });
 const IMPORTED = plugin('import outer from "../lib/outer.cjs";');
 
+const KEPT =
+  "lib/inner.mjs:1:1 plugin-failed this ES module is loaded with require, for which Node loads it once, and it has changed: restart payphone, or import it";
+
 /** What the handler of a folder returns, or the faults of the folder. */
 async function sell(dir: string): Promise<() => unknown> {
   const set = await loadSet(dir);
@@ -45,6 +48,10 @@ describe("what a plugin's CommonJS requires", () => {
     ],
     "required by a function that createRequire has made": [
       plugin('const outer = createRequire(import.meta.url)("../lib/inner.cjs");'),
+      (side) => ({ "lib/inner.cjs": `exports.side = "${side}";` }),
+    ],
+    "required under another name": [
+      plugin('const load = createRequire(new URL(".", import.meta.url));\nconst outer = load(`../lib/inner.cjs`);'),
       (side) => ({ "lib/inner.cjs": `exports.side = "${side}";` }),
     ],
     "data that is required": [
@@ -85,15 +92,24 @@ describe("what a plugin's CommonJS requires", () => {
     });
     const first = await sell(dir);
     await writeFiles(dir, toInner("tails"));
-    expect((await sell(dir))()).to.deep.equal([
-      "lib/inner.mjs:1:1 plugin-failed CommonJS requires this ES module, which Node loads once, and it has changed: restart payphone, or make it CommonJS",
-    ]);
+    expect((await sell(dir))()).to.deep.equal([KEPT]);
     expect(first()).to.equal("heads");
     await writeFiles(dir, toInner("heads"));
     expect((await sell(dir))()).to.equal("heads");
     await rm(join(dir, "lib/inner.mjs"));
     await writeFiles(dir, { "lib/outer.cjs": 'exports.side = "edge";' });
     expect((await sell(dir))()).to.equal("edge");
+  });
+
+  it("is a fault, too, when an ES module has required it", async () => {
+    const toInner = (side: string): Files => ({ "lib/inner.mjs": `export const side = "${side}";` });
+    const imports = 'const outer = createRequire(import.meta.url)("../lib/inner.mjs");';
+    const dir = await makeDirectory({ ...plugin(imports), ...toInner("heads") });
+    await sell(dir);
+    await writeFiles(dir, toInner("tails"));
+    expect((await sell(dir))()).to.deep.equal([KEPT]);
+    await writeFiles(dir, plugin('import * as outer from "../lib/inner.mjs";'));
+    expect((await sell(dir))()).to.equal("tails");
   });
 
   it("may have been required by the shop's own program, also as an ES module", async () => {
