@@ -226,9 +226,13 @@ async function guess(name: string, dir: string): Promise<string> {
   );
 }
 
+/** Node's words for ES module syntax below a package.json of "commonjs", as `npm init` writes it. */
+const NO_MODULE = /^Cannot use import statement outside a module|^Unexpected token 'export'/;
+
 /** The first line of the error, with paths relative to the directory. */
 function explain(error: unknown, dir: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ""] = message.trim().split("\n");
+  if (NO_MODULE.test(line)) return `${line}: set "type": "module" in the shop's package.json`;
   return line.replaceAll(pathToFileURL(dir + sep).href, "").replaceAll(dir + sep, "");
 }

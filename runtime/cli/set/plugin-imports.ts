@@ -48,7 +48,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const { parentURL = "" } = context;
   const parent = findServed(parentURL);
   if (!parent || isOfProgram(parentURL, context)) return next(specifier, context);
-  if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
+  if (CONTRACT_NAMES.includes(specifier)) return { url: CONTRACT, shortCircuit: true };
   const known = lateImports.get(`${parentURL} ${specifier}`);
   if (known) return known;
   const isForeign = isPackage(specifier);

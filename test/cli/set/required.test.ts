@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Run } from "../../../runtime/api/plugin.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
@@ -72,6 +73,19 @@ describe("what a plugin's CommonJS requires", () => {
       expect(first(), "the set that was loaded first").to.equal("heads");
     });
 
+  it("may be the contract and packages, of which the process has one copy", async () => {
+    const dir = await makeDirectory({
+      ...TOSS,
+      "package.json": JSON.stringify({ type: "commonjs", dependencies: { coin: "1.0.0" } }),
+      "node_modules/coin/index.js": 'exports.side = "heads";',
+      "plugins/toss.ts": `const { definePlugin, Problem } = require("payphone/plugin") as typeof import("payphone/plugin");
+const { side } = require("coin");
+module.exports = definePlugin("toss", () => ({ toss: () => [side, Problem] }));
+`,
+    });
+    expect((await sell(dir))()).to.deep.equal(["heads", Problem]);
+  });
+
   it("stays one module for all plugins' modules while no file of it changes", async () => {
     const files = {
       "lib/outer.cjs": 'module.exports = require("./inner.cjs");',
@@ -120,5 +134,16 @@ describe("what a plugin's CommonJS requires", () => {
     const dir = await makeDirectory({ ...IMPORTED, ...files });
     createRequire(join(dir, "app.cjs"))("./lib/outer.cjs");
     expect((await sell(dir))()).to.equal("heads");
+  });
+});
+
+describe("a plugin that imports, in a shop whose package.json says CommonJS", () => {
+  after(removeDirectories);
+
+  it("is told what to set there", async () => {
+    const dir = await makeDirectory({ ...TOSS, "package.json": JSON.stringify({ type: "commonjs" }) });
+    expect((await sell(dir))()).to.deep.equal([
+      `plugins/toss.ts:1:1 plugin-failed Cannot use import statement outside a module: set "type": "module" in the shop's package.json`,
+    ]);
   });
 });
