@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isModuleNamespaceObject } from "node:util/types";
 import { importError } from "./plugin-packages.ts";
@@ -27,12 +28,31 @@ export function forgetModules(changed: readonly ChangedFile[]): void {
     ({ file, isNew }) => !isNew && isEsModule(file) && changed.some(({ requires }) => requires.includes(file)),
   );
   if (kept) throw importError(KEPT, kept.file, pathToFileURL(kept.file).href);
-  for (const { file } of held) if (!isEsModule(file)) delete cache[file];
+  for (const { file } of held) {
+    if (isEsModule(file)) continue;
+    keepRequired(cache[file] as NodeModule);
+    delete cache[file];
+  }
   for (const { file, specifiers } of changed) for (const specifier of specifiers) forgetRequire(file, specifier);
 }
 
 const KEPT =
   "this ES module is loaded with require, for which Node loads it once, and it has changed: restart payphone, or import it";
+
+/** Lets a module that is still sold get what it has required before, also when it requires that during a call. */
+function keepRequired(module: NodeModule): void {
+  if (Object.hasOwn(module, "require")) return;
+  const children = new Map(module.children.map((child) => [child.filename, child]));
+  const load = module.require;
+  module.require = (id: string): unknown => {
+    const path = join(module.path, id);
+    const known = id.startsWith(".") && ENDINGS.map((ending) => children.get(path + ending)).find(Boolean);
+    return known ? known.exports : load.call(module, id);
+  };
+}
+
+/** Of files that CommonJS names without them. */
+const ENDINGS = ["", ".js", ".json", "/index.js"];
 
 /** The exports of CommonJS may be those of an ES module, too. */
 const isEsModule = (file: string): boolean => !/\.c[jt]s$/.test(file) && isModuleNamespaceObject(cache[file]?.exports);

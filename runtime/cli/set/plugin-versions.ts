@@ -150,8 +150,8 @@ function versionOf(file: string, root: string, read: Reading): string {
 
 /** Makes CommonJS modules that have changed, or that use what has changed, be loaded anew. */
 function forgetChanged(file: string, root: string, read: Reading): void {
-  const files = [...closureOf([file], read.pieces), ...dataBeside([file], root, read.folders)];
-  const changed = files.filter((name) => versions.get(name) !== versionOf(name, root, read));
+  const files = new Set([...closureOf([file], read.pieces), ...dataBeside([file], root, read.folders)]);
+  const changed = [...files].filter((name) => versions.get(name) !== versionOf(name, root, read));
   const toChanged = (name: string): ChangedFile => {
     const { specifiers = [], requires = [] } = read.pieces.get(name) ?? {};
     return { file: name, specifiers, requires, isNew: !versions.has(name) };

@@ -73,6 +73,23 @@ describe("what a plugin's CommonJS requires", () => {
       expect(first(), "the set that was loaded first").to.equal("heads");
     });
 
+  for (const name of ["inner.cjs", "inner.json", "inner"])
+    it(`stays what it was in the sets that were loaded before, also when it is required during a call: ${name}`, async () => {
+      const get = `get: () => require("./${name}").side`;
+      const dir = await makeDirectory({
+        ...IMPORTED,
+        "lib/outer.cjs": `Object.defineProperty(exports, "side", { ${get} });`,
+      });
+      const sold: { readonly side: string; run(): unknown }[] = [];
+      for (const side of ["heads", "tails", "edge"]) {
+        const code = name.endsWith(".json") ? JSON.stringify({ side }) : `exports.side = "${side}";`;
+        await writeFiles(dir, { [name === "inner" ? "lib/inner.js" : `lib/${name}`]: code, "lib/package.json": "{}" });
+        const run = await sell(dir);
+        sold.push({ side, run });
+        for (const one of sold) expect(one.run()).to.equal(one.side);
+      }
+    });
+
   it("may be the contract and packages, of which the process has one copy", async () => {
     const dir = await makeDirectory({
       ...TOSS,
