@@ -41,7 +41,7 @@ const KEPT =
 
 /** Lets a module that is still sold get what it has required before, also when it requires that during a call. */
 function keepRequired(module: NodeModule): void {
-  if (Object.hasOwn(module, "require")) return;
+  if (!module.children || Object.hasOwn(module, "require")) return; // Imported JSON has no children.
   const children = new Map(module.children.map((child) => [child.filename, child]));
   const load = module.require;
   module.require = (id: string): unknown => {

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import type { Run } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -150,6 +151,13 @@ module.exports = definePlugin("toss", () => ({ toss: () => [side, Problem] }));
     };
     const dir = await makeDirectory({ ...IMPORTED, ...files });
     createRequire(join(dir, "app.cjs"))("./lib/outer.cjs");
+    expect((await sell(dir))()).to.equal("heads");
+  });
+
+  it("may have been imported by the shop's own program, as JSON", async () => {
+    const inner = 'import outer from "../lib/inner.json" with { type: "json" };';
+    const dir = await makeDirectory({ ...plugin(inner), "lib/inner.json": '{ "side": "heads" }' });
+    await import(pathToFileURL(join(dir, "lib/inner.json")).href, { with: { type: "json" } });
     expect((await sell(dir))()).to.equal("heads");
   });
 });

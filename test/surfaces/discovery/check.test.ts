@@ -215,7 +215,7 @@ describe("payphone check --discovery", () => {
     };
 
     it("takes a 402 with its challenge, and 405 for every other method", async () => {
-      expect(await probe("x".repeat(6000))).to.deep.equal([]);
+      expect(await probe("x".repeat(5990))).to.deep.equal([]);
     });
 
     it("finds a head that proxies do not take, and says how to make it smaller", async () => {
