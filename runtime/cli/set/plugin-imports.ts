@@ -8,7 +8,7 @@ import {
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
-import { isForgotten } from "./plugin-requires.ts";
+import { isForgetting } from "./plugin-requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
@@ -44,7 +44,7 @@ export function admitImports(dir: string, home: string): void {
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  if (isForgotten()) throw new Error(specifier);
+  if (isForgetting()) throw new Error(specifier);
   const { parentURL = "" } = context;
   const parent = findServed(parentURL);
   if (!parent || isOfProgram(parentURL, context)) return next(specifier, context);

@@ -57,22 +57,22 @@ const ENDINGS = ["", ".js", ".json", "/index.js"];
 /** The exports of CommonJS may be those of an ES module, too. */
 const isEsModule = (file: string): boolean => !/\.c[jt]s$/.test(file) && isModuleNamespaceObject(cache[file]?.exports);
 
-/** Whether what is required now must not be loaded. */
-export const isForgotten = (): boolean => isForgetting;
+/** Whether the hook must refuse what is required now. */
+export const isForgetting = (): boolean => forgetting;
 
-let isForgetting = false;
+let forgetting = false;
 
 /**
  * Node knows what was required from a folder without asking the hooks, and would then return a module that it has only
  * prepared. It forgets this when it has to look for the module.
  */
 function forgetRequire(importer: string, specifier: string): void {
-  isForgetting = true;
+  forgetting = true;
   try {
     createRequire(importer)(specifier);
   } catch {
     // The hook has thrown.
   } finally {
-    isForgetting = false;
+    forgetting = false;
   }
 }

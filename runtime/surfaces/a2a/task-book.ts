@@ -87,8 +87,11 @@ export interface TaskBook {
   isClaimedFor(id: string, claim: PaymentClaim): Promise<boolean>;
   /** The current claim. */
   claimed(id: string): Promise<PaymentClaim | undefined>;
-  /** The right to work on a task's payment; undefined while another request has it, in any process. */
-  takeTurn(id: string): Promise<TaskTurn | undefined>;
+  /**
+   * The right to work on a task's payment; undefined while another request has it, in any process. It lapses with its
+   * process, and while the store fails: nobody is charged twice then, because the payment itself is claimed, too.
+   */
+  takeTurn(id: string): Promise<Pick<Lease, "release"> | undefined>;
   /** Withdraws the claim of a payment that was refused. */
   releasePayment(id: string, claim: PaymentClaim): Promise<void>;
 }
@@ -96,11 +99,6 @@ export interface TaskBook {
 /** The one payment of a task, as it arrived; null when the task is canceled. */
 export interface PaymentClaim {
   readonly payment: string | object | null;
-}
-
-/** One request's right to work on a task's payment. It lapses with its process. */
-export interface TaskTurn {
-  release(): Promise<void>;
 }
 
 /** A task after a change at this time, in Unix milliseconds. */
