@@ -3,7 +3,9 @@ import { generateKeyPairSigner } from "@solana/kit";
 import { createSIWxPayload, encodeSIWxHeader } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { BoughtCall } from "../../../runtime/api/purchases.ts";
+import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
@@ -66,6 +68,20 @@ describe("a wallet that signs in", () => {
     const header = JSON.parse(atob(response.headers.get("payment-required")!)) as PaymentRequired;
     expect(declaredIn(header)).to.deep.equal(declaredIn(body));
     expect((await challenge()).info.nonce).not.to.equal(declaredIn(body).info.nonce);
+  });
+
+  it("sees what it is owed as paid, and as paid back once the money has moved", async () => {
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    const payment = await shop.pay("/v1/echo", { from: account.address });
+    expect((await shop.post("/v1/echo", ROLL, { "payment-signature": payment })).status).to.equal(502);
+    const state = async (): Promise<unknown> => (await listed(await list(await sign(account)))).map((one) => one.state);
+    expect(await state(), "by hand").to.deep.equal(["paid"]);
+    const refunds = createRefundRecords(shop.store);
+    for await (const refund of refunds.list())
+      await refunds.end(refund, { transaction: "0xfe", refund_tx: null, at: shop.clock.now() });
+    expect(await state()).to.deep.equal(["paid-back"]);
   });
 
   it("sees what it has signed for, whomever the facilitator names: that one sees nothing", async () => {
