@@ -94,8 +94,8 @@ function createMemory(most: number): (id: string) => boolean {
 function countEvent(event: Parameters<OpenStore["enter"]>[0], count: MetricCounts): void {
   if (event.kind === "refund") count.refund(event.service);
   if (event.kind !== "sale") return;
-  const { service, rail, usd, at, times } = event;
-  count.sale(service, rail, usd);
+  const { rail, at, times } = event;
+  count.sale(event);
   if (times?.recorded !== undefined) count.settlement(rail, at - times.recorded);
 }
 

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { type BookTally, LATENCY_BOUNDS_MS } from "./events.ts";
+import { createGatherer } from "./gatherer.ts";
 
 /** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
@@ -26,30 +27,40 @@ const MINUTE_MS = 60_000;
 /** The most tallies per write: far more than any set has. */
 const MOST_NAMES = 10_000;
 
+/** What is counted. */
+interface Gathered {
+  readonly at: number;
+  readonly names: Omit<TallyNames, "what">;
+  /** The duration of a call that is timed, in milliseconds. */
+  readonly what: string | number;
+}
+
 /** The timer runs only while there is something to write. */
 export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
   /** Keyed by minute and names, so that a call costs one map look-up. */
   let counts = new Map<string, Counted>();
-  let minute = 0;
-  let endsAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function count({ service, door, rail, what }: TallyNames): void {
-    const now = clock.now();
-    if (now >= endsAt || now < endsAt - MINUTE_MS) {
-      minute = Math.floor(now / MINUTE_MS);
-      endsAt = (minute + 1) * MINUTE_MS;
-    }
+  const gathered = createGatherer<Gathered>(({ at, names, what }) =>
+    add(Math.floor(at / MINUTE_MS), names, typeof what === "number" ? toBucket(what) : what),
+  );
+
+  function gather(names: Gathered["names"], what: Gathered["what"]): void {
+    gathered.add({ at: clock.now(), names, what });
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+  }
+
+  function add(minute: number, { service, door, rail }: Gathered["names"], what: string): void {
     const key = `${minute} ${door} ${rail} ${what} ${service}`;
     const known = counts.get(key);
     if (known) known.count += 1;
     else if (counts.size < MOST_NAMES) counts.set(key, { minute, service, door, rail, what, count: 1 });
-    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
   }
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
+    gathered.work();
     if (counts.size === 0) return;
     const written = counts;
     counts = new Map();
@@ -59,8 +70,8 @@ export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
   }
 
   return {
-    count,
-    time: ({ service, door, rail }, ms) => count({ service, door, rail, what: toBucket(ms) }),
+    count: (names) => gather(names, names.what),
+    time: gather,
     flush,
   };
 }

@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type HistogramConfiguration, Registry } from "prom-client";
 import { DOORS } from "../../core/books/events.ts";
+import { createGatherer } from "../../core/books/gatherer.ts";
+import { createSales } from "./sales.ts";
 
 /** The Prometheus metrics of a process. No label names a payer, so that the set bounds the number of series. */
 export interface Metrics {
@@ -22,8 +24,8 @@ export interface MetricCounts {
   ): void;
   /** @param outcome `hit` or `miss` */
   cacheReads(service: string, outcome: string, by: number): void;
-  /** @param usd US dollars, decimal text */
-  sale(service: string, rail: string, usd: string): void;
+  /** `usd`: US dollars, decimal text. */
+  sale(sale: { readonly service: string; readonly rail: string; readonly usd: string }): void;
   refund(service: string): void;
   call(service: string, door: string, ms: number): void;
   settlement(rail: string, ms: number): void;
@@ -104,8 +106,7 @@ function createCounts(registry: Registry): {
     "outcome",
   ]);
   const cache = counter("cache_reads_total", "Reads of caches on behalf of calls.", ["service", "outcome"]);
-  const sales = counter("sales_total", "Settled payments.", ["service", "rail"]);
-  const revenue = counter("revenue_usd_total", "The price of settled payments in US dollars.", ["service", "rail"]);
+  const sales = createSales(registry);
   const refunds = counter("refunds_total", "Payments that were paid back automatically.", ["service"]);
   const jobs = counter("jobs_ended_total", "Jobs that are over.", ["service", "state"]);
   const calls = histogram(
@@ -126,11 +127,7 @@ function createCounts(registry: Registry): {
     challenges: (service, door, by) => challenges.inc({ service, door }, by),
     payments: (labels, by) => payments.inc(labels, by),
     cacheReads: (service, outcome, by) => cache.inc({ service, outcome }, by),
-    sale(service, rail, usd) {
-      const labels = { service, rail };
-      sales.inc(labels);
-      revenue.inc(labels, Number(usd));
-    },
+    sale: sales.add,
     refund: (service) => refunds.inc({ service }),
     call: (service, door, ms) => calls({ service, door }, ms / 1000),
     settlement: (rail, ms) => settlements({ rail }, ms / 1000),
@@ -144,27 +141,21 @@ function createCounts(registry: Registry): {
       for (const service of shop.services) {
         refunds.inc({ service }, 0);
         for (const door of DOORS) challenges.inc({ service, door }, 0);
-        for (const { rail } of shop.rails) for (const each of [sales, revenue]) each.inc({ service, rail }, 0);
+        for (const { rail } of shop.rails) sales.begin({ service, rail });
       }
     },
   };
 }
 
 type Observe<Label extends string> = (labels: Readonly<Record<Label, string>>, value: number) => void;
-/** Values are gathered before prom-client gets them: one at a time, in the middle of calls, takes several times as long. */
-const MOST_GATHERED = 1000;
 
 /** A histogram whose values are gathered until it is read. */
 function createObserver<Label extends string>(options: HistogramConfiguration<Label>): Observe<Label> {
-  let gathered: { readonly labels: Readonly<Record<Label, string>>; readonly value: number }[] = [];
-  const tell = (): void => {
-    for (const { labels, value } of gathered) histogram.observe(labels, value);
-    gathered = [];
-  };
-  const histogram = new Histogram({ ...options, collect: tell });
-  return (labels, value) => {
-    if (gathered.push({ labels, value }) >= MOST_GATHERED) tell();
-  };
+  const gathered = createGatherer<{ readonly labels: Readonly<Record<Label, string>>; readonly value: number }>(
+    ({ labels, value }) => histogram.observe(labels, value),
+  );
+  const histogram = new Histogram({ ...options, collect: gathered.work });
+  return (labels, value) => gathered.add({ labels, value });
 }
 
 /** Gauges of the shop's state. Series that are missing from the newest state are removed. */

@@ -64,7 +64,7 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
 
   it("shows what was taken in, and forgets a rail that is not there any more", async () => {
     const text = await stage.metrics.scrape();
-    expect(text).to.include('payphone_revenue_usd_total{service="roll",rail="base"} 0.003');
+    expect(text).to.include('payphone_revenue_usd_total{service="roll",rail="base"} 0.3');
     expect(text).to.include('payphone_rail_up{rail="solana"} 0');
     expect(text).to.include('payphone_facilitator_distrusted{facilitator="first",network="eip155:8453"} 1');
     stage.state = { ...stage.state, rails: [{ rail: "base", isUp: true }] };

@@ -44,7 +44,7 @@ export function trade(count: MetricCounts): void {
   count.challenges("roll", "rest", 5);
   for (const outcome of ["result", "replay", "refused:insufficient_funds", "failed:upstream-failed"])
     count.payments({ service: "roll", door: "rest", rail: "base", outcome }, 3);
-  for (let sold = 0; sold < 3; sold += 1) count.sale("roll", "base", "0.001");
+  for (let sold = 0; sold < 3; sold += 1) count.sale({ service: "roll", rail: "base", usd: "0.1" });
   for (const outcome of ["hit", "miss"]) count.cacheReads("roll", outcome, 1);
   count.call("roll", "rest", 12);
   count.settlement("base", 900);

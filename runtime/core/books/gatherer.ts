@@ -1,0 +1,23 @@
+/** Holds items until they are read, or are many: one at a time, in the middle of calls, work takes several times as long. */
+export interface Gatherer<Item> {
+  add(item: Item): void;
+  /** Works on the items that are held. */
+  work(): void;
+}
+
+const MOST = 1000;
+
+export function createGatherer<Item>(workOn: (item: Item) => void): Gatherer<Item> {
+  let held: Item[] = [];
+  const work = (): void => {
+    const items = held;
+    held = [];
+    for (const item of items) workOn(item);
+  };
+  return {
+    add(item) {
+      if (held.push(item) >= MOST) work();
+    },
+    work,
+  };
+}
