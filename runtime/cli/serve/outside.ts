@@ -35,6 +35,7 @@ export function openOutside(options: ComposeOptions): Outside {
   const drivers = createDrivers({ config, site, retired, store, clock, log, trust });
   const sources = openSources({
     set: withRetiredSources(set, options.retired),
+    retired: options.retired,
     config,
     store,
     clock,

@@ -1,6 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { bindServices, type Service, type StatusOf } from "../../core/service.ts";
 import { handlerOf } from "../../core/set/manifest.ts";
+import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
@@ -30,10 +31,11 @@ async function bindSet(
   const { log } = options;
   const { handlers: own, faults } = await setUpPlugins({ ...options, set }, outside);
   for (const { file, message } of faults) log.warn("service.retired-unable", { file, message });
-  const { upstreams, web, cacheOf } = outside.sources;
+  const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
   const handlers = new Map([
     ...own,
     ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
+    ...createMcpHandlers({ manifests, servers, compile }),
   ]);
   for (const manifest of manifests) {
     const name = handlerOf(manifest);

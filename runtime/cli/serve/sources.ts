@@ -30,6 +30,8 @@ export interface SourcesOverride {
 
 export interface SourcesDeps {
   readonly set: ManifestSet;
+  /** Sets whose services are no longer offered, but still ask the language model. Oldest first. */
+  readonly retired?: readonly ManifestSet[] | undefined;
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
@@ -62,6 +64,7 @@ export interface Sources {
 /** Opens the sources of a set; `close` ends their connections. */
 export function openSources({
   set,
+  retired = [],
   config,
   store,
   clock,
@@ -98,7 +101,7 @@ export function openSources({
   const endpoint = override?.llm?.endpoint ?? config.llm;
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
   const fetch = override?.llm && { fetch: override.llm.fetch };
-  const llm = createLlm({ endpoint, ...toLlmTerms(set), ...fetch, clock, log });
+  const llm = createLlm({ endpoint, ...toLlmTerms([...retired, set]), ...fetch, clock, log });
   return {
     upstreams: byId,
     mcpServers,
@@ -124,15 +127,20 @@ export function openSources({
 const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, "breaker"> =>
   breaker ? { breaker: { failures: breaker.failures, openMs: breaker.seconds * 1000 } } : {};
 
-/** The limits and output schemas of services that ask the language model. */
-function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
-  const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
-  const nodes = once(() => createSchemaNodes(schemas));
+/** The limits and output schemas of services that ask the language model; those of a later set take precedence. */
+function toLlmTerms(sets: readonly ManifestSet[]): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
+  const asking = sets.flatMap(({ manifests, schemas }) => {
+    const nodes = once(() => createSchemaNodes(schemas));
+    return manifests.filter(({ llm }) => llm).map((manifest) => [manifest.id, { manifest, schemas, nodes }] as const);
+  });
+  const byId = new Map(asking);
   return {
-    limitsOf: (service) => byId.get(service)?.llm,
-    schemaOf: (service) => {
-      const output = byId.get(service)?.output;
-      const document = typeof output === "string" ? schemas.get(output) : output;
+    limitsOf: (service) => byId.get(service)?.manifest.llm,
+    schemaOf(service) {
+      const own = byId.get(service);
+      if (!own) return undefined;
+      const { manifest, schemas, nodes } = own;
+      const document = typeof manifest.output === "string" ? schemas.get(manifest.output) : manifest.output;
       if (!document || !JSON.stringify(document).includes('"$ref":')) return document;
       nodes().add(document);
       return toSelfContained(document, nodes().resolve); // The endpoint has no other files.
