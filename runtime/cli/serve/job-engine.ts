@@ -36,7 +36,7 @@ export interface JobEngineDeps {
 export interface JobEngine {
   readonly statusOf: StatusOf;
   readonly refunds: Pick<Refunds, "open" | "status">;
-  /** Opens the queue. To be called once, with all services. */
+  /** Opens the queue. To be called once, with all services: retired ones before those that have their ids now. */
   open(services: readonly Service[]): Promise<OpenJobs>;
 }
 
@@ -68,7 +68,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
     refunds,
     statusOf: limitPolls(createStatusOf({ records, refunds, clock }), createLimiter),
     async open(services) {
-      screen = services.find(({ manifest }) => manifest.id === site.refunds?.screen);
+      screen = services.findLast(({ manifest }) => manifest.id === site.refunds?.screen);
       const selling = services.filter(isJobService);
       const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
       const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;

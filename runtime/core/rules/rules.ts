@@ -27,6 +27,7 @@ export interface HouseRules {
 
 export interface HouseRulesDeps {
   readonly site: Pick<SiteManifest, "deny" | "allow" | "screen" | "limits">;
+  /** The services, retired ones before those that have their ids now. */
   readonly services: readonly Service[];
   readonly usdOf: UsdOf;
   readonly store: Store;
@@ -40,7 +41,7 @@ const MAY_BE_CHARGED: readonly ProblemCode[] = ["settlement-unknown", "paid-not-
 export function createHouseRules({ site, services, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
   const guests = createGuests(site);
   const { screen, limits } = site;
-  const service = services.find(({ manifest }) => manifest.id === screen?.service);
+  const service = services.findLast(({ manifest }) => manifest.id === screen?.service);
   const screening = screen && createScreening({ terms: screen, service, store });
   const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
 

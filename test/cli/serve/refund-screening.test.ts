@@ -17,7 +17,7 @@ describe("the service that screens recipients of refunds", () => {
   let jobs: OpenJobs;
   afterEach(() => jobs.close());
 
-  /** Opens a refund where the service gives this answer. */
+  /** Opens a refund where the service gives this answer. It has moved, and its former self cannot tell. */
   async function refund(answer: object) {
     const [store, log, clock] = [createMemoryStore(), createLogBook(), { now: Date.now }];
     const sent: string[] = [];
@@ -42,7 +42,8 @@ describe("the service that screens recipients of refunds", () => {
     const site = { refunds: { rail: "base", screen: "look" } } as SiteManifest;
     const deps = { site, config: readConfig({}), baseUrl: "http://127.0.0.1", createLimiter: createMemoryLimiter };
     const engine = createJobEngine({ ...deps, refundRail, store, clock, log });
-    jobs = await engine.open([service]);
+    const former = { ...service, isRetired: true as const, handler: () => ({ sanctions_match: null }) };
+    jobs = await engine.open([former, service]);
     jobs.start();
     await engine.refunds.open(toCase());
     await eventually(() => log.lines.some(({ event }) => ENDS.includes(event)));
