@@ -37,6 +37,34 @@ export function toValidInput(service: Service, { value: raw, from, inPath = [] }
 }
 
 /**
+ * Does work that was paid for, perhaps under an earlier schema of the service. @throws Problem as `perform`;
+ * `invalid-input` when the input would be another one now.
+ */
+export async function performKept(
+  service: Runnable & Pick<Service, "input">,
+  kept: unknown,
+  call: PartialCall,
+): Promise<unknown> {
+  const { value, issues } = service.input.check(kept, "body", "input");
+  if (issues.length > 0 || !isWithin(kept, value)) throw new Problem("invalid-input", OTHERWISE);
+  return perform(service, value, call);
+}
+
+const OTHERWISE = "The service has changed since this was paid for, and takes such an input no more";
+
+/** Whether a value is part of another one: that one may have more fields, and defaults in place of `null`. */
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (part === null) return true;
+  if (typeof part !== "object") return part === whole;
+  if (typeof whole !== "object" || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
+  if (Array.isArray(part) && part.length !== (whole as readonly unknown[]).length) return false;
+  return Object.entries(part).every(
+    ([name, value]) =>
+      Object.hasOwn(whole, name) && isWithin(value, (whole as Readonly<Record<string, unknown>>)[name]),
+  );
+}
+
+/**
  * The faults that the handler's own rules find, apart from those of the schema. The rules run only when all values have
  * the right types.
  */

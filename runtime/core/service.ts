@@ -82,11 +82,15 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
   const { job } = manifest;
   const deliverable = compile(manifest.output);
   const bound = { manifest: job, deliverable, deadlineMs: job.deadline_seconds * 1000 };
+  const status = bind(toStatusManifest(manifest), statusOf(manifest.id, job), bindings);
   return [
     bind(toAcceptManifest(manifest), handler, bindings, Object.freeze(bound)),
-    bind(toStatusManifest(manifest), statusOf(manifest.id, job), bindings),
+    Object.freeze({ ...status, output: { ...status.output, check: unchecked } }),
   ];
 }
+
+/** What a job has delivered was checked then, by the schema of that time. */
+const unchecked: Schema["check"] = (value) => ({ value, issues: [] });
 
 /** How many unknown fields callers may send. */
 const DROPPED_FIELDS = 1000;

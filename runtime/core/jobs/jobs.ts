@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
-import { perform } from "../perform.ts";
+import { performKept } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
 import { toStatusPath } from "../set/job-manifests.ts";
@@ -181,16 +181,12 @@ export function createJobs(deps: JobsDeps): Jobs {
    * step: that is not the job's failure, and it gets another turn.
    */
   async function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
-    const { manifest, handler, job } = service;
+    const { job } = service;
     const { payer, network } = begun?.payment ?? {};
     const steps = createSteps(id, { records, log, graceMs: stepGraceMs });
-    const outcome = await perform({ manifest, handler, output: job.deliverable, deadlineMs: job.deadlineMs }, input, {
-      id,
-      signal,
-      payer: payer ?? undefined,
-      network,
-      ...steps.lent,
-    }).catch(Problem.from);
+    const runnable = { ...service, output: job.deliverable, deadlineMs: job.deadlineMs };
+    const call = { id, signal, payer: payer ?? undefined, network, ...steps.lent };
+    const outcome = await performKept(runnable, input, call).catch(Problem.from);
     await steps.end();
     return outcome;
   }

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { MAY_PASS } from "../jobs/jobs.ts";
 import type { JobRecords } from "../jobs/records.ts";
 import { createSteps } from "../jobs/steps.ts";
-import { perform } from "../perform.ts";
+import { performKept } from "../perform.ts";
 import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
 import { runsOnce } from "../set/manifest.ts";
@@ -119,7 +119,7 @@ export function createCredits(deps: CreditsDeps): Credits {
   ): Promise<{ readonly output: unknown } | { readonly problem: Problem }> {
     const steps = createSteps(id, { records, log, graceMs: STEP_GRACE_MS });
     const call = { id, signal, payer, network: payment.accepted.network, ...steps.lent };
-    const outcome = await perform(service, input, call).then(
+    const outcome = await performKept(service, input, call).then(
       (output) => ({ output }),
       (error: unknown) => ({ problem: Problem.from(error) }),
     );

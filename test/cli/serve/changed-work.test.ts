@@ -1,0 +1,141 @@
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../surfaces/support/fixture-set.ts";
+
+const world = globalThis as { changedJobGate?: PromiseWithResolvers<void> };
+
+/** A shop that counts, as a job and paid first; its field and its result have these names. */
+const toCounter = (field: string, result: string): Files => ({
+  ...TOSS,
+  "manifests/first.yaml": `id: first
+title: Count at once
+description: Counts up to a number.
+route: POST /v1/first
+price: "0.02"
+charge: first
+handler: count.first
+input: { type: object, properties: { ${field}: { type: integer, default: 1 } } }
+output: { type: object, properties: { ${result}: { type: integer } }, required: [${result}] }
+tags: [work]
+examples:
+  - input: {}
+`,
+  "manifests/count.yaml": `id: count
+title: Count
+description: Counts up to a number.
+route: POST /v1/count
+price: "0.02"
+handler: count.count
+input: { type: object, properties: { ${field}: { type: integer, default: 1 }, hold: { type: boolean } } }
+output: { type: object, properties: { ${result}: { type: integer } }, required: [${result}] }
+tags: [work]
+job:
+  status_route: GET /v1/count/{job_id}
+  eta_seconds: 10
+  deadline_seconds: 60
+  attempts: 1
+  concurrency: 1
+  queue_limit: 10
+  refund: true
+examples:
+  - input: {}
+`,
+  "plugins/count.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("count", () => ({
+  async count({ ${field}, hold }) {
+    if (hold) await globalThis.changedJobGate?.promise;
+    return { ${result}: ${field} };
+  },
+  first({ ${field} }) {
+    if ("${field}" === "goal") throw new Error("it cannot count yet");
+    return { ${result}: ${field} };
+  },
+}));
+`,
+});
+
+describe("paid work whose schemas change", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let running: Running;
+  let pay: PayingFetch;
+  let delivered: Loose;
+  let held: Loose;
+  let waiting: Loose;
+  let owed: RequestInit;
+
+  const order = async (input: object): Promise<string> =>
+    ((await (await pay(`${running.url}/v1/count`, json(input))).json()) as Loose).status_url;
+  const read = async (url: string): Promise<Loose> => (await fetch(url)).json() as Promise<Loose>;
+  const ended = (url: string): Promise<Loose> =>
+    eventually(
+      () => read(url),
+      ({ status }) => !["IN_PROGRESS", "DISPATCHING"].includes(status),
+    );
+
+  before(async () => {
+    world.changedJobGate = Promise.withResolvers();
+    const sandbox = await sharedSandbox();
+    const noting: typeof fetch = (input, init) => {
+      const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
+      owed = { ...json({ goal: 7 }), headers: [...sent] };
+      return fetch(input, init);
+    };
+    pay = await stockFetch(sandbox, "solana", noting);
+    const dir = await makeDirectory(toCounter("goal", "sum"));
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    running = await run({ set: await loadSet(dir), config: readConfig(env) });
+    await untilRailsUp(running.url);
+    const first = await order({ goal: 3 });
+    const answer = await ended(first);
+    const [second, third] = [await order({ hold: true, goal: 4 }), await order({ goal: 5 })];
+    await eventually(async () => (await read(second)).status === "IN_PROGRESS");
+    expect((await pay(`${running.url}/v1/first`, json({ goal: 7 }))).status).to.equal(502);
+    const paid = owed;
+    await writeFiles(dir, toCounter("target", "total"));
+    await running.changes.apply("test");
+    world.changedJobGate.resolve();
+    [delivered, held, waiting] = [{ url: first, answer }, await ended(second), await ended(third)];
+    owed = paid;
+  });
+  after(async () => {
+    delete world.changedJobGate;
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+
+  it("that is a job shows what it has delivered as it was", async () => {
+    expect(delivered.answer.deliverable).to.deep.equal({ sum: 3 });
+    expect(await read(delivered.url)).to.deep.equal(delivered.answer);
+  });
+
+  it("that is a job is finished as it was begun", () => {
+    expect(held).to.deep.include({ status: "DELIVERED", deliverable: { sum: 4 } });
+  });
+
+  it("is paid back, and not done with another input, where it waits and its input would be another one now", () => {
+    expect(waiting).to.deep.include({ status: "FAILED", deliverable: null, refund_pending: "manual" });
+    expect(waiting.error).to.match(/has changed/);
+  });
+
+  it("is paid back, too, where it was paid first and has failed before", async () => {
+    const answer = await fetch(`${running.url}/v1/first`, owed);
+    const { code, detail } = (await answer.json()) as Loose;
+    expect([answer.status, code]).to.deep.equal([502, "paid-not-delivered"]);
+    expect(detail).to.match(/has changed.*paid back by hand/);
+  });
+
+  it("is done for whoever orders now", async () => {
+    expect(await ended(await order({ target: 6 }))).to.deep.include({ deliverable: { total: 6 } });
+  });
+});
