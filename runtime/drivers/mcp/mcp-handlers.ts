@@ -7,7 +7,7 @@ import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { createAddressFinder, refusePrivate } from "../proxy/address.ts";
 import type { LiveMcpServer } from "./mcp-server.ts";
-import { toToolOutputs } from "./result.ts";
+import { takesBlocks, toToolOutputs } from "./result.ts";
 
 export interface McpHandlersOptions {
   readonly manifests: readonly Manifest[];
@@ -29,9 +29,10 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const output = compile(manifest.output);
       const addresses = createAddressFinder(compile(manifest.input));
       const check = (input: JsonObject): void => refusePrivate(addresses(input));
+      const hasBlocks = takesBlocks(output, answer);
       const most = answer?.max_bytes ?? RESULT_BYTES;
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
-        const outputs = toToolOutputs(await server.call(tool, input, signal), server.title);
+        const outputs = toToolOutputs(await server.call(tool, input, signal), server.title, hasBlocks);
         return toFitting(
           outputs.map((one) => toOutput(one, answer)),
           { output, title: server.title, most },
@@ -54,7 +55,7 @@ function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds)
   const checked = outputs.map((one) => output.check(one, "body"));
   const found = checked.find(({ issues }) => issues.length === 0);
   if (!found) {
-    const cause = new Error(toIssueText(checked[0]?.issues ?? []));
+    const cause = new Error(checked[0] ? toIssueText(checked[0].issues) : "it has no structured content");
     throw new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });
   }
   if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;

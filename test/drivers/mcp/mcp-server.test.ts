@@ -82,12 +82,12 @@ describe("an MCP server over standard input and output", () => {
   });
 
   it("gives structured content, then blocks, and a tool's own words when it failed", async () => {
-    const sum = toToolOutputs(await shared.call("add", { a: 1, b: 2 }, SIGNAL), "Tools");
+    const sum = toToolOutputs(await shared.call("add", { a: 1, b: 2 }, SIGNAL), "Tools", true);
     expect(sum[0]).to.deep.equal({ sum: 3 });
-    const [drawn = {}] = toToolOutputs(await shared.call("draw", {}, SIGNAL), "Tools");
+    const [drawn = {}] = toToolOutputs(await shared.call("draw", {}, SIGNAL), "Tools", true);
     expect((drawn.content as { type: string }[]).map(({ type }) => type)).to.deep.equal(["text", "image", "resource"]);
     const refused = await shared.call("refuse", {}, SIGNAL);
-    expect(() => toToolOutputs(refused, "Tools")).to.throw(Problem, /^Tools: The moon is not full$/);
+    expect(() => toToolOutputs(refused, "Tools", true)).to.throw(Problem, /^Tools: The moon is not full$/);
   });
 
   it("keeps its session after an error of the protocol", async () => {
