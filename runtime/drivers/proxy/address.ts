@@ -6,16 +6,15 @@ import { listOf, type Path, type SchemaNodes } from "../../core/schema/nodes.ts"
 import type { Schema } from "../../core/schema/validator.ts";
 import { isPublicAddress } from "../http/public-address.ts";
 
-/** Host names of internal networks (RFC 6761, RFC 6762, RFC 9476, and names that clouds use). */
-const INSIDE =
-  /^(?:localhost|[^.]+)$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa|test|invalid)\.?$/;
+/** Host names of internal networks (RFC 6761, RFC 6762, RFC 9476, and names that clouds, clusters and systems use). */
+const INSIDE = /^[^.]+$|\.(?:localhost|localdomain|local|internal|intranet|lan|home|corp|home\.arpa|svc|test|invalid)$/;
 
 /** What is wrong with a URL that a caller names, judging by the URL alone; or nothing. */
 export function explainAddress(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return "this must be a whole http or https URL";
   if (url.username !== "" || url.password !== "") return "this URL must have no user name and no password";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = url.hostname.replace(/^\[|\]$|\.+$/g, ""); // A dot at the end names the same host.
   const isPrivate = isIP(host) === 0 ? INSIDE.test(host) : !isPublicAddress(host);
   return isPrivate ? "this must be a public address" : undefined;
 }
