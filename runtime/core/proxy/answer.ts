@@ -42,7 +42,7 @@ export const READINGS = [
 /**
  * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
  * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
- *   to be JSON and is not, and for a stream that ends within an event.
+ *   to be JSON and is not, and for a stream that ends within an event or with an error.
  */
 export function readBody(type: string | null, body: Uint8Array, reading: ReadPlainText = READINGS[0]): unknown {
   const media = toMediaType(type);
@@ -101,16 +101,25 @@ export function readText(text: string, reading: ReadPlainText = asValue): unknow
 
 /**
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
- * the stream was cut off. Its last line may lack its end where the data is complete all the same.
+ * the stream was cut off, or has an event of the type `error`. Its last line may lack its end where the data is complete
+ * all the same.
  */
 function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
   const data = blocks.map(toData);
   const last = data.at(-1) ?? "";
-  const isWhole = /(?:^|\n)$/.test(blocks.at(-1) ?? "") || last === DONE || typeof readText(last) === "object";
+  const end = blocks.at(-1) ?? "";
+  const isBegun = last === "" && BEGUN.test(end);
+  const isWhole = (/(?:^|\n)$/.test(end) && !isBegun) || last === DONE || typeof readText(last) === "object";
   const sent = data.filter((one) => one !== "" && one !== DONE);
-  return isWhole ? { events: sent.map((one) => readText(one, reading)) } : undefined;
+  const isFailed = blocks.some((block) => FAILED.test(block));
+  return isWhole && !isFailed ? { events: sent.map((one) => readText(one, reading)) } : undefined;
 }
+
+/** The fields before an event's data. */
+const BEGUN = /^(?:event|id):/m;
+/** APIs of language models say so when they fail after the status was sent. */
+const FAILED = /^event: ?error$/m;
 
 const DONE = "[DONE]";
 

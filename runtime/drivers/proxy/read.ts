@@ -39,7 +39,10 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   function readAs(type: string | null, { status, body }: BytesAnswer): ReturnType<Schema["check"]> {
     const first = readBody(type, body);
     if (first === undefined)
-      throw toMisfit(title, new Error("it is an HTML page, not text, not the JSON that it says, or cut off"));
+      throw toMisfit(
+        title,
+        new Error("it is an HTML page, not text, not the JSON that it says, cut off, or a stream with an error"),
+      );
     refuse(status, first);
     if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});
     const made = check(toOutput(first, proxy.answer));

@@ -35,6 +35,19 @@ describe("an upstream's answer", () => {
     ["events without their end's end", "text/event-stream", "data: 1\n\ndata: [DONE]", { events: [1] }],
     ["no stream that was cut off in an event", "text/event-stream", 'data: 1\n\ndata: {"a":', undefined],
     ["no stream that was cut off in a field's name", "text/event-stream", "data: 1\n\nda", undefined],
+    ["no stream that was cut off before an event's data", "text/event-stream", "data: 1\n\nevent: end\n", undefined],
+    [
+      "no stream with an event that is an error",
+      "text/event-stream",
+      'event: start\ndata: {"n":1}\n\nevent: error\r\ndata: {"type":"overloaded_error"}\r\n\r\n',
+      undefined,
+    ],
+    [
+      "events that speak of errors",
+      "text/event-stream",
+      "event: errors\ndata: event: error\n\n",
+      { events: ["event: error"] },
+    ],
     ["lines of JSON", "application/x-ndjson", '{"a":1}\n\n{"a":2}\n', { lines: [{ a: 1 }, { a: 2 }] }],
     [
       "lines of JSON with whatever JSON contains",
