@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf } from "./shop.ts";
+import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf, writeDocument } from "./shop.ts";
 
 describe("a second import", () => {
   after(removeDirectories);
@@ -48,6 +48,28 @@ describe("a second import", () => {
     const { report } = await importAll(dir, fixture("rates.yaml"), { price: "0.006" });
     expect(report.match(/price: "0.005" -> "0.006"/g)).to.have.length(3);
   });
+
+  for (const [what, own, change] of [
+    ["server", { servers: [{ url: "https://other.example.com" }] }, "url"],
+    ["credential", { security: [{ app: [] }] }, "key.header, key.scheme"],
+  ] as const)
+    it(`is refused where it would give services of the first the ${what} of another operation`, async () => {
+      const dir = await openShop();
+      const document = await writeDocument(dir, {
+        first: { security: [{ login: [] }] },
+        other: { security: [{ login: [] }], ...own },
+      });
+      const choose = (...names: string[]) => ({ selection: { names, tags: [], all: false } });
+      await importAll(dir, document, choose("first"));
+      const before = await textsOf(dir);
+      expect(await refusal(importAll(dir, document, choose("other")))).to.include(
+        `would change the upstream shelf (${change}) for shelf_first, too`,
+      );
+      expect(await textsOf(dir)).to.deep.equal(before);
+      await importAll(dir, document, choose("first", "other"));
+      await importAll(dir, document, { ...choose("other"), upstream: "second" });
+      expect(await faultsOf(dir)).to.deep.equal([]);
+    });
 
   it("names the services that the document no longer has", async () => {
     const dir = await openShop();

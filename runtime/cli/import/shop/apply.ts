@@ -111,7 +111,7 @@ async function planSound(imported: Imported, terms: PlanTerms): Promise<Sound> {
     const schemas = usedSchemas(services, imported).map((name) => toSchemaPlan(name, imported, terms));
     const plans = [...own.map(({ plan }) => plan), ...schemas];
     const upstreams = usedUpstreams(services, imported);
-    const site = planSite(upstreams, terms);
+    const site = planSite(upstreams, terms, new Set(own.map(({ plan }) => plan.file)));
     const { set, faults } = await checkFiles(overlay(terms.files, plans, site));
     const planned = { services, refused, plans, site, upstreams, total: set.manifests.length };
     if (faults.length === 0) return { ...planned, faults };

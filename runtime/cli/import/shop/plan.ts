@@ -2,6 +2,7 @@ import { parse } from "yaml";
 import { Problem } from "../../../api/problem.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Imported, type ImportedService, Refused, type UpstreamEntry } from "../imported.ts";
+import { toIdList } from "../names.ts";
 import { variablesOf } from "../variables.ts";
 import { type Merged, mergeFile } from "./merge.ts";
 import { type ImportNotes, type Parts, toDigests, toPartDigest } from "./notes.ts";
@@ -110,9 +111,14 @@ function apply(current: JsonObject, { changes }: Merged): JsonObject {
 
 /**
  * Plans `_site.yaml` with the upstreams of an import. @throws Problem `bad-request` when an id already belongs to
- * another source.
+ * another source, or when services would be asked elsewhere, or with other credentials, that this import does not know.
+ * @param imported the manifests' files of this import.
  */
-export function planSite(upstreams: readonly UpstreamEntry[], { files, notes }: PlanTerms): readonly FilePlan[] {
+export function planSite(
+  upstreams: readonly UpstreamEntry[],
+  { files, notes }: PlanTerms,
+  imported: ReadonlySet<string>,
+): readonly FilePlan[] {
   let text = files.get(SITE_FILE);
   if (text === undefined)
     throw new Problem(
@@ -133,6 +139,7 @@ export function planSite(upstreams: readonly UpstreamEntry[], { files, notes }: 
     const base = notes?.files[`${SITE_FILE} ${entry.id}`];
     if (!base && current.url !== entry.url) throw isTaken(entry, current);
     const merged = base ? mergeFile(current, entry, base) : NOTHING;
+    refuseForOthers(entry, merged, usersOf(entry.id, files, imported));
     const changes = merged.changes.map((change) => ({ ...change, path: ["upstreams", at, ...change.path] as never }));
     if (changes.length > 0) text = toChangedText(text, changes);
     plans.push({ file: SITE_FILE, text, isNew: false, merged, parts });
@@ -143,6 +150,25 @@ export function planSite(upstreams: readonly UpstreamEntry[], { files, notes }: 
 function isTaken({ id, url }: UpstreamEntry, { url: known }: JsonObject): Problem {
   const where = `${String(known ?? "another address")}, and not ${String(url ?? "this one")}`;
   return new Problem("bad-request", `The upstream ${id} of ${SITE_FILE} is ${where}: name another with --upstream`);
+}
+
+/** The services of a shop that use an upstream, without those of this import. */
+const usersOf = (upstream: string, files: ShopFiles, imported: ReadonlySet<string>): readonly string[] =>
+  [...files].flatMap(([file, text]) => {
+    if (!file.startsWith("manifests/") || file === SITE_FILE || imported.has(file)) return [];
+    const { id, proxy, upstreams } = readMapping(file, text);
+    const named = isObject(proxy) ? [proxy.upstream, proxy.mcp] : [upstreams].flat();
+    return named.includes(upstream) ? [String(id)] : [];
+  });
+
+/** One part of a document may have another address, or need other credentials, than what was imported before. */
+function refuseForOthers({ id }: UpstreamEntry, { changes }: Merged, users: readonly string[]): void {
+  const parts = changes.filter(({ name }) => name !== "title").map(({ name }) => name);
+  if (parts.length === 0 || users.length === 0) return;
+  throw new Problem(
+    "bad-request",
+    `Nothing was written: this import would change the upstream ${id} (${parts.join(", ")}) for ${toIdList(users)}, too: import those services as well, or name another upstream with --upstream`,
+  );
 }
 
 /** The entries under `upstreams`. */
