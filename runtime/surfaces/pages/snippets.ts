@@ -1,6 +1,6 @@
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
-import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
+import { mediaOf, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
 import { splitInput, toQueryPairs } from "../schema/path-fields.ts";
 import type { Language } from "./highlight.ts";
@@ -58,8 +58,10 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
 
 function toFetch(service: Service, { network }: RailManifest, baseUrl: string): string {
   const { price = "0" } = service.manifest;
+  const file = toFileName(service);
   return [
     "// npm install @x402/fetch @x402/evm viem",
+    ...(file === undefined ? [] : [`import { writeFile } from "node:fs/promises";`]),
     `import { env } from "node:process";`,
     `import { wrapFetchWithPayment, x402Client } from "@x402/fetch";`,
     `import { ExactEvmScheme } from "@x402/evm/exact/client";`,
@@ -70,7 +72,12 @@ function toFetch(service: Service, { network }: RailManifest, baseUrl: string): 
     ...(isDear(price) ? [`client.setSpendControls({ maxAmountPerPayment: "$${price}" });`] : []),
     "const pay = wrapFetchWithPayment(fetch, client);",
     ...toFetchCall(toRequest(service, baseUrl)),
-    "console.log(await response.json());",
+    ...(file === undefined
+      ? ["console.log(await response.json());"]
+      : [
+          "if (!response.ok) throw new Error(await response.text());",
+          `await writeFile(${JSON.stringify(file)}, Buffer.from(await response.arrayBuffer()));`,
+        ]),
   ].join("\n");
 }
 
@@ -92,6 +99,7 @@ function toPython(service: Service, baseUrl: string): string {
     method === "GET"
       ? `session.get(${JSON.stringify(url)})`
       : `session.post(${JSON.stringify(url)}, json=${toPythonValue(JSON.parse(body))})`;
+  const file = toFileName(service);
   return [
     '# pip install "x402[requests,evm]"',
     "import os",
@@ -106,8 +114,24 @@ function toPython(service: Service, baseUrl: string): string {
     'account = Account.from_key(os.environ["BUYER_EVM_KEY"])',
     "register_exact_evm_client(client, EthAccountSigner(account))",
     "with x402_requests(client) as session:",
-    `    print(${call}.json())`,
+    ...(file === undefined
+      ? [`    print(${call}.json())`]
+      : [
+          `    response = ${call}`,
+          "    if not response.ok:",
+          "        raise SystemExit(response.text)",
+          `    with open(${JSON.stringify(file)}, "wb") as file:`,
+          "        file.write(response.content)",
+        ]),
   ].join("\n");
+}
+
+/** Where code keeps a file that is sold: it is not JSON, and would be lost when it was paid for. */
+function toFileName({ manifest }: Service): string | undefined {
+  const media = mediaOf(manifest);
+  if (!media) return undefined;
+  const [, extension] = /\/([a-z0-9]{2,4})(?:\+\w+)?$/.exec(media.type) ?? [];
+  return extension === undefined ? manifest.id : `${manifest.id}.${extension}`;
 }
 
 /** JSON as Python writes it. */
