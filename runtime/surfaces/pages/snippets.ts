@@ -1,6 +1,8 @@
 import { PATHS } from "../../core/paths.ts";
+import { isSameToken, type RailToken } from "../../core/rails/tokens.ts";
 import type { Service } from "../../core/service.ts";
 import { mediaOf, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { toAtomic } from "../../core/set/price.ts";
 import { parametersOf } from "../../core/set/route.ts";
 import { splitInput, toQueryPairs } from "../schema/path-fields.ts";
 import type { Language } from "./highlight.ts";
@@ -14,6 +16,11 @@ export interface Snippet {
 
 /** The default limit of stock clients, in dollars per call. */
 const STOCK_LIMIT = 1;
+/** USDC on Base and on Base Sepolia. Stock clients know more tokens; naming one of those as well does no harm. */
+const STOCK_TOKENS: readonly RailToken[] = [
+  { network: "eip155:8453", asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+  { network: "eip155:84532", asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" },
+];
 
 /** Code that calls a service from outside the page. */
 export function toSnippets(service: Service, site: SiteManifest, baseUrl: string): Snippet[] {
@@ -56,7 +63,7 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
   return { method: "GET", url: query.size === 0 ? url : `${url}?${query}`, body: "" };
 }
 
-function toFetch(service: Service, { network }: RailManifest, baseUrl: string): string {
+function toFetch(service: Service, rail: RailManifest, baseUrl: string): string {
   const { price = "0" } = service.manifest;
   const file = toFileName(service);
   return [
@@ -68,8 +75,8 @@ function toFetch(service: Service, { network }: RailManifest, baseUrl: string): 
     `import { privateKeyToAccount } from "viem/accounts";`,
     "",
     "const account = privateKeyToAccount(env.BUYER_EVM_KEY);",
-    `const client = new x402Client().register("${network}", new ExactEvmScheme(account));`,
-    ...(isDear(price) ? [`client.setSpendControls({ maxAmountPerPayment: "$${price}" });`] : []),
+    `const client = new x402Client().register("${rail.network}", new ExactEvmScheme(account));`,
+    ...toSpendControls(rail, price),
     "const pay = wrapFetchWithPayment(fetch, client);",
     ...toFetchCall(toRequest(service, baseUrl)),
     ...(file === undefined
@@ -79,6 +86,15 @@ function toFetch(service: Service, { network }: RailManifest, baseUrl: string): 
           `await writeFile(${JSON.stringify(file)}, Buffer.from(await response.arrayBuffer()));`,
         ]),
   ].join("\n");
+}
+
+/** What a stock client must be told before it pays this price; nothing where it pays it by itself. */
+function toSpendControls(rail: RailManifest, price: string): string[] {
+  if (STOCK_TOKENS.some((token) => isSameToken(token, rail)))
+    return isDear(price) ? [`client.setSpendControls({ maxAmountPerPayment: "$${price}" });`] : [];
+  const { network, asset, decimals } = rail;
+  const token = `network: "${network}", asset: "${asset}", maxAmountPerPayment: "${toAtomic(price, decimals)}"`;
+  return [`client.setSpendControls({ allowedAssets: [{ ${token} }] });`];
 }
 
 function toFetchCall({ method, url, body }: ExampleRequest): string[] {
