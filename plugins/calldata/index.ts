@@ -31,11 +31,13 @@ export default definePlugin("calldata", ({ cache, upstream }) => {
         const read = await interpret(Buffer.from(digits.slice(8), "hex"), signatures, { verified });
         const target = ADDRESS.test(contract_address ?? "") ? (contract_address as string) : null;
         const decodeCalls = createDecodeCalls((selector) => lookUp(selector, signal));
+        const { calls, omitted } = await decodeCalls(read, target);
         return {
           function_selector,
           ...read.shown,
           summary: summarize(read.shown.function_signature, read.values, { target, wei: null }),
-          calls: await decodeCalls(read, target),
+          calls,
+          calls_omitted: omitted,
           source,
         };
       },

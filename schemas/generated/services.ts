@@ -311,6 +311,10 @@ export interface CalldataDecodeResponse {
    */
   calls?: DecodedCall[];
   /**
+   * How many calls are inside of the arguments and not in `calls`: those that lie deeper than three levels, or come after the first 100. What is inside of them is not counted. Unless it is 0, `calls` does not tell all that the calldata does.
+   */
+  calls_omitted?: number;
+  /**
    * Other signatures with this selector, at most 32, those that are more likely first: functions of verified contracts, then those that were registered earlier. All of them when nothing was decoded.
    */
   candidates?: string[];

@@ -24,6 +24,13 @@ export type DecodedCall = {
   readonly calls: DecodedCall[];
 };
 
+/** The calls inside of a call. */
+export interface CallsInside {
+  readonly calls: DecodedCall[];
+  /** How many are not shown, those inside of these not counted. */
+  readonly omitted: number;
+}
+
 /** Finds the signatures of a selector. */
 export type LookUp = (selector: string) => Promise<Signatures>;
 
@@ -33,13 +40,12 @@ const MOST_CALLS = 100;
 const MOST_LOOKUPS = 8;
 
 /**
- * Decodes the calls in a call's arguments, three levels deep. Calls whose selectors the directories do not know, or
- * that fail to be looked up, stay undecoded.
+ * Decodes the calls in a call's arguments, three levels deep, and counts those that are left out. Calls whose selectors
+ * the directories do not know, or that fail to be looked up, stay undecoded.
  */
-export function createDecodeCalls(
-  lookUp: LookUp,
-): (read: Interpreted, target: string | null) => Promise<DecodedCall[]> {
-  let calls = 0;
+export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: string | null) => Promise<CallsInside> {
+  let shown = 0;
+  let omitted = 0;
   const listings = new Map<string, Promise<Signatures>>();
 
   async function signaturesOf(selector: string): Promise<Signatures> {
@@ -62,35 +68,37 @@ export function createDecodeCalls(
         ? NONE
         : await signaturesOf(selector);
     const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, signatures, { verified, budget });
-    const { candidates: _, ...shown } = read.shown;
+    const { candidates: _, ...call } = read.shown;
     return {
       target: await toChecksum(target),
       value_wei: wei === null ? null : String(wei),
       delegatecall: isDelegate,
       function_selector: selector,
-      ...shown,
-      summary: summarize(shown.function_signature, read.values, inner),
+      ...call,
+      summary: summarize(call.function_signature, read.values, inner),
       calls: await decodeCalls(read, target, depth + 1, budget),
     };
   }
 
   /** All inner calls share one budget, so that hostile offsets do not multiply from level to level. */
   async function decodeCalls(
-    { shown, values, data }: Interpreted,
+    { shown: call, values, data }: Interpreted,
     target: string | null,
     depth = 1,
     budget = toBudget(data),
   ): Promise<DecodedCall[]> {
-    const find = depth > MOST_DEPTH ? undefined : WRAPPERS[shown.function_signature ?? ""];
+    const inside = (await WRAPPERS[call.function_signature ?? ""]?.(values, target)) ?? [];
     const found: DecodedCall[] = [];
-    for (const inner of (await find?.(values, target)) ?? []) {
-      if (++calls > MOST_CALLS) break;
+    for (const inner of inside) {
+      if (depth > MOST_DEPTH || shown === MOST_CALLS) break;
+      shown++;
       found.push(await decodeInner(inner, depth, budget));
     }
+    omitted += inside.length - found.length;
     return found;
   }
 
-  return decodeCalls;
+  return async (read, target) => ({ calls: await decodeCalls(read, target), omitted });
 }
 
 const toTrusted = (signatures: readonly string[]): Signatures => ({ signatures, verified: signatures.length });

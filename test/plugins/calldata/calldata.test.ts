@@ -48,6 +48,7 @@ describe("a call's data", () => {
       canonical: true,
       summary: null,
       calls: [],
+      calls_omitted: 0,
       candidates: [],
       source: "openchain",
     });
@@ -139,6 +140,7 @@ describe("a call's data", () => {
         canonical: null,
         summary: null,
         calls: [],
+        calls_omitted: 0,
         candidates: ["transfer(address,uint256)"],
         source: "openchain",
       });
@@ -155,6 +157,7 @@ describe("a call's data", () => {
       canonical: null,
       summary: null,
       calls: [],
+      calls_omitted: 0,
       candidates: [],
       source: "openchain",
     });

@@ -207,8 +207,27 @@ describe("the calls inside of a call", () => {
       asked++;
       return { signatures: [], verified: 0 };
     });
-    expect(await decodeCalls(read, null)).to.have.length(100);
+    const { calls, omitted } = await decodeCalls(read, null);
+    expect(calls).to.have.length(100);
     expect(asked).to.equal(8);
+    expect(omitted, "the others are not hidden").to.equal(200);
+  });
+
+  it("that lie too deep, or behind others that are too many, are counted", async () => {
+    const decode = async (data: Hex): Promise<readonly [shown: number, omitted: number]> => {
+      const read = await interpret(Buffer.from(data.slice(10), "hex"), ["multicall(bytes[])"]);
+      const { calls, omitted } = await createDecodeCalls(async () => ({ signatures: [], verified: 0 }))(read, null);
+      return [calls.length, omitted];
+    };
+    const multicall = (...inner: Hex[]): Hex => encode("multicall", [inner]);
+    const many = (count: number): Hex => multicall(...Array.from({ length: count }, () => TRANSFER));
+    expect(await decode(many(100))).to.deep.equal([100, 0]);
+    expect(await decode(many(101))).to.deep.equal([100, 1]);
+    expect(await decode(multicall(multicall(multicall(TRANSFER))))).to.deep.equal([1, 0]);
+    expect(await decode(multicall(multicall(multicall(multicall(TRANSFER, TRANSFER)))))).to.deep.equal([1, 2]);
+    expect(await decode(multicall(many(120), TRANSFER)), "behind a call that has filled the list").to.deep.equal([
+      1, 22,
+    ]);
   });
 
   it("end with their caller", async () => {

@@ -118,7 +118,7 @@ describe("calls that are hard to see", () => {
     const data = nest(nest(nest(concatHex([TRANSFER, `0x${"00".repeat(20_000)}`]))));
     const read = await interpret(Buffer.from(data.slice(10), "hex"), ["multicall(bytes[])"]);
     expect(read.shown.decoded).to.equal(true);
-    const calls = await createDecodeCalls(() => Promise.reject(new Error("nobody is asked")))(read, null);
+    const { calls } = await createDecodeCalls(() => Promise.reject(new Error("nobody is asked")))(read, null);
     expect(calls[0]?.function_name).to.equal("multicall");
     expect(JSON.stringify(calls)).to.have.length.below(20 * data.length);
   });

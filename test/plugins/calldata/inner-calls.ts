@@ -13,6 +13,6 @@ export async function callsOf(data: Hex, target: string | null = null): Promise<
     if (selector === "0x5c36b186") return { signatures: ["ping()"], verified: 0 };
     throw new Problem("upstream-failed");
   });
-  return decodeCalls(read, target);
+  return (await decodeCalls(read, target)).calls;
 }
 export const summariesOf = (calls: readonly DecodedCall[]): unknown[] => calls.map(({ summary }) => summary);
