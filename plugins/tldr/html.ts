@@ -1,6 +1,7 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
 import type { DocumentText } from "./document-task.ts";
+import { isInPlaceOfPage, LONGEST_NOTICE, readFrame } from "./guards.ts";
 
 /** The part of the DOM that is used here; linkedom's own types need TypeScript's DOM library. */
 interface Page {
@@ -37,13 +38,8 @@ const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 /** Texts of pages that show nothing without scripts. */
 const SCRIPTS_WANTED =
   /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
-/** Texts that sites show in place of a page: CAPTCHAs, refusals, cookie walls, missing pages with status 200. */
-const IN_PLACE_OF_PAGE =
-  /\bjust a moment\b|verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|are you (?:a robot|human)|not a (?:ro)?bot\b|press (?:&|and) hold|unusual traffic|\bcaptcha\b|you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|security of your connection|enter the characters you see|disable any ad.?blocker|browser is not supported|account (?:has been |is )?suspended|before you continue to|^(?:you are being )?redirect(?:ing|ed)\b|^(?:error )?404\b|page (?:was |could )?not (?:be )?found/i;
 /** The elements into which frameworks render a page. */
 const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
-/** A longer text is more than a notice that scripts are required. */
-const LONGEST_NOTICE = 400;
 /** The longest text that an application shows while it loads. */
 const LONGEST_LOADING = 60;
 /** The elements of which a thread or a blog has several, and the reader takes one. */
@@ -70,6 +66,7 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
   const page = parse(html);
   const hints = textsOf(page, "noscript").join(" ");
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
+  const frame = readFrame(page);
   const structured = readArticleBody(page);
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
@@ -77,12 +74,10 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
   const main = hasMain ? readMain(html, found) : "";
   const shown = main.length > 2 * found.length ? main : found;
   const article = structured.length > 2 * shown.length ? structured : shown;
-  const isShort = article.length < LONGEST_NOTICE;
-  const isNotice = isShort && SCRIPTS_WANTED.test(article);
+  const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
   const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
-  const isGuarded = isShort && (IN_PLACE_OF_PAGE.test(article) || IN_PLACE_OF_PAGE.test(title));
-  return { text, needsScripts: isNotice || isLoading, isGuarded };
+  return { text, needsScripts: isNotice || isLoading, isGuarded: isInPlaceOfPage(title, article, frame) };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

@@ -29,7 +29,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
     const { text, needsScripts, isGuarded } = await readDocument(source, signal);
     if (needsScripts) throw toUnreadable("The page shows its text only with scripts, which are not run here");
-    if (isGuarded) throw toUnreadable("The site shows a check, a refusal or an error in place of the page");
+    if (isGuarded) throw toUnreadable("The site shows a check, a sign-in, a redirect or an error in place of the page");
     return text;
   }
 

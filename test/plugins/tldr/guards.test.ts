@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { readHtml } from "../../../plugins/tldr/html.ts";
 
-const read = (title: string, body: string) =>
-  readHtml(`<html><head><title>${title}</title></head><body>${body}</body></html>`, "https://one.example/page");
+const read = (title: string, body: string, head = "") =>
+  readHtml(`<html><head><title>${title}</title>${head}</head><body>${body}</body></html>`, "https://one.example/page");
 const LONG = "The committee met on Tuesday, agreed on the budget and will present it in spring. ".repeat(8);
 
 /** What sites answer with status 200 in place of a page. */
@@ -26,6 +26,29 @@ const GUARDS: Readonly<Record<string, readonly [title: string, body: string]>> =
   "a redirect of its own": ["Redirecting", '<p>Redirecting to <a href="/new">/new</a></p>'],
   "an old browser's notice": ["X", "<h1>Your browser is not supported</h1><p>Please upgrade.</p>"],
   "a closed account": ["Account Suspended", "<h1>This Account has been suspended.</h1>"],
+  "a check of Imperva": [
+    "Pardon Our Interruption",
+    "<h1>Pardon Our Interruption</h1><p>As you were browsing, something about your browser made us think you were a bot.</p>",
+  ],
+  "a refusal of Incapsula": ["", "<p>Request unsuccessful. Incapsula incident ID: 893000110-17</p>"],
+  "a refusal of F5": [
+    "Request Rejected",
+    "<p>The requested URL was rejected. Please consult with your administrator. Your support ID is: 4182</p>",
+  ],
+  "a missing page of WordPress": [
+    "Example",
+    "<h1>Oops! That page can’t be found.</h1><p>It looks like nothing was found at this location.</p>",
+  ],
+  "a post that is gone": ["Example", "<h1>Sorry, this page isn't available.</h1><p>The link may be broken.</p>"],
+  "a refusal by law": [
+    "451",
+    "<p>You are attempting to access this website from a country where access cannot be granted at this time.</p>",
+  ],
+  "a wall before a login": ["Example", "<h1>Welcome back</h1><p>You must log in to continue.</p>"],
+  "a wall before a payment": ["A long story", "<h1>A long story</h1><p>Subscribe to continue reading.</p>"],
+  "a failure of its server": ["Error", "<h1>Internal Server Error</h1><p>The server encountered an error.</p>"],
+  "a failure of its database": ["Database Error", "<h1>Error establishing a database connection</h1>"],
+  "a pause for work on it": ["Example", "<p>The site is currently under maintenance. Please come back later.</p>"],
 };
 
 describe("what a site shows in place of a page", () => {
@@ -33,6 +56,32 @@ describe("what a site shows in place of a page", () => {
     it(`is not summarized: ${what}`, async () => {
       expect(await read(title, body)).to.include({ isGuarded: true });
     });
+
+  it("is not summarized: a page that leads elsewhere by itself", async () => {
+    const refresh = `<meta http-equiv="Refresh" content="0; url=/en/latest/">`;
+    const body = '<p>The documentation is <a href="/en/latest/">over there</a>.</p>';
+    expect(await read("Docs", body, refresh)).to.include({ isGuarded: true });
+    const whole = `<article><h1>Docs</h1><p>${LONG}</p></article>`;
+    const others = [
+      [body, '<meta http-equiv="refresh" content="300">'],
+      [body, `<noscript>${refresh}</noscript>`],
+      [whole, refresh],
+    ] as const;
+    for (const [text, head] of others) expect(await read("Docs", text, head), head).to.include({ isGuarded: false });
+  });
+
+  it("is not summarized: a form to sign in, however many languages it lists", async () => {
+    const form = '<form><input type="email"><input type="password"></form><p>Forgot email? Create an account</p>';
+    const languages = `<ul>${"<li>English (United Kingdom)</li>".repeat(50)}</ul>`;
+    expect(
+      await read("Sign in - Accounts", `<h1>Sign in</h1><p>to continue to Docs</p>${form}${languages}`),
+    ).to.include({
+      isGuarded: true,
+    });
+    expect(await read("Join us", `<p>Already a member? Sign in</p>${form}`)).to.include({ isGuarded: true });
+    const article = `<article><h1>The budget</h1><p>${LONG}</p><p>Sign in to comment.</p></article>`;
+    expect(await read("The budget", `${article}${form}`), "a form beside an article").to.include({ isGuarded: false });
+  });
 
   it("needs scripts where it says so in short", async () => {
     const body = "<p>Please enable JS and try again</p><script>var dd = {}</script>";
@@ -44,6 +93,10 @@ describe("what a site shows in place of a page", () => {
       ["How we fight robots", `<article><h1>Are you a robot?</h1><p>${LONG}</p></article>`],
       ["404 ways to cook rice", `<article><h1>404 ways to cook rice</h1><p>${LONG}</p></article>`],
       ["Notice", "<p>The shop is closed on Monday.</p>"],
+      [
+        "Buses",
+        "<p>The bus service is unavailable on Sunday: visitors must sign in at the desk, and registration is required.</p>",
+      ],
     ] as const;
     for (const [title, body] of pages)
       expect(await read(title, body), title).to.include({ isGuarded: false, needsScripts: false });

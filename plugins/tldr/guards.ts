@@ -1,0 +1,55 @@
+/** What a page is made of besides its text, as far as it tells that the text is not the page. */
+export interface Frame {
+  /** Whether the page leads elsewhere by itself (`<meta http-equiv="refresh">` with an address). */
+  readonly leadsElsewhere: boolean;
+  /** Whether it asks for a password. */
+  readonly asksForPassword: boolean;
+}
+
+/** The part of the DOM that is used here. */
+interface Page {
+  querySelectorAll(selectors: string): Iterable<Element>;
+}
+interface Element {
+  getAttribute(name: string): string | null;
+  closest(selectors: string): unknown;
+}
+
+/** Reads the frame of a page, before the reader of its article changes it. */
+export function readFrame(page: Page): Frame {
+  const shown = (selectors: string): Element[] =>
+    [...page.querySelectorAll(selectors)].filter((element) => !element.closest("noscript"));
+  return {
+    leadsElsewhere: shown("meta[http-equiv]").some(isRedirect),
+    asksForPassword: shown('input[type="password"]').length > 0,
+  };
+}
+
+const isRedirect = (meta: Element): boolean =>
+  /^refresh$/i.test(meta.getAttribute("http-equiv") ?? "") && /;\s*url\s*=/i.test(meta.getAttribute("content") ?? "");
+
+/** A longer text is more than a notice. */
+export const LONGEST_NOTICE = 400;
+/** The longest text of a page that asks for a password and is called so: sites list their languages there. */
+const LONGEST_SIGN_IN = 2000;
+
+/** Checks for humans, and what firewalls answer. */
+const CHECKS =
+  /\bjust a moment\b|verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|are you (?:a robot|human)|not a (?:ro)?bot\b|think you were a bot|press (?:&|and) hold|unusual traffic|\bcaptcha\b|security of your connection|enter the characters you see|verifying your browser|request is being verified|pardon our interruption|incapsula incident|requested url was rejected|request (?:was |has been |is )?(?:blocked|unsuccessful)\b/;
+/** Refusals, and what must be done first. */
+const REFUSALS =
+  /you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|you do not have access|access cannot be granted|unavailable (?:due to|for) legal reasons|disable any ad.?blocker|browser is not supported|account (?:has been |is )?suspended|before you continue to|too many requests|subscribe to (?:continue|keep) reading|(?:log|sign)[ -]?in to (?:continue|view|see|read|access)|must (?:be (?:logged|signed)|log) in|log-?in (?:is )?required/;
+/** Missing pages, failures of the site, and redirects of its own. */
+const MISSING =
+  /^(?:you are being )?redirect(?:ing|ed)\b|not (?:automatically )?redirected|^(?:error )?404\b|page (?:was |could )?not (?:be )?found|page (?:can't|cannot) be found|(?:can't|cannot|couldn't|could not) find (?:the|that|this) page|page (?:doesn't|does not|no longer) exists?\b|(?:page|content) (?:isn't|is not) available|^(?:error )?50[0-4]\b|^internal server error|^(?:the )?service (?:is )?(?:temporarily )?unavailable|error establishing a database connection|(?:under|performing)(?: some)?(?: scheduled)? maintenance|link (?:has |is )?expired/;
+const IN_PLACE_OF_PAGE = new RegExp([CHECKS, REFUSALS, MISSING].map(({ source }) => source).join("|"), "i");
+const SIGN_IN = /\b(?:log|sign)[ -]?in\b/i;
+
+/** Whether a site shows something else in place of the page. */
+export function isInPlaceOfPage(title: string, article: string, { leadsElsewhere, asksForPassword }: Frame): boolean {
+  const isShort = article.length < LONGEST_NOTICE;
+  const says = (text: string): boolean => IN_PLACE_OF_PAGE.test(text.replaceAll("’", "'"));
+  if (asksForPassword && article.length < LONGEST_SIGN_IN && SIGN_IN.test(isShort ? `${title} ${article}` : title))
+    return true;
+  return isShort && (leadsElsewhere || says(article) || says(title));
+}
