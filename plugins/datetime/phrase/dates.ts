@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { MONTH, monthOf } from "../vocabulary.ts";
+import { MONTH, monthOf, WEEKDAY } from "../vocabulary.ts";
 import { type DayRule, type NamedDay, toDay } from "./day.ts";
 import { toFullYear, toYears } from "./periods.ts";
 
@@ -42,7 +42,7 @@ export const DATE_RULES: readonly DayRule[] = [
   ],
   [
     new RegExp(
-      `\\b(?:on )?(?:the )(?<day>\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:(?:of )?${MONTH}|(?:day )?of|last|quarter))`,
+      `\\b(?:on )?(?:the )(?<day>\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:(?:of )?${MONTH}|(?:day )?of|last|quarter|${WEEKDAY}\\b))`,
     ),
     ({ day }, today) => {
       const months = Array.from({ length: 12 }, (_, i) => today.with({ day: 1 }).add({ months: i }));

@@ -116,4 +116,6 @@ export const REFUSED: readonly string[] = [
   "Timestamp('1795082400')",
   "earlier today",
   "later today",
+  "the second Sunday",
+  "the 5th Friday at noon",
 ];
