@@ -38,3 +38,12 @@ export const toDay = (date: Temporal.PlainDate, ...assumptions: readonly string[
   dates: [date],
   assumptions,
 });
+
+/** The assumption of moving a day by years and months, where the month that it leads to is too short; else none. */
+export function explainClamp(
+  day: Temporal.PlainDate,
+  { years = 0, months = 0 }: { readonly years?: number; readonly months?: number },
+): readonly string[] {
+  const moved = day.add({ years, months });
+  return moved.day === day.day ? [] : [`${moved.toPlainYearMonth()} has no day ${day.day}; its last day is taken`];
+}

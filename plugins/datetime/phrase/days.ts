@@ -3,7 +3,7 @@ import { checkWeekday } from "../reading.ts";
 import { takeMatch, WEEKDAY, weekdayOf } from "../vocabulary.ts";
 import { BUSINESS_DAY_RULES } from "./business-days.ts";
 import { DATE_RULES } from "./dates.ts";
-import { type DayRule, type Groups, type NamedDay, type ReadAnchor, toDay } from "./day.ts";
+import { type DayRule, explainClamp, type Groups, type NamedDay, type ReadAnchor, toDay } from "./day.ts";
 import { HOLIDAY_RULES } from "./holidays.ts";
 import { type DayRange, PERIOD, toPeriods } from "./periods.ts";
 import { BARE_WEEKDAY_RULE, WEEKDAY_BESIDE_RULE, WEEKDAY_RULES } from "./weekdays.ts";
@@ -42,14 +42,8 @@ const RULES: readonly DayRule[] = [
   ...DATE_RULES.slice(0, -1),
   ...WEEKDAY_RULES,
   ...DATE_RULES.slice(-1),
-  [
-    /\b(?:this day|today|this date|the same day|same day),? (?<which>next|last) (?<unit>week|month|year)\b/,
-    ({ which = "", unit = "" }, today) => toDay(today.add({ [`${unit}s`]: SAME_DAY[which] ?? 0 })),
-  ],
-  [
-    /\b(?<which>next|last) (?<unit>week|month|year) (?:today|on this day|same day)\b/,
-    ({ which = "", unit = "" }, today) => toDay(today.add({ [`${unit}s`]: SAME_DAY[which] ?? 0 })),
-  ],
+  [/\b(?:this day|today|this date|the same day|same day),? (?<which>next|last) (?<unit>week|month|year)\b/, toSameDay],
+  [/\b(?<which>next|last) (?<unit>week|month|year) (?:today|on this day|same day)\b/, toSameDay],
   [/\b(?:the )?(?:next|following) day\b/, (_, today) => toDay(today.add({ days: 1 }))],
   [/\b(?:the )?previous day\b/, (_, today) => toDay(today.subtract({ days: 1 }))],
   [/\b(?:later|earlier) today\b(?=.*◇)|(?<=◇.*)\b(?:later|earlier) today\b/, (_, today) => toDay(today)],
@@ -94,6 +88,12 @@ function withWeekday(day: NamedDay, rest: string) {
   const dates = day.dates.filter(({ dayOfWeek }) => dayOfWeek === weekdayOf(name));
   if (dates.length === 0) checkWeekday(day.dates[0] as Temporal.PlainDate, weekdayOf(name)); // No day has no dates.
   return { day: { ...day, dates }, rest: takeMatch(rest, match) };
+}
+
+/** "Today next month". */
+function toSameDay({ which = "", unit = "" }: Groups, today: Temporal.PlainDate): NamedDay {
+  const step = { [`${unit}s`]: SAME_DAY[which] ?? 0 };
+  return toDay(today.add(step), ...explainClamp(today, step));
 }
 
 type Pick = (period: DayRange, groups: Groups) => Temporal.PlainDate | undefined;

@@ -2,7 +2,7 @@ import type { Temporal } from "temporal-polyfill";
 import { PHRASE, type Reading, toReading, unclear } from "../reading.ts";
 import { takeMatch, WEEKDAY } from "../vocabulary.ts";
 import { BUSINESS } from "./business-days.ts";
-import type { PhraseContext, ReadAnchor } from "./day.ts";
+import { explainClamp, type PhraseContext, type ReadAnchor } from "./day.ts";
 import { DURATION, type Duration, readDuration } from "./durations.ts";
 
 /** A moment counted from another one. */
@@ -94,12 +94,9 @@ function shiftBy(from: Reading, duration: Duration, sign: 1 | -1): Reading {
   if (calendar.blank) return { ...from, ...PHRASE, assumptions: from.assumptions, at: from.at.add(clock), isWholeDay };
   const day = from.at.toPlainDate();
   const date = day.add(calendar);
-  const month = day.add({ years: calendar.years, months: calendar.months });
-  const isClamped = month.day !== day.day;
-  const assumptions = isClamped ? [`${month.toPlainYearMonth()} has no day ${day.day}; its last day is taken`] : [];
   const moved = toReading(date, isWholeDay ? undefined : from.at.toPlainTime(), from.at.timeZoneId, {
     isMachine: false,
-    assumptions: [...from.assumptions, ...assumptions],
+    assumptions: [...from.assumptions, ...explainClamp(day, calendar)],
   });
   return { ...moved, at: moved.at.add(clock) };
 }

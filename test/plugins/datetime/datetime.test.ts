@@ -75,6 +75,18 @@ describe("a parsed date and time", () => {
       expect((await problemOf(ask({ input, base_time: FRIDAY }))).message, input).to.equal(reason);
   });
 
+  it("says that a month has no such day, however the text counts to it", async () => {
+    const texts = [
+      ["in 1 month", "2027-01-31T12:00:00Z", "2027-02 has no day 31; its last day is taken"],
+      ["today next month", "2027-01-31T12:00:00Z", "2027-02 has no day 31; its last day is taken"],
+      ["this time next month", "2027-01-31T12:00:00Z", "2027-02 has no day 31; its last day is taken"],
+      ["last month on this day", "2027-03-31T12:00:00Z", "2027-02 has no day 31; its last day is taken"],
+      ["same day last year", "2028-02-29T12:00:00Z", "2027-02 has no day 29; its last day is taken"],
+    ] as const;
+    for (const [input, base_time, assumption] of texts)
+      expect(await ask({ input, base_time }), input).to.deep.include({ assumptions: [assumption], confidence: "low" });
+  });
+
   it("names what it assumed of the base time", async () => {
     const base = { base_time: "2027-11-07T01:30", timezone: "America/New_York" };
     expect(await ask({ input: "in 1 hour", ...base })).to.deep.include({
