@@ -148,7 +148,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {
-    const reason = sources.explain(manifest);
+    const reason = sources.explain(manifest, true);
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const { knownRails } = options;

@@ -52,10 +52,11 @@ export interface Sources {
   readonly schedule: OpenSchedule;
   cacheOf(plugin: string): Cache;
   /**
-   * Why a service is not sold at present: it has no language model or, if it is paid first, this or an upstream is paused.
+   * Why a service is not sold at present: it has no language model or, where it is paid first, this or an upstream is paused.
    * Others are tried, since a failure costs nobody anything. Undefined when it is sold.
+   * @param isFirst whether this payer pays first; by default, whether everybody does
    */
-  explain(manifest: Manifest): string | undefined;
+  explain(manifest: Manifest, isFirst?: boolean): string | undefined;
   /** Starts the background work of plugins. */
   start(): void;
   close(): Promise<void>;
@@ -106,11 +107,13 @@ export function openSources({
     upstreams: byId,
     mcpServers,
     llm,
-    explain(manifest) {
+    explain(manifest, isFirst = isPaidFirst(manifest)) {
       const needsLlm = manifest.needs?.includes("LLM_BASE_URL") === true;
       if (needsLlm && !endpoint) return "No language model is configured: set LLM_BASE_URL and LLM_MODEL";
-      if (manifest.charge !== "first") return undefined;
-      const reasons = upstreamsOf(manifest).map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
+      if (!isFirst) return undefined;
+      // Many plugins deliver without an upstream that is down.
+      const needed = manifest.proxy || manifest.charge === "first" ? upstreamsOf(manifest) : [];
+      const reasons = needed.map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage());
       return reasons.find((reason) => reason) ?? (needsLlm ? llm.outage() : undefined);
     },
     web,
@@ -123,6 +126,10 @@ export function openSources({
     },
   };
 }
+
+/** Whether everybody pays for a service before its work. */
+const isPaidFirst = ({ charge, job, price }: Manifest): boolean =>
+  charge === "first" || (job !== undefined && price !== undefined);
 
 const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, "breaker"> =>
   breaker ? { breaker: { failures: breaker.failures, openMs: breaker.seconds * 1000 } } : {};
