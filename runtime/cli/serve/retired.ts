@@ -29,7 +29,9 @@ async function bindSet(
 ): Promise<readonly Service[]> {
   const { manifests, compile, site } = set;
   const { log } = options;
-  const { handlers: own, faults } = await setUpPlugins({ ...options, set }, outside);
+  // A retired set has its retired rails only: its anchors and pages need those of the site.
+  const onRails = { ...set, site: { ...site, rails: outside.site.rails } };
+  const { handlers: own, faults } = await setUpPlugins({ ...options, set: onRails }, outside);
   for (const { file, message } of faults) log.warn("service.retired-unable", { file, message });
   const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
   const handlers = new Map([

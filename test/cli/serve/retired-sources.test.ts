@@ -5,131 +5,139 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
-import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
+import { createBuyer, json, receiptOf } from "../../support/sellers/stock-buyer.ts";
 import { type LlmServer, openLlmServer, say } from "../../support/sources/llm-server.ts";
-import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 
+const TOOLS = join(ROOT, "test/support/sources/tool-server.ts");
+const SITE = TOSS["manifests/_site.yaml"] as string;
+const UPSTREAMS = `upstreams:
+  - { id: tools, title: The tools, mcp: stdio, command: [${process.execPath}, ${TOOLS}] }
+`;
+const toManifest = (id: string, what: string): string => `id: ${id}
+title: Work
+description: Works elsewhere.
+route: POST /v1/${id}
+price: "0.01"
+tags: [work]
+${what}
+`;
+const ADD = `proxy: { mcp: tools, tool: add }
+input: { type: object, properties: { a: { type: number }, b: { type: number } }, required: [a, b] }
+output: { type: object, properties: { sum: { type: number } }, required: [sum] }
+examples: [{ input: { a: 1, b: 2 } }]`;
 const JOB = `job:
-  status_route: GET /v1/report/{job_id}
+  status_route: GET /v1/job/{job_id}
   eta_seconds: 10
   deadline_seconds: 60
   attempts: 1
   concurrency: 1
   queue_limit: 10
-  refund: false
-`;
-const toTool = (id: string, more = ""): string => `id: ${id}
-title: Sum
-description: Adds two numbers.
-route: POST /v1/${id}
-price: "0.01"
-proxy: { mcp: tools, tool: add }
-input: { type: object, properties: { a: { type: number } } }
-output: { type: object, properties: { sum: { type: number } }, required: [sum] }
-tags: [sums]
-examples: [{ input: { a: 1 } }]
-${more}`;
-const SITE = TOSS["manifests/_site.yaml"] as string;
-const UPSTREAMS = "upstreams: [{ id: tools, title: Tools, mcp: http, variable: TOOLS_URL }]\n";
-const REMOVED = {
-  "manifests/sum.yaml": toTool("sum"),
-  "manifests/report.yaml": toTool("report", JOB),
-  "manifests/verdict.yaml": `id: verdict
-title: Verdict
-description: Asks a model.
-route: POST /v1/verdict
-price: "0.01"
+  refund: false`;
+const VERDICT = `handler: oracle.judge
 charge: first
-handler: verdict.verdict
-needs: [LLM_BASE_URL]
-llm: { timeout_seconds: 5, max_tokens: 100 }
+needs: [LLM_BASE_URL, LLM_MODEL]
+llm: { max_tokens: 100, timeout_seconds: 20 }
 input: { type: object }
-output: VerdictResponse
-tags: [text]
-examples: [{ input: {} }]
-`,
-  "schemas/VerdictResponse.json": `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "properties": { "word": { "type": "string" } },
-  "required": ["word"]
-}
-`,
-  "plugins/verdict.ts": `import { definePlugin } from "#plugin";
+output: Verdict
+examples: [{ input: {} }]`;
+const TRANSACTION = `0x${"5".repeat(64)}`;
+const PAGE = `handler: pages.make
+input: { type: object }
+output: { type: object, properties: { url: { type: string } }, required: [url] }
+examples: [{ input: {} }]`;
+const REMOVED = {
+  "manifests/tool.yaml": toManifest("tool", ADD),
+  "manifests/job.yaml": toManifest("job", `${ADD}\n${JOB}`),
+  "manifests/page.yaml": toManifest("page", PAGE),
+  "manifests/oracle.yaml": toManifest("oracle", VERDICT),
+  "schemas/Verdict.json": `{ "type": "object", "properties": { "is_so": { "type": "boolean" } }, "required": ["is_so"] }`,
+  "plugins/pages.ts": `import { definePlugin } from "#plugin";
 
-export default definePlugin("verdict", ({ llm }) => ({
-  verdict: (_, { signal }) => llm.answer({ service: "verdict", instructions: "Judge.", data: "", signal }),
+export default definePlugin("pages", ({ reports }) => ({
+  async make() {
+    const parts = { results: [], files: [], figures: [], proof: [] };
+    return { url: await reports.publishPage({ markdown: "# It is done\\n\\n\`${TRANSACTION}\`", ...parts }) };
+  },
+}));
+`,
+  "plugins/oracle.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("oracle", ({ llm }) => ({
+  judge: (_, { signal }) => llm.answer({ service: "oracle", instructions: "Judge.", data: "x", signal }),
 }));
 `,
 };
+const INPUT = { a: 1, b: 2 };
 
-describe("a removed service that asks others", function () {
+describe("what was offered a moment before its service and its sources were removed", function () {
   this.timeout(120_000);
   const data = createDataDir();
-  let site: ToolSite;
-  let model: LlmServer;
+  let llm: LlmServer;
   let running: Running;
-  /** What was signed for offers before the services were removed. */
-  let quoted: Readonly<Record<"sum" | "report" | "verdict", Readonly<Record<string, string>>>>;
+  const quoted: Record<string, string> = {};
 
   before(async () => {
-    [site, model] = await Promise.all([openToolSite("stateless"), openLlmServer()]);
-    site.offer({
-      name: "add",
-      inputSchema: { type: "object" },
-      run: () => ({ content: [], structuredContent: { sum: 3 } }),
-    });
-    model.behave(say({ word: "guilty" }));
-    const sandbox = await sharedSandbox();
+    const [sandbox, server] = await Promise.all([sharedSandbox(), openLlmServer()]);
+    llm = server;
+    llm.behave(say({ is_so: true }));
     const dir = await makeDirectory({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS });
-    const own = { PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent", TOOLS_URL: site.url };
-    const env = { ...sandbox.env, ...own, LLM_BASE_URL: model.url, LLM_MODEL: "judge" };
+    const own = { PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    const env = { ...sandbox.env, ...own, LLM_BASE_URL: llm.url, LLM_MODEL: "test", PATH: process.env.PATH ?? "" };
     running = await run({ set: await loadSet(dir), config: readConfig(env) });
     await untilRailsUp(running.url);
     const client = await createBuyer(sandbox);
     const http = new x402HTTPClient(client);
-    const sign = async (id: string): Promise<Record<string, string>> => {
-      const challenge = await fetch(`${running.url}/v1/${id}`, { method: "POST" });
+    for (const path of ["/v1/tool", "/v1/job", "/v1/oracle", "/v1/page"]) {
+      const challenge = await fetch(running.url + path, { method: "POST" });
       const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-      return http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
-    };
-    quoted = { sum: await sign("sum"), report: await sign("report"), verdict: await sign("verdict") };
+      Object.assign(quoted, {
+        [path]: http.encodePaymentSignatureHeader(await client.createPaymentPayload(required))["PAYMENT-SIGNATURE"],
+      });
+    }
     for (const file of Object.keys(REMOVED)) await rm(join(dir, file));
     await writeFiles(dir, { "manifests/_site.yaml": SITE });
     await running.changes.apply("test");
   });
   after(async () => {
-    await running.close();
-    await Promise.all([site.close(), model.close()]);
+    await running?.close();
+    await llm?.close();
     data.remove();
     await removeDirectories();
   });
-  const post = (id: keyof typeof quoted): Promise<Response> =>
-    fetch(`${running.url}/v1/${id}`, { ...json({}), headers: { "content-type": "application/json", ...quoted[id] } });
+  const buy = async (path: string): Promise<unknown> => {
+    const headers = { "content-type": "application/json", "payment-signature": quoted[path] ?? "" };
+    const response = await fetch(running.url + path, { ...json(INPUT), headers });
+    const body: unknown = await response.json();
+    expect(response.status, JSON.stringify(body)).to.equal(200);
+    expect(receiptOf(response)).to.have.property("success", true);
+    return body;
+  };
 
-  it("as a tool of an MCP server, sells what it has offered", async () => {
-    const bought = await post("sum");
-    expect([bought.status, await bought.json()]).to.deep.equal([200, { sum: 3 }]);
+  it("is sold at that offer where a tool of an MCP server does the work", async () => {
+    expect(await buy("/v1/tool")).to.deep.equal({ sum: 3 });
   });
 
-  it("as a job on an MCP server, does what was paid for", async () => {
-    const accepted = await post("report");
-    expect(accepted.status).to.equal(200);
-    const { status_url } = (await accepted.json()) as { readonly status_url: string };
-    const ended = await eventually(
-      async () => (await (await fetch(status_url)).json()) as { readonly status: string },
+  it("is done as the job that was paid for", async () => {
+    const { status_url } = (await buy("/v1/job")) as { readonly status_url: string };
+    const end = await eventually(
+      async () =>
+        (await (await fetch(status_url)).json()) as { readonly status: string; readonly deliverable: unknown },
       ({ status }) => status === "DELIVERED" || status === "FAILED",
     );
-    expect(ended).to.deep.include({ status: "DELIVERED", deliverable: { sum: 3 } });
+    expect(end).to.deep.include({ status: "DELIVERED", deliverable: { sum: 3 } });
   });
 
-  it("as a question to a model that is paid first, delivers what was paid for", async () => {
-    const bought = await post("verdict");
-    expect([bought.status, await bought.json()]).to.deep.equal([200, { word: "guilty" }]);
+  it("is a report whose transactions lead to the explorer of the site", async () => {
+    const { url } = (await buy("/v1/page")) as { readonly url: string };
+    expect(await (await fetch(url)).text()).to.include(`href="https://basescan.org/tx/${TRANSACTION}"`);
+  });
+
+  it("is delivered where it was paid first and a language model does the work", async () => {
+    expect(await buy("/v1/oracle")).to.deep.equal({ is_so: true });
   });
 });
