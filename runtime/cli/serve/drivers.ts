@@ -154,7 +154,8 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
   }
 
   function toAnchor(): Anchor {
-    const base = findRail(ANCHOR_RAILS.base);
+    // Also a retired one: services that were removed with it have anchors to write.
+    const base = site.rails.find(({ id }) => id === ANCHOR_RAILS.base);
     const solana = findRail(ANCHOR_RAILS.solana);
     const chain = base && evmChains.get(base.network);
     const client = solana && solanaClients.get(solana.network);

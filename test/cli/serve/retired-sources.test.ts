@@ -50,9 +50,15 @@ const PAGE = `handler: pages.make
 input: { type: object }
 output: { type: object, properties: { url: { type: string } }, required: [url] }
 examples: [{ input: {} }]`;
+const ANCHOR = `handler: notary.note
+charge: first
+input: { type: object }
+output: { type: object, properties: { tx: { type: string } }, required: [tx] }
+examples: [{ input: {} }]`;
 const REMOVED = {
   "manifests/tool.yaml": toManifest("tool", ADD),
   "manifests/job.yaml": toManifest("job", `${ADD}\n${JOB}`),
+  "manifests/anchor.yaml": toManifest("anchor", ANCHOR),
   "manifests/page.yaml": toManifest("page", PAGE),
   "manifests/oracle.yaml": toManifest("oracle", VERDICT),
   "schemas/Verdict.json": `{ "type": "object", "properties": { "is_so": { "type": "boolean" } }, "required": ["is_so"] }`,
@@ -62,6 +68,15 @@ export default definePlugin("pages", ({ reports }) => ({
   async make() {
     const parts = { results: [], files: [], figures: [], proof: [] };
     return { url: await reports.publishPage({ markdown: "# It is done\\n\\n\`${TRANSACTION}\`", ...parts }) };
+  },
+}));
+`,
+  "plugins/notary.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("notary", ({ anchor }) => ({
+  note: {
+    ready: (_, signal) => anchor.ready(signal),
+    run: async (_, { signal }) => ({ tx: (await anchor.write("5".repeat(64), signal)).base.tx }),
   },
 }));
 `,
@@ -77,6 +92,7 @@ const INPUT = { a: 1, b: 2 };
 describe("what was offered a moment before its service and its sources were removed", function () {
   this.timeout(120_000);
   const data = createDataDir();
+  let dir: string;
   let llm: LlmServer;
   let running: Running;
   const quoted: Record<string, string> = {};
@@ -85,14 +101,14 @@ describe("what was offered a moment before its service and its sources were remo
     const [sandbox, server] = await Promise.all([sharedSandbox(), openLlmServer()]);
     llm = server;
     llm.behave(say({ is_so: true }));
-    const dir = await makeDirectory({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS });
+    dir = await makeDirectory({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS });
     const own = { PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
     const env = { ...sandbox.env, ...own, LLM_BASE_URL: llm.url, LLM_MODEL: "test", PATH: process.env.PATH ?? "" };
     running = await run({ set: await loadSet(dir), config: readConfig(env) });
     await untilRailsUp(running.url);
     const client = await createBuyer(sandbox);
     const http = new x402HTTPClient(client);
-    for (const path of ["/v1/tool", "/v1/job", "/v1/oracle", "/v1/page"]) {
+    for (const path of ["/v1/tool", "/v1/job", "/v1/oracle", "/v1/page", "/v1/anchor"]) {
       const challenge = await fetch(running.url + path, { method: "POST" });
       const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
       Object.assign(quoted, {
@@ -139,5 +155,13 @@ describe("what was offered a moment before its service and its sources were remo
 
   it("is delivered where it was paid first and a language model does the work", async () => {
     expect(await buy("/v1/oracle")).to.deep.equal({ is_so: true });
+  });
+
+  it("is anchored, although the rail of that chain was removed meanwhile", async () => {
+    await writeFiles(dir, { "manifests/_site.yaml": SITE.replace(/ {2}- id: base\n.*(?= {2}- id: solana)/s, "") });
+    await running.changes.apply("test");
+    expect(await buy("/v1/anchor"))
+      .to.have.property("tx")
+      .that.matches(/^0x[0-9a-f]{64}$/);
   });
 });
