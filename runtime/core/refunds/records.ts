@@ -38,7 +38,7 @@ export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string
 export interface RefundEnd {
   /** The transaction on the chain that has refunded the payment. */
   readonly transaction: string;
-  /** The same transaction if it is a USDC transfer on Base, else null. */
+  /** The same transaction if it is on the rail of automatic refunds, else null. */
   readonly refund_tx: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;

@@ -11,7 +11,7 @@ import { createRefundRecords, type OpenRefund, type RefundCase } from "./records
 
 /** The refund's part of the status of a failed job, or of work that was paid for but not delivered. */
 export interface RefundStatus {
-  /** The transaction of the USDC transfer on Base, once it is in a block. */
+  /** The transfer on the rail of automatic refunds, once it is in a block. */
   readonly refund_tx: string | null;
   /** `manual`: the operator must act. */
   readonly refund_pending: "manual" | null;

@@ -111,7 +111,7 @@ const toStatusSchema = ({ output }: WithJob): object => ({
     eta_seconds: { type: ["integer", "null"], description: ETA },
     step: { type: ["string", "null"], description: "What is being done now." },
     error: { type: ["string", "null"], description: "Why the job failed, or why it is unknown." },
-    refund_tx: { type: ["string", "null"], description: "The refund of a failed job: a USDC transfer on Base." },
+    refund_tx: { type: ["string", "null"], description: "The transaction that has paid a failed job back." },
     refund_pending: {
       enum: ["manual", null],
       description:

@@ -61,7 +61,7 @@ function toEnd(status: JobStatus, { payment }: Task, service: Service): Partial<
 }
 
 function toRefundText({ refund_tx, refund_pending }: JobStatus, { job }: Service): string {
-  if (refund_tx !== null) return `Its price was paid back on Base, in ${refund_tx}.`;
+  if (refund_tx !== null) return `Its price was paid back in ${refund_tx}.`;
   if (refund_pending === "manual") return "Its price has to be paid back by hand.";
   return job?.manifest.refund ? "Its price is being paid back." : "Its price is not paid back.";
 }
