@@ -8,7 +8,7 @@ import type { Selling, VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord } from "./payments/record.ts";
 import type { Reservations } from "./payments/reservations.ts";
-import type { SellerOf } from "./payments/seller-of.ts";
+import type { HasSold, SellerOf } from "./payments/seller-of.ts";
 import type { Settler } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
 import type { HouseRules } from "./rules/rules.ts";
@@ -28,6 +28,7 @@ export interface InvokeDeps {
   readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
   readonly sellerOf: SellerOf;
+  readonly hasSold: HasSold;
   readonly identifiers: Identifiers;
   /**
    * Reserves a place in the payer's list of purchases while the payment is recorded; the returned function writes the

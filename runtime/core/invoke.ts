@@ -43,12 +43,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   return async (asked, invocation) => {
     const { price, sign_in: needsSignIn } = asked.manifest;
     if (asked.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(asked);
-    if (price === undefined) return needsSignIn ? members.serve(asked, invocation) : serveFree(asked, invocation);
-    if (invocation.payment === undefined) return members.serve(asked, invocation);
-    const payment = readPayment(invocation.payment, networks, isKnownKind);
-    if (typeof payment === "string")
-      return refuse(asked, invocation, payment, explainPayment(payment, invocation.payment, offered));
-    const key = `${payment.network}:${payment.authorization.id}`;
+    const { payment: raw } = invocation;
+    const payment = raw === undefined ? undefined : readPayment(raw, networks, isKnownKind);
+    const key = typeof payment === "object" ? `${payment.network}:${payment.authorization.id}` : "";
+    const isFree = price === undefined && !(key && (await deps.hasSold(asked, key)));
+    if (isFree && !needsSignIn) return serveFree(asked, invocation);
+    if (isFree || payment === undefined || raw === undefined) return members.serve(asked, invocation);
+    if (typeof payment === "string") return refuse(asked, invocation, payment, explainPayment(payment, raw, offered));
     const service = await deps.sellerOf(asked, key);
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
     const leastSeconds = leastSecondsOf(service);
@@ -61,7 +62,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     // An expired offer buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
     const { isFormer, ...read } = await readInput({ service, invocation, payment, key }, reservations);
-    return underLease({ service, invocation, payment, offer: terms, key, ...read }, record === undefined && !isFormer);
+    const mayCharge = service.manifest.price !== undefined && record === undefined && !isFormer;
+    return underLease({ service, invocation, payment, offer: terms, key, ...read }, mayCharge);
   };
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {

@@ -15,7 +15,7 @@ import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts"
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations, type Reservations } from "./payments/reservations.ts";
 import { createSaleOf } from "./payments/sale-of.ts";
-import { createSellerOf } from "./payments/seller-of.ts";
+import { createHasSold, createSellerOf } from "./payments/seller-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createTrials, type Trials } from "./payments/trials.ts";
@@ -173,6 +173,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
+  const sellerOf = createSellerOf(services, reservations);
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules }),
@@ -186,7 +187,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     offers,
     jobs,
     reservations,
-    sellerOf: createSellerOf(services, reservations),
+    sellerOf,
+    hasSold: createHasSold(sellerOf, reservations),
     identifiers,
     settler,
     reconciler,

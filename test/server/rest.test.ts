@@ -196,12 +196,12 @@ describe("a call over HTTP", () => {
   });
 
   describe("of a free service", () => {
-    it("needs no payment, and passes none on", async () => {
+    it("needs no payment, and passes one on by which it may have been bought", async () => {
       const response = await post("/v1/verify", '{"a":1}', { "payment-signature": "whatever" });
       expect(response.status).to.equal(200);
       expect(response.headers.get("cache-control")).to.equal("private, no-store");
       expect(response.headers.get("payment-response")).to.equal(null);
-      expect(door.calls[0]?.invocation.payment).to.equal(undefined);
+      expect(door.calls[0]?.invocation.payment).to.equal("whatever");
     });
 
     it("takes its input from the path and the query, as texts", async () => {

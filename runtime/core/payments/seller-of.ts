@@ -13,3 +13,14 @@ export function createSellerOf(services: readonly Service[], { recall }: Pick<Re
     return others.find(({ manifest }) => manifest.id === record?.service) ?? asked;
   };
 }
+
+/** Whether a payment has bought from the service of a call, which may be free now, or from a retired one at its route. */
+export type HasSold = (asked: Service, key: string) => Promise<boolean>;
+
+export function createHasSold(sellerOf: SellerOf, { recall }: Pick<Reservations, "recall">): HasSold {
+  return async (asked, key) => {
+    const record = await recall(key);
+    if (!record || record.state === "rejected") return false;
+    return record.service === (await sellerOf(asked, key)).manifest.id;
+  };
+}

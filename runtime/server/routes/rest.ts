@@ -76,7 +76,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     const outcome = await invoke(service, {
       id: context.id,
       input: () => readRequestInput(request, { ...bounds, context }),
-      payment: priced ? payment?.value : undefined,
+      payment: payment?.value,
       signIn: readSignInHeader(request.headers),
       resource,
       signal: disconnectSignal(response),

@@ -94,14 +94,14 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   ): Promise<ShownTask["required"]> => {
     const service = services.get(skill);
     if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
+    if (service.manifest.price === undefined && !service.manifest.sign_in) return undefined; // It would be run.
     const outcome = await call(service, input, undefined, { ...context, signIn: undefined });
     return outcome.kind === "challenge" ? toRequired(outcome.challenge, context) : undefined;
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
     const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without a challenge.
-    const price = services.get(task.skill)?.manifest.price;
-    if (!required || price === undefined) return { task, required };
-    return { task: { ...task, text: task.text.replace(DUE, toDue(price)) }, required }; // The price may have changed.
+    const price = required && services.get(task.skill)?.manifest.price; // It may have changed.
+    return { task: price === undefined ? task : { ...task, text: task.text.replace(DUE, toDue(price)) }, required };
   };
 
   return {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { readConfig } from "../../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../../runtime/cli/set/load.ts";
 import {
   edit,
   type Files,
@@ -9,11 +9,11 @@ import {
   removeDirectories,
   TOSS,
   writeFiles,
-} from "../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../support/chains/chains.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
-import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+} from "../../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 
 /** A shop whose service `look` says these facts about wallets, at an address of its own. */
 const toShop = (path: string, facts: Readonly<Record<string, boolean>>): Files => ({

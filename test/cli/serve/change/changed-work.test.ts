@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../support/chains/chains.ts";
-import { eventually } from "../../support/eventually.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
-import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import type { Loose } from "../../surfaces/support/fixture-set.ts";
+import { readConfig } from "../../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../../runtime/cli/set/load.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { changedJobGate?: PromiseWithResolvers<void> };
 
@@ -79,7 +79,7 @@ describe("paid work whose schemas change", function () {
   const ended = (url: string): Promise<Loose> =>
     eventually(
       () => read(url),
-      ({ status }) => !["IN_PROGRESS", "DISPATCHING"].includes(status),
+      ({ status, refund_pending }) => (status === "FAILED" ? refund_pending : status === "DELIVERED"),
     );
 
   before(async () => {

@@ -1,13 +1,13 @@
 import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
-import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
+import { readConfig } from "../../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../../runtime/cli/set/load.ts";
+import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { createBuyer, json } from "../../../support/sellers/stock-buyer.ts";
 
 const FIELDS = '"label": {';
 const COINS = '"minimum": 1, "maximum": 100, "default": 1';

@@ -1,0 +1,116 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { readConfig } from "../../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../../runtime/cli/set/load.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { createBuyer, json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../../surfaces/support/fixture-set.ts";
+
+const world = globalThis as { freedRuns?: number };
+
+const PLUGIN = `import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", () => ({
+  toss() {
+    globalThis.freedRuns = (globalThis.freedRuns ?? 0) + 1;
+    return { sides: Array.from({ length: globalThis.freedRuns }, () => "heads") };
+  },
+}));
+`;
+const PAID: Files = { ...TOSS, "plugins/toss.ts": PLUGIN };
+const FREE = edit(PAID, "manifests/toss.yaml", 'price: "0.01"\n', "");
+/** Another service, which is free, at the same route. */
+const FLIP = (FREE["manifests/toss.yaml"] as string).replace("id: toss", "id: flip");
+
+describe("a service that loses its price", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let running: Running;
+  /** A paid call over REST and its answer; the same over MCP; and a task that is not paid for yet. */
+  let rest: { readonly init: RequestInit; readonly answer: unknown };
+  let tool: { readonly call: object; readonly result: Loose };
+  let task: Loose;
+
+  const ask = async (path: string, method: string, params: object): Promise<Loose> =>
+    ((await (await fetch(running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose).result;
+  const post = (init: RequestInit): Promise<Response> => fetch(`${running.url}/v1/toss`, init);
+  const runs = (): number => world.freedRuns ?? 0;
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(PAID)]);
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    running = await run({ set: await loadSet(dir), config: readConfig(env) });
+    await untilRailsUp(running.url);
+    let sent = new Headers();
+    const noting: typeof fetch = (input, init) => {
+      sent = input instanceof Request ? input.headers : new Headers(init?.headers);
+      return fetch(input, init);
+    };
+    const pay = await stockFetch(sandbox, "base", noting);
+    const answer = await (await pay(`${running.url}/v1/toss`, json({}))).json();
+    rest = { init: { ...json({}), headers: [...sent] }, answer };
+    const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
+    const payment = await (await createBuyer(sandbox)).createPaymentPayload(structuredContent);
+    const call = { name: "toss", _meta: { "x402/payment": payment } };
+    tool = { call, result: await ask("/mcp", "tools/call", call) };
+    const parts = [{ data: { skill: "toss", input: {} } }];
+    task = await ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts } });
+    await writeFiles(dir, FREE);
+    await running.changes.apply("test");
+  });
+  after(async () => {
+    delete world.freedRuns;
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+
+  it("gives what was bought to whoever repeats the payment, and is not run for it", async () => {
+    const before = runs();
+    const again = await post(rest.init);
+    expect([again.status, await again.json()]).to.deep.equal([200, rest.answer]);
+    expect(again.headers.get("payment-response")).not.to.equal(null);
+    expect(await ask("/mcp", "tools/call", tool.call)).to.deep.equal(tool.result);
+    expect((await post({ ...rest.init, body: JSON.stringify({ coins: 2 }) })).status, "another call").to.equal(409);
+    expect(runs()).to.equal(before);
+  });
+
+  it("is run for everybody else, and charges nobody", async () => {
+    const before = runs();
+    expect((await post(json({}))).status).to.equal(200);
+    expect(
+      (await post({ ...json({}), headers: { "content-type": "application/json", "payment-signature": "none" } }))
+        .status,
+    ).to.equal(200);
+    expect(runs()).to.equal(before + 2);
+  });
+
+  it("is not run by who only looks at a task that waits for its payment", async () => {
+    const before = runs();
+    expect((await ask("/v1/a2a", "tasks/get", { id: task.id })).status.state).to.equal("input-required");
+    expect(runs()).to.equal(before);
+  });
+
+  it("gives what was bought, too, where a free service has taken its route", async () => {
+    await rm(join(dir, "manifests/toss.yaml"));
+    await writeFiles(dir, { "manifests/flip.yaml": FLIP });
+    await running.changes.apply("test");
+    const again = await post(rest.init);
+    expect([again.status, await again.json()]).to.deep.equal([200, rest.answer]);
+    expect((await post(json({}))).status).to.equal(200);
+  });
+});
