@@ -2,6 +2,7 @@ import type { AnyHandler, Call } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { toOutput } from "../../core/proxy/answer.ts";
+import { type OutputFields, readOutputFields } from "../../core/proxy/output-fields.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
@@ -29,13 +30,14 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const output = compile(manifest.output);
       const addresses = createAddressFinder(compile(manifest.input));
       const check = (input: JsonObject): void => refusePrivate(addresses(input));
-      const hasBlocks = takesBlocks(output, answer);
+      const fields = readOutputFields(output, answer);
+      const hasBlocks = takesBlocks(fields, answer);
       const most = answer?.max_bytes ?? RESULT_BYTES;
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
         const outputs = toToolOutputs(await server.call(tool, input, signal), server.title, hasBlocks);
         return toFitting(
           outputs.map((one) => toOutput(one, answer)),
-          { output, title: server.title, most },
+          { output, fields, title: server.title, most },
         );
       };
       return [[handlerOf(manifest), { check, run }] as const];
@@ -45,17 +47,19 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
 
 interface Bounds {
   readonly output: Schema;
+  readonly fields: OutputFields;
   readonly title: string;
   /** The largest result, in bytes of JSON. */
   readonly most: number;
 }
 
 /** The first output that fits the schema. @throws Problem `upstream-failed` when none fits or it is too large. */
-function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds): unknown {
-  const checked = outputs.map((one) => output.check(one, "body"));
-  const found = checked.find(({ issues }) => issues.length === 0);
+function toFitting(outputs: readonly unknown[], { output, fields, title, most }: Bounds): unknown {
+  const checked = outputs.map((one) => ({ one, ...output.check(one, "body") }));
+  const found = checked.find(({ one, value, issues }) => issues.length === 0 && !fields.isStrange(one, value));
   if (!found) {
-    const cause = new Error(checked[0] ? toIssueText(checked[0].issues) : "it has no structured content");
+    const issues = checked.flatMap((one) => one.issues);
+    const cause = new Error(issues.length > 0 ? toIssueText(issues) : "its fields are none that the output names");
     throw new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });
   }
   if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;

@@ -3,8 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { AnswerTerms } from "../../core/proxy/answer.ts";
 import { toLine } from "../../core/proxy/message.ts";
-import { listOf } from "../../core/schema/nodes.ts";
-import type { Schema } from "../../core/schema/validator.ts";
+import type { OutputFields } from "../../core/proxy/output-fields.ts";
 
 /**
  * The possible outputs of a tool's result: its structured content, if any, and its content blocks.
@@ -28,34 +27,8 @@ function toWords(content: CallToolResult["content"] | undefined): string {
 }
 
 /**
- * Whether a service's output can be content blocks: it names no fields, or theirs. In any other output, whose fields may all
- * be optional, blocks would only be dropped: an empty answer would fit.
+ * Whether a service's output can be content blocks: it names no fields, or theirs. Any other output is structured content,
+ * and blocks would be a way around its schema.
  */
-export function takesBlocks(
-  { document, nodes }: Pick<Schema, "document" | "nodes">,
-  answer: AnswerTerms = {},
-): boolean {
-  const { pick, rename = {}, wrap } = answer;
-  if (pick !== undefined) return true;
-  const fieldsOf = (schemas: readonly unknown[]): readonly (readonly [string, unknown])[] =>
-    [...appliedTo(schemas, nodes)].flatMap(({ properties }) =>
-      isObject(properties) ? Object.entries(properties) : [],
-    );
-  const outer = fieldsOf([document]);
-  const inner = outer.flatMap(([name, schema]) => (name === wrap ? [schema] : []));
-  const fields = wrap === undefined ? outer : fieldsOf(inner);
-  return fields.length === 0 || fields.some(([name]) => name === (rename.content ?? "content"));
-}
-
-/** These schemas of one value, and all that they apply to it. */
-function appliedTo(schemas: readonly unknown[], nodes: Schema["nodes"]): ReadonlySet<JsonObject> {
-  const found = new Set<JsonObject>();
-  const add = (schema: unknown): void => {
-    if (!isObject(schema) || found.has(schema)) return;
-    found.add(schema);
-    if ("$ref" in schema) add(nodes.resolve(schema));
-    [schema.allOf, schema.anyOf, schema.oneOf].flatMap(listOf).forEach(add);
-  };
-  schemas.forEach(add);
-  return found;
-}
+export const takesBlocks = ({ names }: OutputFields, { pick, rename = {} }: AnswerTerms = {}): boolean =>
+  pick !== undefined || names.size === 0 || names.has(rename.content ?? "content");

@@ -11,6 +11,7 @@ import {
 import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toFileType } from "../../core/proxy/media.ts";
 import { messageOf } from "../../core/proxy/message.ts";
+import { readOutputFields } from "../../core/proxy/output-fields.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Schema } from "../../core/schema/validator.ts";
@@ -33,7 +34,14 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
   const refuse = createRefusal(proxy.answer, title);
-  const check = (made: unknown): ReturnType<Schema["check"]> => output.check(withAge(made, age), "body");
+  const fields = readOutputFields(output, proxy.answer);
+
+  function check(made: unknown): ReturnType<Schema["check"]> {
+    const checked = output.check(withAge(made, age), "body");
+    const isStrange = checked.issues.length === 0 && fields.isStrange(made, checked.value);
+    if (isStrange) throw toMisfit(title, new Error("its fields are none that the output names"));
+    return checked;
+  }
 
   /** In the first reading that fits the schema. */
   function readAs(type: string | null, { status, body }: BytesAnswer): ReturnType<Schema["check"]> {

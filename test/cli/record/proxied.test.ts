@@ -93,7 +93,7 @@ output: { type: object, properties: { text: { type: string } } }\nexamples: [{ i
   });
 
   it("records an answer that is nested too deeply to be written as JSON as a text", async () => {
-    const deep = `{"deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const deep = `{"a":1,"deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     const manifest = `id: deep\ntitle: Deep\ndescription: Deep.\nroute: POST /v1/deep\nprice: "0.01"\ntags: []
 proxy: { upstream: studio, request: GET /deep }
 input: { type: object, properties: {} }\noutput: { type: object, properties: { a: {} } }\nexamples: [{ input: {} }]\n`;

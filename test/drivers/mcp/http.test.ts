@@ -239,7 +239,8 @@ for (const kind of ["stateless", "sessions"] as const)
     it("costs nothing when it answers without the data of its schema, or with other data, though no field is required", async () => {
       expect(await buy("guess")).to.deep.equal([200, { sum: 4 }]);
       const content = [{ type: "text" as const, text: "about four" }];
-      for (const result of [{ content }, { content, structuredContent: { sum: "about four" } }]) {
+      const others = [{ sum: "about four" }, { error: "no idea" }];
+      for (const result of [{ content }, ...others.map((structuredContent) => ({ content, structuredContent }))]) {
         site.offer({ ...VAGUE, run: () => result });
         expect(await fail("guess", 502)).to.include("does not fit this service");
       }

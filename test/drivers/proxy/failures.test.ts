@@ -24,6 +24,13 @@ examples:
   - input: { word: apple }
 `;
 
+/** As imports write it of documents that require no field. */
+const VAGUE = LOOKUP.replaceAll("lookup", "vague").replace(", required: [meaning] }\ntags", " }\ntags");
+const BASE = "allOf: [{ type: object, properties: { meaning: { type: string } } }]";
+const INSIDE = VAGUE.replaceAll("vague", "inside")
+  .replace("answer: {", "answer: { wrap: it,")
+  .replace(/^output: .*$/m, `output: { type: object, properties: { it: { type: object, ${BASE} } } }`);
+
 const json = (status: number, body: unknown, headers = {}): Line => ({
   status,
   headers: { "content-type": "application/json", ...headers },
@@ -47,6 +54,8 @@ describe("a proxied service whose upstream fails", () => {
         "manifests/_site.yaml": siteOf(book(url), shelf(url)),
         "manifests/lookup.yaml": LOOKUP,
         "manifests/shelved.yaml": LOOKUP.replaceAll("lookup", "shelved").replace("upstream: book", "upstream: shelf"),
+        "manifests/vague.yaml": VAGUE,
+        "manifests/inside.yaml": INSIDE,
       }),
       env: { BOOK_KEY: KEY, SHELF_KEY: PASSWORD },
     });
@@ -132,6 +141,28 @@ describe("a proxied service whose upstream fails", () => {
       expect(shop.rail.moved.size).to.equal(0);
       expect(body + shop.output()).to.not.contain(KEY);
       if (status === 503) expect(response.headers.get("retry-after")).to.equal("7");
+    });
+
+  for (const [service, meant, empty] of [
+    ["vague", { meaning: "a fruit" }, {}],
+    ["inside", { it: { meaning: "a fruit" } }, { it: {} }],
+  ] as const)
+    it(`charges nothing for an answer without a field that the output names, though none is required: ${service}`, async () => {
+      const lookUp = async (): Promise<[status: number, body: unknown]> => {
+        const response = await shop.buy(`/v1/${service}`, { word: "apple" });
+        return [response.status, await response.json()];
+      };
+      shop.source.script(json(200, { error: "quota exceeded" }));
+      expect([(await lookUp())[0], shop.rail.moved.size]).to.deep.equal([502, 0]);
+      shop.source.script(
+        json(200, { meaning: "a fruit", page: 7 }),
+        json(200, { meaning: null, page: 7 }),
+        json(200, {}),
+      );
+      expect(await lookUp()).to.deep.equal([200, meant]);
+      expect(await lookUp()).to.deep.equal([200, empty]);
+      expect(await lookUp()).to.deep.equal([200, empty]);
+      expect(shop.rail.moved.size).to.equal(3);
     });
 
   it("sells the same payment's answer once the upstream works again", async () => {
