@@ -33,7 +33,7 @@ export function createAddressFinder(
   { document, nodes }: Pick<Schema, "document" | "nodes">,
   asked?: Placeholder,
 ): FindAddresses {
-  const isSaid = [...nodes.reach(document)].some((node) => isObject(node) && node.format === "uri");
+  const isSaid = [...nodes.reach(document)].some((node) => isObject(node) && isAddress(node));
   return (input) => {
     const found = new Map<string, NamedAddress>();
     const add = (path: Path, text: string): void => void found.set(JSON.stringify(path), { path, text });
@@ -74,7 +74,7 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
   const { add, seen } = terms;
   if (!isObject(schema) || seen.get(value)?.has(schema)) return;
   if (typeof value === "object") seen.set(value, (seen.get(value) ?? new Set()).add(schema));
-  if (schema.format === "uri" && typeof value === "string" && LEADS.test(value)) add(path, value);
+  if (isAddress(schema) && typeof value === "string" && LEADS.test(value)) add(path, value);
   for (const part of besides(schema, value, terms)) collect(part, { value, path }, terms);
   if (Array.isArray(value))
     for (const [at, item] of value.entries())
@@ -85,6 +85,9 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
     for (const part of ofField(schema, name)) collect(part, { value: item, path: [...path, name] }, terms);
   }
 }
+
+/** Schemas may use either word; `url` allows names of the inside, too. */
+const isAddress = ({ format }: JsonObject): boolean => format === "uri" || format === "url";
 
 /** A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words. */
 const LEADS = /^(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;

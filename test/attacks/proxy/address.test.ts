@@ -43,6 +43,7 @@ const KEYWORDS = `
       type: object
       properties: { a: { type: integer }, b: { type: string } }
       dependentSchemas: { a: { type: object, properties: { b: { $ref: "#/$defs/link" } } } }
+    other: { type: string, format: url }
     either: { anyOf: [{ $ref: "#/$defs/link" }, { type: string, maxLength: 20 }] }
   $defs: { link: { type: string, format: uri } }`;
 const INSIDE = "http://127.0.0.1/";
@@ -56,6 +57,7 @@ const HIDDEN: readonly object[] = [
   { long: INSIDE },
   { short: INSIDE },
   { asked: { a: 1, b: INSIDE } },
+  { other: "http://metadata.google.internal/" },
   { either: INSIDE },
   { either: "//127.0.0.1/" },
   { either: "127.0.0.1/admin" },

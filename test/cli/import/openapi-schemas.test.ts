@@ -47,6 +47,7 @@ const DOCUMENT = {
       properties: { a: text, b: text },
       oneOf: [{ required: ["a"] }, { required: ["b"] }],
     }),
+    "/linked": echo({ type: "object", properties: { link: { type: "string", format: "url" } } }),
     "/conditional": echo({
       type: "object",
       properties: { kind: text },
@@ -65,7 +66,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("6 services")
+      .to.include("7 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -99,6 +100,14 @@ describe("what an imported operation takes and answers", () => {
 
   it("has the fields that stand beside a reference, and what is only read is not asked for", () =>
     expectPassed("tagged", { body: TAGGED }, TAGGED, { ...TAGGED, id: { name: "1" } }));
+
+  it("is no address on the inside, also where the document says url", async () => {
+    const body = { link: "https://pages.example.com/a" };
+    await expectPassed("linked", { body }, body);
+    const asked = shop.source.asked.length;
+    const response = await shop.buy("/v1/pets/post-linked", { body: { link: "http://169.254.169.254/latest" } });
+    expect([response.status, shop.source.asked.length]).to.deep.equal([422, asked]);
+  });
 
   it("has the fields that are named under a condition", () => expectPassed("conditional", { body: CAT }, CAT));
 

@@ -40,7 +40,10 @@ const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "h
 
 /** A UUID has 36 characters; a shorter text called so is another kind of id. */
 const isChecked = ({ format, maxLength }: JsonObject): boolean =>
-  CHECKED.includes(String(format)) && !(format === "uuid" && (toNumber(maxLength) ?? 36) < 36);
+  CHECKED.includes(toFormat(format)) && !(format === "uuid" && (toNumber(maxLength) ?? 36) < 36);
+
+/** Many documents say `url`: such a field is an address as well, and callers must not lead it to the inside. */
+const toFormat = (format: unknown): string => String(format).replace(/^ur[il]$/i, "uri");
 
 const LENGTHS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
@@ -52,7 +55,7 @@ export function readWords(schema: JsonObject, side: WireSide): Record<string, un
     ...readLengths(schema),
     ...readNumbers(schema),
     ...readPattern(schema),
-    ...(side === "input" && isChecked(schema) && { format: schema.format }),
+    ...(side === "input" && isChecked(schema) && { format: toFormat(schema.format) }),
     ...("const" in schema && { const: schema.const }),
     ...(schema.uniqueItems === true && { uniqueItems: true }),
     ...(typeof schema.contentEncoding === "string" && { contentEncoding: schema.contentEncoding }),
