@@ -1,7 +1,7 @@
 import { h, toBox, toMore } from "./dom.js";
 import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
-import { keepPayment, recallPayment } from "./kept.js";
+import { forgetPayment, keepPayment, recallPayments } from "./kept.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
 import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
@@ -9,6 +9,8 @@ import { signInOf, toSigning } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
 const DO_NOT_PAY_AGAIN = "Do not pay again: the same payment is charged once at most, and only for a result.";
+const PAID_BEFORE = "The same payment gets the same answer, without a second charge.";
+const NO_ANSWER_YET = "An earlier payment of this page has no answer yet. It is charged once at most.";
 
 /**
  * Activates the form of one service: it sends the request, explains the challenge, pays, and shows the answer.
@@ -33,11 +35,9 @@ export function setUpTry(form) {
     const value = readInput();
     if (value) void work(async () => show(toCall(form.dataset, value)));
   });
-  const kept = recallPayment();
-  if (kept) {
+  if (recallPayments().length > 0) {
     say("You have paid on this page before.");
-    const advice = "The same payment gets the same answer, without a second charge.";
-    outcome.replaceChildren(toRetry(kept.call, kept.payment, advice));
+    outcome.replaceChildren(...recallPayments().map((paid) => toRetry(paid, PAID_BEFORE)));
   }
 
   /** @returns {Readonly<Record<string, unknown>> | undefined} */
@@ -46,7 +46,7 @@ export function setUpTry(form) {
     input.setAttribute("aria-invalid", String(fault !== undefined));
     if (fault !== undefined) {
       say(fault);
-      outcome.replaceChildren();
+      put([]);
       const raw = input.closest("details");
       if (raw) raw.open = true;
       input.focus();
@@ -54,13 +54,23 @@ export function setUpTry(form) {
     const unfit = value && findUnfit(form.dataset, value);
     if (unfit === undefined) return value;
     say(`${unfit} is a part of the address: it must not be empty, "." or "..".`);
-    outcome.replaceChildren();
+    put([]);
     /** @type {HTMLElement | null} */ (form.querySelector(`[data-field="${unfit}"]`))?.focus();
   }
 
   /** @param {string} text */
   function say(text) {
     status.textContent = text;
+  }
+
+  /**
+   * Shows parts of an answer, and below them the earlier payments that have none.
+   * @param {(Node | string)[]} parts
+   * @param {string} [own] the payment that the parts are about
+   */
+  function put(parts, own) {
+    const others = recallPayments().filter(({ payment, isAnswered }) => !isAnswered && payment !== own);
+    outcome.replaceChildren(...parts, ...others.map((paid) => toRetry(paid, NO_ANSWER_YET)));
   }
 
   /**
@@ -94,19 +104,21 @@ export function setUpTry(form) {
     const answer = await send(call, payment).catch(() => undefined);
     if (!answer) {
       say("There was no answer: the connection broke, or the seller is gone.");
-      outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
+      put(payment === undefined ? [] : [toRetry({ call, payment })], payment);
     } else if (answer.challenge) {
-      if (payment !== undefined) keepPayment(undefined);
+      if (payment !== undefined) forgetPayment(payment);
       await offer(call, answer.challenge, { whole: answer.body, isRefusal: payment !== undefined });
-    } else if (answer.status === 200) showResult(answer);
-    else {
+    } else if (answer.status === 200) {
+      if (payment !== undefined) keepPayment({ call, payment, isAnswered: true });
+      showResult(answer);
+    } else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid.
       const isOver = !isAgain && isFinal(answer);
-      if (payment !== undefined && isOver) keepPayment(undefined);
+      if (payment !== undefined && isOver) forgetPayment(payment);
       say(
         isOver && !isPaid(answer.body) ? "The call did not succeed. Nothing was charged." : "The call did not succeed.",
       );
-      outcome.replaceChildren(toOutcome(answer), ...(payment === undefined || isOver ? [] : [toRetry(call, payment)]));
+      put([toOutcome(answer), ...(payment === undefined || isOver ? [] : [toRetry({ call, payment })])], payment);
     }
   }
 
@@ -115,7 +127,7 @@ export function setUpTry(form) {
    * @param {import("./request.js").Answer} answer
    */
   function showResult(answer) {
-    outcome.replaceChildren(toOutcome(answer));
+    put([toOutcome(answer)]);
     const job = readJob(answer.body);
     if (!job) return say("Done.");
     outcome.after(toJob(job, answer.receipt));
@@ -124,11 +136,10 @@ export function setUpTry(form) {
 
   /**
    * Offers to send the same payment again. A payment that may have been taken is never replaced by a new one.
-   * @param {import("./request.js").Call} call
-   * @param {string} payment
+   * @param {import("./kept.js").PaidCall} paid
    * @param {string} advice
    */
-  function toRetry(call, payment, advice = DO_NOT_PAY_AGAIN) {
+  function toRetry({ call, payment }, advice = DO_NOT_PAY_AGAIN) {
     const again = () => void work(() => show(call, payment, true));
     return h("p", {}, `${advice} `, h("button", { type: "button", click: again }, "Ask again with the same payment"));
   }
@@ -173,10 +184,10 @@ export function setUpTry(form) {
     if (challenge.accepts.length === 0 && asked) return askToSign(call, asked, { challenge, payers });
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
     const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
-    outcome.replaceChildren(
+    put([
       h("section", { class: "answer due" }, ...parts, ...payers.map(toButton), toAdvice(payers.length)),
       toMore("The whole challenge, as it stands in the body", toBox(whole)),
-    );
+    ]);
     const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
     if (first) first.checked = true;
     say(`The seller asks for ${challenge.accepts.map(toPrice).join(", or ")}.`);

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+withBrowser.describe("the explorer, whose answers are lost", () => {
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+
+  before(async () => {
+    browser = await sharedBrowser();
+    counter = await openCounter(await sharedSandbox(), true);
+  });
+  after(() => counter?.close());
+  beforeEach(async () => {
+    open = await visit(browser, `${counter.url}/docs/roll`);
+    page = open.page;
+  });
+  afterEach(() => open.close());
+
+  async function send(input: string): Promise<void> {
+    await page.locator(".raw").evaluate((raw: { open?: boolean }) => {
+      raw.open = true;
+    });
+    await page.locator("textarea.input").fill(input);
+    await page.getByRole("button", { name: "See the price" }).click();
+  }
+
+  it("keeps a payment without an answer beside a new one, until both are answered", async () => {
+    const pay = page.getByRole("button", { name: "Pay with play money" });
+    const again = page.getByRole("button", { name: "Ask again with the same payment" });
+    const sent: (string | undefined)[] = [];
+    await page.route("**/v1/roll", async (route) => {
+      const payment = route.request().headers()["payment-signature"];
+      if (payment === undefined) return route.continue();
+      sent.push(payment);
+      await route.fetch(); // The seller answers, and nobody hears it.
+      await route.abort();
+    });
+    await send('{"low": 3, "high": 3}');
+    await pay.click();
+    await again.waitFor();
+    await send('{"low": 4, "high": 4}');
+    await pay.waitFor();
+    expect(await again.count(), "beside the new price").to.equal(1);
+    await pay.click();
+    await eventually(async () => (await again.count()) === 2);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.reload();
+    for (const [value, left] of [
+      [3, 1],
+      [4, 0],
+    ]) {
+      await again.first().click();
+      await page.locator(".answer.good", { hasText: `"result": [\n    ${value}\n  ]` }).waitFor();
+      expect(await again.count(), "still without an answer").to.equal(left);
+    }
+    expect(new Set(sent).size, "payments").to.equal(2);
+  });
+});
