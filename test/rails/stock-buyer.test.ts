@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
@@ -50,6 +51,28 @@ describe("a stock x402 buyer", () => {
       expect((await received[id]()) - before).to.equal(25n * prices[id]);
     });
   }
+
+  for (const id of ["base", "polygon"] as const)
+    it(`that writes addresses in capitals, which are no checksum, pays with ${rail(id).title}`, async () => {
+      const capital = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`;
+      const pay = await stockFetch(sandbox, id, async (input, init) => {
+        const request = new Request(input, init);
+        const header = request.headers.get("payment-signature");
+        if (header === null) return fetch(request);
+        const payment = decodePaymentSignatureHeader(header);
+        const { authorization, signature } = payment.payload as {
+          authorization: Record<string, string>;
+          signature: string;
+        };
+        const { from = "", to = "" } = authorization;
+        const payload = { signature, authorization: { ...authorization, from: capital(from), to: capital(to) } };
+        request.headers.set("payment-signature", encodePaymentSignatureHeader({ ...payment, payload }));
+        return fetch(request);
+      });
+      const response = await pay(`${seller.url}/v1/roll`, json({ low: 1, high: 6 }));
+      expect(response.status).to.equal(200);
+      expect(receiptOf(response).payer?.toLowerCase()).to.equal(sandbox.description.buyer.evm.address.toLowerCase());
+    });
 
   for (const id of ["base", "solana"] as const) {
     it(`of version 1 pays on ${id} and gets X-PAYMENT-RESPONSE`, async () => {

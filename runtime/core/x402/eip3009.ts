@@ -28,13 +28,16 @@ export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009
   const validAfter = toUint256(authorization.validAfter);
   const validBefore = toUint256(authorization.validBefore);
   if (value === undefined || validAfter === undefined || validBefore === undefined) return undefined;
-  return { signature, authorization: { from, to, value, validAfter, validBefore, nonce } };
+  return { signature, authorization: { from: toPlain(from), to: toPlain(to), value, validAfter, validBefore, nonce } };
 }
 
 /** The signer of a stored payload, which was read before; undefined when it names none. */
 export function signerOf({ authorization }: Readonly<Record<string, unknown>>): string | undefined {
   return isObject(authorization) && typeof authorization.from === "string" ? authorization.from : undefined;
 }
+
+/** Capitals alone are no checksum (EIP-55), and libraries refuse the address for them. */
+const toPlain = (address: Hex): Hex => (/[a-f]/.test(address) ? address : (address.toLowerCase() as Hex));
 
 const isHex = (value: unknown, bytes?: number): value is Hex =>
   typeof value === "string" &&
