@@ -64,18 +64,22 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
 }
 
 function toFetch(service: Service, rail: RailManifest, baseUrl: string): string {
-  const { price = "0" } = service.manifest;
+  const { price = "0", free } = service.manifest;
   const file = toFileName(service);
   return [
-    "// npm install @x402/fetch @x402/evm viem",
+    `// npm install @x402/fetch @x402/evm ${free ? "@x402/extensions " : ""}viem`,
     ...(file === undefined ? [] : [`import { writeFile } from "node:fs/promises";`]),
     `import { env } from "node:process";`,
     `import { wrapFetchWithPayment, x402Client } from "@x402/fetch";`,
     `import { ExactEvmScheme } from "@x402/evm/exact/client";`,
+    ...(free ? [`import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x";`] : []),
     `import { privateKeyToAccount } from "viem/accounts";`,
     "",
     "const account = privateKeyToAccount(env.BUYER_EVM_KEY);",
     `const client = new x402Client().register("${rail.network}", new ExactEvmScheme(account));`,
+    ...(free
+      ? ["client.registerExtension(createSIWxClientExtension({ signers: [account] })); // free calls first"]
+      : []),
     ...toSpendControls(rail, price),
     "const pay = wrapFetchWithPayment(fetch, client);",
     ...toFetchCall(toRequest(service, baseUrl)),

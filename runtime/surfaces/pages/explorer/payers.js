@@ -131,3 +131,13 @@ function toTypes(chainId, { asset, extra }) {
 
 /** @param {Uint8Array} bytes */
 const toHex = (bytes) => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+
+/**
+ * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193).
+ * @param {unknown} error
+ */
+export function toSentence(error) {
+  const { code, message } = /** @type {{ code?: unknown, message?: unknown }} */ (error ?? {});
+  if (code === 4001) return "You declined in the wallet. Nothing was paid.";
+  return `The payment could not be signed: ${String(message ?? error)} Nothing was paid.`;
+}

@@ -3,7 +3,7 @@ import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { forgetPayment, keepPayment, recallPayments } from "./kept.js";
 import { toChallenge, toOutcome } from "./outcome.js";
-import { findPayers } from "./payers.js";
+import { findPayers, toSentence } from "./payers.js";
 import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf, toSigning } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
@@ -145,19 +145,17 @@ export function setUpTry(form) {
   }
 
   /**
-   * Shows a challenge that requires only a sign-in, and lets a wallet sign on request.
+   * Buttons by which wallets sign in, so that nothing is paid.
    * @param {import("./request.js").Call} call
    * @param {import("./sign-in.js").SignIn} asked
-   * @param {{ challenge: import("./x402.js").Challenge, payers: readonly import("./payers.js").Payer[] }} shown
+   * @param {{ payers: readonly import("./payers.js").Payer[], verb: string }} shown
    */
-  function askToSign(call, asked, { challenge, payers }) {
-    const buttons = payers.flatMap(({ name, signIn }) => {
+  function toSignIns(call, asked, { payers, verb }) {
+    return payers.flatMap(({ name, signIn }) => {
       if (!signIn) return [];
       const click = () => void work(() => signAndSend(signIn));
-      return [h("button", { type: "button", class: "pay", click }, `Sign in with ${name}`)];
+      return [h("button", { type: "button", class: "pay", click }, `${verb} ${name}`)];
     });
-    outcome.replaceChildren(toSigning(challenge.error, buttons));
-    say("A wallet must sign in. Nothing is to be paid.");
 
     /** @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign */
     async function signAndSend(sign) {
@@ -165,9 +163,12 @@ export function setUpTry(form) {
       if (proof === undefined) return;
       const answer = await send(call, undefined, proof).catch(() => undefined);
       if (!answer) return say("There was no answer: the connection broke, or the seller is gone.");
-      if (answer.challenge) return offer(call, answer.challenge, { whole: answer.body, isRefusal: true });
+      if (answer.challenge) {
+        await offer(call, answer.challenge, { whole: answer.body, isRefusal: false });
+        return say(`The seller says: ${answer.challenge.error}.`);
+      }
       say(answer.status === 200 ? "Done." : "The call did not succeed.");
-      outcome.replaceChildren(toOutcome(answer));
+      put([toOutcome(answer)]);
     }
   }
 
@@ -181,11 +182,15 @@ export function setUpTry(form) {
   async function offer(call, challenge, { whole, isRefusal }) {
     const payers = await findPayers();
     const asked = signInOf(challenge);
-    if (challenge.accepts.length === 0 && asked) return askToSign(call, asked, { challenge, payers });
+    if (challenge.accepts.length === 0 && asked) {
+      put([toSigning(challenge.error, toSignIns(call, asked, { payers, verb: "Sign in with" }))]);
+      return say("A wallet must sign in. Nothing is to be paid.");
+    }
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
     const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
+    const free = asked ? toSignIns(call, asked, { payers, verb: "Use a free call with" }) : [];
     put([
-      h("section", { class: "answer due" }, ...parts, ...payers.map(toButton), toAdvice(payers.length)),
+      h("section", { class: "answer due" }, ...parts, ...free, ...payers.map(toButton), toAdvice(payers.length)),
       toMore("The whole challenge, as it stands in the body", toBox(whole)),
     ]);
     const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
@@ -237,14 +242,4 @@ function parse(text) {
   } catch (error) {
     return { fault: `The input is no JSON: ${/** @type {Error} */ (error).message}` };
   }
-}
-
-/**
- * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193).
- * @param {unknown} error
- */
-function toSentence(error) {
-  const { code, message } = /** @type {{ code?: unknown, message?: unknown }} */ (error ?? {});
-  if (code === 4001) return "You declined in the wallet. Nothing was paid.";
-  return `The payment could not be signed: ${String(message ?? error)} Nothing was paid.`;
 }

@@ -49,6 +49,26 @@ describe("a snippet of the explorer's", () => {
     expect(stdout).to.include("treasure_drop_42").and.include("eip191");
   });
 
+  it("uses the free calls of a wallet before it pays: fetch", async () => {
+    const free = { calls: 1, per: "day" } as const;
+    const giving = await openCounter(sandbox, true, free);
+    try {
+      const roll = (await showSet(ROOT)).service("roll");
+      const service = { ...roll, manifest: { ...roll.manifest, free } };
+      const code = toSnippets(service, site, giving.url).find(({ title }) => title === "fetch")?.code ?? "";
+      const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+      const held = () => sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
+      for (const price of [0n, 1000n]) {
+        const before = await held();
+        const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT, env });
+        expect(stdout).to.include("eip191");
+        expect(before - (await held())).to.equal(price);
+      }
+    } finally {
+      await giving.close();
+    }
+  });
+
   it("is no command where a wallet must sign in, since `payphone call` does not", async () => {
     const { service } = await showSet(ROOT);
     const titlesOf = (id: string) => toSnippets(service(id), site, counter.url).map(({ title }) => title);

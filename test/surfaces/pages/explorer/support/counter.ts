@@ -6,6 +6,7 @@ import { toIdleLent } from "../../../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../../../runtime/cli/set/load.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { bindServices } from "../../../../../runtime/core/service.ts";
+import type { Manifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createPurchaseList } from "../../../../../runtime/core/wallets/purchases.ts";
 import { createSignIns } from "../../../../../runtime/core/wallets/sign-in.ts";
@@ -26,8 +27,11 @@ export interface Counter {
   close(): Promise<void>;
 }
 
-/** @param isSandbox whether the counter says that its money is play money; if not, only its buyers know. */
-export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Promise<Counter> {
+/**
+ * @param isSandbox whether the counter says that its money is play money; if not, only its buyers know.
+ * @param free the free calls of a roll
+ */
+export async function openCounter(sandbox: TestSandbox, isSandbox: boolean, free?: Manifest["free"]): Promise<Counter> {
   const server = await openServer({ host: "127.0.0.1", port: 0 });
   const baseUrl = server.url;
   const clock = { now: Date.now };
@@ -42,7 +46,8 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   const purchases = createPurchaseList({ store, clock });
   const host = { ...idle.host, anchor, clock, evm, log, purchases, treasury, site: { name: site.name, baseUrl } };
   const { handlers } = await loadPlugins(set, { ...idle, host, env: {} });
-  const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf: noStatus });
+  const manifests = set.manifests.map((one) => (free && one.id === "roll" ? { ...one, free } : one));
+  const services = bindServices(manifests, { site, compile: set.compile, handlers, statusOf: noStatus });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = site.rails.map(({ network }) => network);
   const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });

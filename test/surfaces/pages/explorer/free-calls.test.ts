@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { generatePrivateKey } from "viem/accounts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+import { createFakeWallet } from "./support/wallet.ts";
+
+withBrowser.describe("the explorer of a service with free calls", () => {
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit | undefined;
+
+  before(async () => {
+    browser = await sharedBrowser();
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, false, { calls: 1, per: "day" });
+  });
+  after(() => counter?.close());
+  afterEach(async () => {
+    await open?.close();
+    expect(open?.complaints).to.deep.equal([]);
+  });
+
+  it("lets a wallet use them, and pay when they are used", async () => {
+    const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
+    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    const { page } = open;
+    const useFree = page.getByRole("button", { name: "Use a free call with browser wallet" });
+    await page.getByRole("button", { name: "See the price" }).click();
+    await useFree.click();
+    await page.getByRole("heading", { name: "200 OK" }).waitFor();
+    expect(wallet.asked.map(({ method }) => method))
+      .to.include("personal_sign")
+      .and.not.include("eth_signTypedData_v4");
+    await page.getByRole("button", { name: "See the price" }).click();
+    await useFree.click();
+    await page.getByText("The seller says: free_calls_used: the 1 free calls of this wallet are used").waitFor();
+    expect(await page.getByRole("heading", { name: "402 Payment Required" }).count()).to.equal(1);
+    expect(await page.getByRole("button", { name: "Pay with browser wallet" }).count()).to.equal(1);
+  });
+});
