@@ -1,6 +1,7 @@
 import { type Clock, Problem, toValueError, type Upstream } from "#plugin";
 import { type BlockSpan, toSpan, toTimes } from "./chain/blocks.ts";
 import { createHeaders } from "./chain/headers.ts";
+import { checkKept } from "./chain/kept.ts";
 import { readInParts } from "./chain/spans.ts";
 import { readTransfers, type UsdcTransfer } from "./chain/transfers.ts";
 import type { Category, RegisteredService, ServiceRegistry } from "./registry.ts";
@@ -49,6 +50,7 @@ export async function readLedger(query: LedgerQuery, work: LedgerWork): Promise<
   work.report("finding the blocks of the range");
   const span = await toSpan(headers, query.period);
   if (!span) return { span, entries: [] };
+  await checkKept(work.node, { headers, span, signal: work.signal });
   const transfers = await readAll(query, work, span);
   work.report("dating the transfers");
   const blocks = transfers.map(({ block }) => block);

@@ -1,10 +1,12 @@
 import { Problem, type Upstream } from "#plugin";
 import { toIso } from "../period.ts";
 
-/** Block times from block headers. */
+/** Block times and blooms from block headers. */
 export interface Headers {
   /** Unix seconds; undefined for a block that does not exist (yet). */
   timeOf(block: number): Promise<number | undefined>;
+  /** The bloom filter of a block's logs, 256 bytes in hex; undefined where the node shows none. Not cached: it is large. */
+  bloomOf(block: number): Promise<string | undefined>;
   newest(): Promise<Header>;
   /** The error for a node that lacks newer blocks. */
   toBehind(newest: Header): Problem;
@@ -19,32 +21,34 @@ export interface Header {
   readonly time: number;
 }
 
-/** Caches each header that it reads. @throws (the methods do) Problem `upstream-failed`; the signal's reason. */
+/** Caches the time of each header that it reads. @throws (the methods do) Problem `upstream-failed`; the signal's reason. */
 export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   const times = new Map<number, Promise<number | undefined>>();
 
-  async function read(tag: string): Promise<Header | undefined> {
+  async function read(tag: string): Promise<(Header & { readonly bloom: string | undefined }) | undefined> {
     const { result, error } = await node.rpc("eth_getBlockByNumber", [tag, false], { signal });
     if (error)
       throw new Problem("upstream-failed", `${node.title} refused to read a block (${error.code})`, { cause: error });
     if (result === null) return undefined;
-    const { number, timestamp } = result as { number?: unknown; timestamp?: unknown };
-    return { number: toCount(number, node), time: toCount(timestamp, node) };
+    const { number, timestamp, logsBloom } = result as Readonly<Record<string, unknown>>;
+    const bloom = typeof logsBloom === "string" && BLOOM.test(logsBloom) ? logsBloom : undefined;
+    return { number: toCount(number, node), time: toCount(timestamp, node), bloom };
   }
 
-  async function readTime(block: number): Promise<number | undefined> {
+  async function readBlock(block: number) {
     const header = await read(toQuantity(block));
     if (header && header.number !== block)
       throw new Problem("upstream-failed", `${node.title} answered with another block than was asked for`);
-    return header?.time;
+    return header;
   }
 
   return {
     timeOf(block) {
-      const known = times.get(block) ?? readTime(block);
+      const known = times.get(block) ?? readBlock(block).then((header) => header?.time);
       times.set(block, known);
       return known;
     },
+    bloomOf: async (block) => (await readBlock(block))?.bloom,
     async newest() {
       const header = await read("latest");
       if (header) return header;
@@ -55,6 +59,8 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
     toForgotten: (block) => new Problem("upstream-failed", `${node.title} does not know block ${block}`),
   };
 }
+
+const BLOOM = /^0x[0-9a-f]{512}$/i;
 
 /** A number as a JSON-RPC quantity: `0x1a`. */
 export const toQuantity = (number: number): string => `0x${number.toString(16)}`;

@@ -2,8 +2,8 @@ import { Problem, type Upstream } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 import { toCount, toQuantity } from "./headers.ts";
 
-/** USDC on Base. */
-const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+/** USDC on Base, in lower case. */
+export const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
 /** The hashes of the event signatures (topic 0). */
 export const EVENTS = {

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { bitsOf } from "../../../plugins/ledger/chain/kept.ts";
 
 /** Of Base: its first block's time, and the seconds between blocks. */
 const GENESIS = 1_686_789_347;
@@ -40,6 +41,8 @@ export interface BaseNode {
   hold(moved: readonly Moved[]): void;
   /** A body that is answered in the place of the logs, with its status; undefined lets the logs through. */
   refuse(judge: (asked: Asked) => { readonly status: number; readonly body: string } | undefined): void;
+  /** Shows blooms in headers, and answers no log of a block before this one, as a node does that has pruned them. */
+  prune(before: number): void;
   /** The time of each block; Base's unless said otherwise. */
   tick(time: (block: number) => number): void;
   stop(): Promise<void>;
@@ -56,6 +59,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
   let logs: readonly Log[] = [];
   let judge: Parameters<BaseNode["refuse"]>[0] = () => undefined;
   let time = toTime;
+  let pruned: number | undefined;
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -64,11 +68,14 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     if (method === "eth_getBlockByNumber") {
       node.headers += 1;
       const block = params[0] === "latest" ? newest : Number(params[0]);
-      return answer(block > newest ? null : { number: toQuantity(block), timestamp: toQuantity(time(block)) });
+      const logsBloom = pruned === undefined ? undefined : toBloom(logs.filter((log) => log.block === block));
+      const header = { number: toQuantity(block), timestamp: toQuantity(time(block)), logsBloom };
+      return answer(block > newest ? null : header);
     }
     const [{ fromBlock, toBlock, topics }] = params;
     const [first, last] = [Number(fromBlock), Number(toBlock)];
-    const found = logs.filter((log) => log.block >= first && log.block <= last && fits(log, topics));
+    const since = Math.max(first, pruned ?? 0);
+    const found = logs.filter((log) => log.block >= since && log.block <= last && fits(log, topics));
     const asked = { first, last, results: found.length };
     node.asked.push(asked);
     const refusal = judge(asked);
@@ -82,6 +89,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     headers: 0,
     hold: (moved) => {
       logs = moved.flatMap(toLogs);
+      pruned = undefined;
       node.asked.length = 0;
       node.headers = 0;
     },
@@ -90,6 +98,9 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     },
     refuse: (decide) => {
       judge = decide;
+    },
+    prune: (before) => {
+      pruned = before;
     },
     tick: (next) => {
       time = next;
@@ -107,6 +118,14 @@ const toWord = (hex: string): string => `0x${hex.replace("0x", "").padStart(64, 
 
 const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): boolean =>
   wanted.every((words, at) => words === null || words.includes(topics[at] ?? ""));
+
+function toBloom(logs: readonly Log[]): string {
+  const bloom = Buffer.alloc(256);
+  for (const item of logs.flatMap(({ topics }) => [USDC, ...topics]))
+    for (const bit of bitsOf(item))
+      bloom.writeUInt8(bloom.readUInt8(255 - (bit >> 3)) | (1 << (bit & 7)), 255 - (bit >> 3));
+  return `0x${bloom.toString("hex")}`;
+}
 
 /** Each in a transaction of its own, at the place in its block that its place in the list gives it. */
 export function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved, at: number): Log[] {

@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { keccak256, toHex } from "viem";
+import { bitsOf } from "../../../plugins/ledger/chain/kept.ts";
+import ledger from "../../../plugins/ledger/index.ts";
+import { createHost, problemOf, serve } from "../host.ts";
+import { type BaseNode, startBaseNode, toTime, toTopicAddress } from "./base-node.ts";
+import { type Answer, between, NEWEST } from "./questions.ts";
+
+describe("a spend summary of a node that prunes", () => {
+  let node: BaseNode;
+  before(async () => {
+    node = await startBaseNode(NEWEST);
+  });
+  after(() => node.stop());
+
+  async function ask(input: object): Promise<Answer> {
+    const clock = { now: () => toTime(NEWEST) * 1000 };
+    const reach = { urls: { base: node.url }, retries: 0 };
+    return (await (
+      await serve("ledger_summary", ledger, createHost({ clock }, reach))
+    )(input)) as unknown as Answer;
+  }
+
+  it("is not sold where the logs at the beginning of the range are gone", async () => {
+    const [first, later] = [NEWEST - 50_000, NEWEST - 20_000];
+    const others = [0, 1, 3, 6].map((at) => ({
+      from: toTopicAddress(8),
+      to: toTopicAddress(9),
+      amount: 5n,
+      block: first + at,
+    }));
+    const own = [first + 9, later].map((block) => ({ to: toTopicAddress(1), amount: 1n, block }));
+    node.hold([...others, ...own]);
+    node.prune(0);
+    expect((await ask(between(first, NEWEST))).totals.tx_count).to.equal(2);
+    node.prune(later);
+    const { code, message } = await problemOf(ask(between(first, NEWEST)));
+    expect([code, message]).to.deep.equal(["upstream-failed", `Base node has pruned the logs of block ${first}`]);
+    expect((await ask(between(first + 20_000, NEWEST))).totals.tx_count, "blocks without USDC").to.equal(1);
+    expect((await ask(between(NEWEST, NEWEST))).totals.tx_count).to.equal(0);
+    node.hold(own);
+    node.prune(0);
+    expect((await ask(between(first, NEWEST))).totals.tx_count, "a quiet beginning").to.equal(2);
+  });
+});
+
+describe("a block's bloom", () => {
+  it("has the bits that go-ethereum's has (TestBloomExtensively)", () => {
+    const bloom = Buffer.alloc(256);
+    for (let at = 0; at < 100; at += 1)
+      for (const bit of bitsOf(toHex(`xxxxxxxxxx data ${at} yyyyyyyyyyyyyy`))) {
+        const place = 255 - (bit >> 3);
+        bloom.writeUInt8(bloom.readUInt8(place) | (1 << (bit & 7)), place);
+      }
+    expect(keccak256(bloom)).to.equal("0xc8d3ca65cdb4874300a9e39475508f23ed6da09fdbc487f89a2dcf50b09eb263");
+  });
+});
