@@ -39,7 +39,8 @@ function aboutSignature({ valid, signer }: SignatureCheck, named: string | undef
 }
 
 function aboutAnchor({ anchor_confirmed, root_matches }: Anchored, transaction: EvmTransaction | undefined): string {
-  if (!transaction) return "Base does not hold the transaction, or has not mined it yet.";
+  if (!transaction)
+    return "The Base node knows no such transaction: there is none, or it is too new, or too old for the node's history.";
   if (transaction.status === "reverted") return "The Base transaction was reverted.";
   if (!anchor_confirmed) return "The Base transaction is no anchor: its calldata is not one hash of 32 bytes.";
   if (!root_matches) return "The Base transaction anchors another root: a field differs from what was attested.";

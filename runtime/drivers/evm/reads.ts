@@ -19,11 +19,11 @@ export function createEvmReads(client: EvmClient): Evm {
 }
 
 /**
- * A mined transaction; undefined when the node has no receipt. Receipt, transaction and block must be what was asked for,
+ * A mined transaction; undefined when the node knows none. Receipt, transaction and block must be what was asked for,
  * and of one block: a node behind a load balancer, or a reorganization in between, can give parts that are not.
  */
 async function readTransaction(chain: PublicClient, hash: Hex): Promise<EvmTransaction | undefined> {
-  const receipt = await readReceipt(chain, hash);
+  const receipt = (await readReceipt(chain, hash)) ?? (await readLateReceipt(chain, hash));
   if (!receipt) return undefined;
   const { blockHash, blockNumber, status, from, to } = receipt;
   const [transaction, block] = await Promise.all([chain.getTransaction({ hash }), chain.getBlock({ blockHash })]);
@@ -36,6 +36,21 @@ async function readTransaction(chain: PublicClient, hash: Hex): Promise<EvmTrans
     /^0x[0-9a-f]*$/i.test(transaction.input);
   if (!isSound) throw new Error("Receipt, transaction and block do not fit together");
   return { hash, from, to, input: transaction.input, status, blockNumber, blockTime: Number(block.timestamp) };
+}
+
+/**
+ * The receipt of a transaction that was mined between two requests; undefined when it is not mined.
+ * @throws Error when it is, and there is none: nodes delete old receipts before old transactions.
+ */
+async function readLateReceipt(chain: PublicClient, hash: Hex): Promise<TransactionReceipt | undefined> {
+  const transaction = await chain.getTransaction({ hash }).catch((error: unknown) => {
+    if (error instanceof Error && error.name === "TransactionNotFoundError") return undefined;
+    throw error;
+  });
+  if (typeof transaction?.blockNumber !== "bigint") return undefined;
+  const receipt = await readReceipt(chain, hash);
+  if (receipt) return receipt;
+  throw new Error("The node has the transaction, and no receipt of it");
 }
 
 /** Whether a part of an answer names what it should; nodes need not repeat it. */

@@ -137,6 +137,7 @@ describe("an EVM chain", () => {
         ["eth_getTransactionReceipt", { ...receipt, transactionHash: UNKNOWN }],
         ["eth_getTransactionReceipt", { ...receipt, status: null }],
         ["eth_getTransactionReceipt", {}],
+        ["eth_getTransactionReceipt", null], // A node that has pruned it.
         ["eth_getTransactionByHash", { ...transaction, hash: UNKNOWN }],
         ["eth_getTransactionByHash", { ...transaction, blockHash: UNKNOWN }],
         ["eth_getTransactionByHash", { ...transaction, input: null }],

@@ -45,9 +45,9 @@ describe("the verification of an attestation", () => {
   });
 
   const chains: Record<string, { put?: Parameters<typeof toTransaction>; flags: object; notes: string }> = {
-    "a transaction that the chain does not hold": {
+    "a transaction that the node does not know": {
       flags: { anchor_confirmed: false, root_matches: false, anchored_at_block: null, anchored_at_time: null },
-      notes: "does not hold",
+      notes: "there is none, or it is too new, or too old for the node's history",
     },
     "a reverted transaction": {
       put: [TX, `0x${ROOT}`, "reverted"],
