@@ -1,5 +1,5 @@
 import { PRICES } from "../score/exposures.ts";
-import { RULES } from "../score/rules.ts";
+import { RULES, type Rule } from "../score/rules.ts";
 import type { Assessment } from "../score/score.ts";
 import { drawGraph } from "./drawing.ts";
 import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
@@ -56,20 +56,26 @@ function toWhy({ verdict, provisional }: Assessment): string {
   return provisional ? " Not everything was read: the score may be higher." : "";
 }
 
-function aboutReasons({ assessment: { reasons } }: Report): string {
+function aboutReasons({ evidence, assessment: { reasons } }: Report): string {
   const rows = reasons.map(({ points, most, code: name, finding }) => [
     `${points} of ${most}`,
     code(name),
     escapeMarkdown(finding),
   ]);
   const found = new Set(reasons.map((reason) => reason.code));
-  const rest = RULES.filter((rule) => !found.has(rule.code)).map(({ about, most }) => `${about} (${most})`);
+  const rest = Map.groupBy(
+    RULES.filter((rule) => !found.has(rule.code)),
+    ({ canTell }) => canTell?.(evidence) ?? true,
+  );
+  const list = (rules: readonly Rule[] = []): string => rules.map(({ about, most }) => `${about} (${most})`).join("; ");
+  const [absent, open] = [list(rest.get(true)), list(rest.get(false))];
   return [
     "## Reasons",
     rows.length > 0
       ? toMarkdownTable(["Points", "Reason", "Finding"], rows)
       : "Nothing was found that raises the score.",
-    `Looked for and not found, with the most points that it gives: ${rest.join("; ")}.`,
+    ...(absent === "" ? [] : [`Looked for and not found, with the most points that it gives: ${absent}.`]),
+    ...(open === "" ? [] : [`No source that was read can tell: ${open}.`]),
     "The score is the sum of the points, at most 99 unless the address is sanctioned itself: low, medium from 30, high from " +
       "70, critical 100. It is inconclusive when what could not be read might lead to another level. Dollars are rough: ETH " +
       `counts as ${PRICES.ETH}, SOL as ${PRICES.SOL}.`,

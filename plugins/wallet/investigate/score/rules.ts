@@ -1,3 +1,4 @@
+import { toRisk } from "../../screen/risk.ts";
 import type { Evidence, Screened } from "../evidence.ts";
 import {
   type Surroundings,
@@ -28,6 +29,8 @@ export interface Rule {
   readonly most: number;
   /** What it looks for. */
   readonly about: string;
+  /** Whether the sources that were read would have shown it; always when left out. */
+  readonly canTell?: (evidence: Evidence) => boolean;
   weigh(evidence: Evidence, exposures: readonly Exposure[]): RuleFinding | undefined;
 }
 
@@ -36,7 +39,7 @@ const YOUNG_DAYS = 30;
 
 /** A rule about money between the subject and flagged addresses. */
 const toExposureRule = (
-  head: Pick<Rule, "code" | "most" | "about">,
+  head: Omit<Rule, "weigh">,
   weigh: (exposures: readonly Exposure[], surroundings: Surroundings) => Weighed | undefined,
 ): Rule => ({
   ...head,
@@ -45,6 +48,11 @@ const toExposureRule = (
     return weighed && { points: weighed.points, finding: toExposureFinding(head.code, weighed.exposures) };
   },
 });
+
+/** Whether the reputations of counterparties are known; GoPlus knows none on Solana. */
+const knowsReputations = ({ subject, graph: { nodes } }: Evidence): boolean =>
+  subject.family === "evm" &&
+  (nodes.length === 1 || nodes.some((node) => node.hop > 0 && node.screened?.partial === false));
 
 /** All rules. More evidence against the subject never gives fewer points. */
 export const RULES: readonly Rule[] = [
@@ -59,16 +67,19 @@ export const RULES: readonly Rule[] = [
     code: "bad_reputation",
     most: 99,
     about: "GoPlus has flags against it",
+    canTell: ({ screened }) => !screened.partial,
     weigh({ screened }) {
       const flags = screened.signals.filter(({ source }) => source === "goplus");
-      if (flags.length === 0 || screened.sanctions_match) return undefined;
-      return { points: screened.risk_score, finding: flags.map(({ detail }) => detail).join(" ") };
+      if (flags.length === 0) return undefined;
+      const severities = flags.map(({ severity }) => severity);
+      return { points: toRisk(severities, false).risk_score, finding: flags.map(({ detail }) => detail).join(" ") };
     },
   },
   {
     code: "not_screened",
     most: 30,
     about: "the present sanctions list could not be searched",
+    canTell: ({ screened }) => screened.signals.length === 0,
     weigh: ({ screened: { signals, risk_score } }) =>
       signals.length === 0 && risk_score > 0
         ? { points: 30, finding: "The present sanctions list could not be searched for this address." }
@@ -78,6 +89,7 @@ export const RULES: readonly Rule[] = [
     code: "linked_sanctioned",
     most: 80,
     about: "its ENS name gives another address, which is sanctioned",
+    canTell: ({ subject }) => subject.family === "evm",
     weigh({ identity: { links } }) {
       const listed = links.filter(({ reason, screened }) => reason === "ens-record" && isListed(screened));
       if (listed.length === 0) return undefined;
@@ -97,23 +109,43 @@ export const RULES: readonly Rule[] = [
     { code: "near_sanctioned", most: 45, about: "a sanctioned address is two hops away" },
     weighNearSanctioned,
   ),
-  toExposureRule({ code: "mixer_contact", most: 80, about: "it dealt with a mixer" }, weighMixer),
   toExposureRule(
-    { code: "dusted_by_mixer", most: 10, about: "a mixer sent it a little, and was not answered" },
+    { code: "mixer_contact", most: 80, about: "it dealt with a mixer", canTell: knowsReputations },
+    weighMixer,
+  ),
+  toExposureRule(
+    {
+      code: "dusted_by_mixer",
+      most: 10,
+      about: "a mixer sent it a little, and was not answered",
+      canTell: knowsReputations,
+    },
     weighMixerDust,
   ),
   toExposureRule(
-    { code: "bad_counterparties", most: 65, about: "it dealt with an address of bad reputation" },
+    {
+      code: "bad_counterparties",
+      most: 65,
+      about: "it dealt with an address of bad reputation",
+      canTell: knowsReputations,
+    },
     weighBadCounterparties,
   ),
   toExposureRule(
-    { code: "bad_neighbourhood", most: 15, about: "addresses of bad reputation are two hops away" },
+    {
+      code: "bad_neighbourhood",
+      most: 15,
+      about: "addresses of bad reputation are two hops away",
+      canTell: knowsReputations,
+    },
     weighBadNeighbourhood,
   ),
   {
     code: "young",
     most: 15,
     about: "it is younger than 30 days",
+    canTell: ({ activity: { firstSeenAt, seenSince }, investigatedAt }) =>
+      firstSeenAt !== null || (seenSince !== null && investigatedAt - seenSince >= YOUNG_DAYS * DAY_SECONDS),
     weigh(evidence) {
       const days = toAgeDays(evidence);
       if (days === null || days >= YOUNG_DAYS) return undefined;
