@@ -113,12 +113,21 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
     try {
       // The rail's token may have changed since: a payment in another token cannot be refunded on this rail.
-      if (!attempt || !isPaidOn(rail, refund.payment)) throw new Problem("unavailable", NO_MORE);
+      if (!attempt || !isPaidOn(rail, refund.payment)) return await conclude(refund);
       return (await attempt(refund, bounded)) === "over" ? "done" : { retryInMs: guardMs };
     } catch (error) {
       if (!signal.aborted) await note(id, bounded.aborted ? tooLate(error) : error, retryMs).catch(() => {});
       return "retry";
     }
+  }
+
+  /** Without the chain, a transfer that was seen on it counts as final after the usual time. @throws Problem where none was. */
+  async function conclude({ held, ...refund }: OpenRefund): Promise<AttemptResult> {
+    if (!held) throw new Problem("unavailable", NO_MORE);
+    if (clock.now() - held.at < guardMs) return { retryInMs: guardMs };
+    const { transaction } = held;
+    await records.end(refund, { transaction, refund_tx: transaction, at: clock.now() });
+    return "done";
   }
 
   /** Records for the operator why the refund is not paid yet, unless another process has taken it over. */

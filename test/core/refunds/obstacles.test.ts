@@ -154,6 +154,20 @@ describe("the attempts at a refund that meets an obstacle", () => {
     expect((await stage.records.read("one"))?.state).to.equal("pending");
   });
 
+  it("are over a minute after the transfer was seen, though the site pays nothing back any more", async () => {
+    await stage.refunds.close();
+    stage.open({ rail: undefined });
+    const held = { transaction: "0x2", at: stage.clock.now() };
+    const opened = { ...toCase(), openedAt: held.at, isOnRail: true, state: "pending", reason: null, held } as const;
+    await stage.records.open(opened);
+    stage.refunds.start();
+    await stage.time.pass(10);
+    expect([await stage.records.readEnd("one"), stage.logged]).to.deep.equal([undefined, []]);
+    await stage.time.pass(2 * MINUTE);
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0x2", refund_tx: "0x2" });
+    expect([await stage.records.read("one"), stage.logged]).to.deep.equal([undefined, []]);
+  });
+
   it("stop at the end of the process without blaming the refund", async () => {
     const reached = Promise.withResolvers<void>();
     stage.check = () => {
