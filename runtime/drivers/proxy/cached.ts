@@ -1,10 +1,15 @@
 import type { Cache, Clock } from "../../api/capabilities.ts";
 import { digestOf } from "../../core/digest.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import type { SchemaNode } from "../../core/schema/nodes.ts";
+import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
 export interface CachedOptions {
   readonly manifest: Manifest;
+  readonly output: Pick<Schema, "document" | "nodes">;
+  /** Which upstream is asked; undefined where the input has the address. */
+  readonly origin: string | undefined;
   readonly cache: Cache;
   readonly clock: Clock;
 }
@@ -12,12 +17,15 @@ export interface CachedOptions {
 /** The work on an input. */
 export type Work = (input: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
-/** Caches results for the time in `proxy.cache`, and adds their age. A changed manifest starts with an empty cache. */
-export function createCachedWork(work: Work, { manifest, cache, clock }: CachedOptions): Work {
-  const { proxy, output } = manifest;
+/**
+ * Caches results for the time in `proxy.cache`, and adds their age. A changed manifest, output schema or URL of the
+ * upstream starts with an empty cache.
+ */
+export function createCachedWork(work: Work, { manifest, output, origin, cache, clock }: CachedOptions): Work {
+  const { proxy } = manifest;
   if (!proxy?.cache) return work;
   const { seconds, by } = proxy.cache;
-  const terms = digestOf([proxy, output]);
+  const terms = digestOf([proxy, allOf(output), origin ?? null]);
 
   return async (input, signal) => {
     const fields = by ? by.map((name) => input[name] ?? null) : input;
@@ -30,3 +38,11 @@ export function createCachedWork(work: Work, { manifest, cache, clock }: CachedO
     return { ...value, age_seconds: Math.max(0, Math.floor((clock.now() - storedAt) / 1000)) };
   };
 }
+
+/** A schema and all that it refers to. */
+const allOf = ({ document, nodes }: CachedOptions["output"]): readonly unknown[] => [
+  document,
+  ...[...nodes.reach(document)]
+    .filter((node) => isObject(node) && "$ref" in node)
+    .map((node) => nodes.resolve(node as SchemaNode)),
+];

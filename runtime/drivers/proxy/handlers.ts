@@ -41,13 +41,14 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
   const ask = open(terms);
   const order = open({ ...terms, chargeOn: undefined, accept: "application/json" });
   const polled = poll && createPoll({ poll, plan, ask: order, fetchResult: ask, title, headers, clock });
-  const { input, output } = manifest;
+  const output = compile(manifest.output);
+  const cached = { manifest, output, origin: upstream?.origin, clock };
   return createProxyHandler({
     plan,
     ask,
-    read: createRead({ manifest, output: compile(output), title }),
+    read: createRead({ manifest, output, title }),
     poll: polled,
-    keep: (work) => createCachedWork(work, { manifest, cache: cacheOf(handlerOf(manifest)), clock }),
-    addresses: createAddressFinder(compile(input), plan.target.address),
+    keep: (work) => createCachedWork(work, { ...cached, cache: cacheOf(handlerOf(manifest)) }),
+    addresses: createAddressFinder(compile(manifest.input), plan.target.address),
   });
 }
