@@ -7,8 +7,8 @@ import { examineConfig, loadEnv, readVariables, toDataDir } from "../config/conf
 import type { Env } from "../config/reader.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
-import { refuseFaults } from "../serve/serve.ts";
-import { loadSet, type ManifestSet } from "../set/load.ts";
+import { chooseSet, refuseFaults } from "../serve/serve.ts";
+import type { ManifestSet } from "../set/load.ts";
 import { createHostLog } from "./host-log.ts";
 import { createHostServer } from "./host-server.ts";
 
@@ -21,7 +21,7 @@ export interface Payphone {
    */
   readonly listener: RequestListener;
   /**
-   * Checks the shop and begins to sell for real money, as `payphone serve` does.
+   * Checks the shop and begins to sell for real money, as `payphone serve --strict` does.
    * @throws Error (Problem `bad-request`) with every fault of the set, its plugins and the environment.
    */
   start(): Promise<void>;
@@ -84,10 +84,10 @@ async function begin(
   const dataDir = variables.PAYPHONE_DATA_DIR?.trim() || toDataDir(dir, file);
   const env = { ...file, ...variables, PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
-  const set = await loadSet(dir);
+  const { set, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
   await refuseFaults(set, config, faults);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  return run({ set, config, server, examine, log: log && createHostLog(log, config.logLevel) });
+  return run({ set, config, server, note, examine, log: log && createHostLog(log, config.logLevel) });
 }
 
 const readEnvFile = (file: string): Env => (existsSync(file) ? readVariables(file) : {});

@@ -82,13 +82,13 @@ interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict" | "asSold"> {
 }
 
 /**
- * The set in the folder; or the set that was sold last, when the folder has faults or is still as it was when it was
- * rolled back.
+ * The set in the folder; or the set that was sold last, when the folder is still as it was when it was rolled back or,
+ * unless `strict`, has faults.
  */
-async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
+export async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
   const last = await createHistory(config.dataDir).last();
   const set = await loadSet(dir, isKnown);
-  if (!last || (strict && !asSold)) return { set };
+  if (!last) return { set };
   const { digest } = readFolder(dir);
   if (asSold && last.digest !== digest) {
     const kept = await loadKept(last, { dir, config });
@@ -98,7 +98,7 @@ async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms):
     const kept = await loadKept(last, { dir, config });
     if (kept) return { set: kept, note: toTakenBackNote(last, dir) };
   }
-  if (isKnown || last.digest === digest) return { set };
+  if ((strict && !asSold) || isKnown || last.digest === digest) return { set };
   const { faults } = await tryPlugins(set, config.env);
   const kept = faults.length > 0 ? await loadKept(last, { dir, config }) : undefined;
   if (!kept) return { set };

@@ -144,9 +144,11 @@ describe("a shop that is changed under fire", function () {
     expect(code, said).to.equal(0);
     expect(said).to.include("~ toss  $0.04 → $0.02 (-50 %)");
     expect(await asked()).to.equal("20000");
-    await seller.stop();
-    await start();
-    expect(await asked()).to.equal("20000");
+    for (const args of [["--strict"], []]) {
+      await seller.stop();
+      await start(args);
+      expect(await asked(), String(args)).to.equal("20000");
+    }
     expect((await ready()).warnings?.[0]).to.match(/was taken back at .*what is sold is the set [0-9a-f]{16}/);
     expect((await type("apply")).code).to.equal(0);
     expect(await asked()).to.equal("40000");
