@@ -1,15 +1,15 @@
 import type { Cache, Clock } from "../../api/capabilities.ts";
 import { digestOf } from "../../core/digest.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import type { SchemaNode } from "../../core/schema/nodes.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
 export interface CachedOptions {
   readonly manifest: Manifest;
-  readonly output: Pick<Schema, "document" | "nodes">;
-  /** Which upstream is asked; undefined where the input has the address. */
-  readonly origin: string | undefined;
+  /** The output's schema. */
+  readonly output: Schema;
+  /** The upstream's `urlDigest`; undefined when the input names the address. */
+  readonly urlDigest: string | undefined;
   readonly cache: Cache;
   readonly clock: Clock;
 }
@@ -18,14 +18,14 @@ export interface CachedOptions {
 export type Work = (input: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Caches results for the time in `proxy.cache`, and adds their age. A changed manifest, output schema or URL of the
- * upstream starts with an empty cache.
+ * Caches results for the time in `proxy.cache`, and adds their age. A changed manifest, a changed schema and another URL
+ * of the upstream start with an empty cache.
  */
-export function createCachedWork(work: Work, { manifest, output, origin, cache, clock }: CachedOptions): Work {
+export function createCachedWork(work: Work, { manifest, output, urlDigest, cache, clock }: CachedOptions): Work {
   const { proxy } = manifest;
   if (!proxy?.cache) return work;
   const { seconds, by } = proxy.cache;
-  const terms = digestOf([proxy, allOf(output), origin ?? null]);
+  const terms = digestOf([proxy, urlDigest ?? null, ...documentsOf(output)]);
 
   return async (input, signal) => {
     const fields = by ? by.map((name) => input[name] ?? null) : input;
@@ -39,10 +39,8 @@ export function createCachedWork(work: Work, { manifest, output, origin, cache, 
   };
 }
 
-/** A schema and all that it refers to. */
-const allOf = ({ document, nodes }: CachedOptions["output"]): readonly unknown[] => [
-  document,
-  ...[...nodes.reach(document)]
-    .filter((node) => isObject(node) && "$ref" in node)
-    .map((node) => nodes.resolve(node as SchemaNode)),
-];
+/** The schema, and all that it refers to. */
+function documentsOf({ document, nodes }: Schema): readonly unknown[] {
+  const references = [...nodes.reach(document)].filter((node) => isObject(node) && "$ref" in node);
+  return [document, ...new Set(references.map((node) => nodes.resolve(node as JsonObject)))];
+}

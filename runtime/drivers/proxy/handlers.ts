@@ -42,13 +42,13 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
   const order = open({ ...terms, chargeOn: undefined, accept: "application/json" });
   const polled = poll && createPoll({ poll, plan, ask: order, fetchResult: ask, title, headers, clock });
   const output = compile(manifest.output);
-  const cached = { manifest, output, origin: upstream?.origin, clock };
+  const cached = { manifest, output, urlDigest: upstream?.urlDigest, cache: cacheOf(handlerOf(manifest)), clock };
   return createProxyHandler({
     plan,
     ask,
     read: createRead({ manifest, output, title }),
     poll: polled,
-    keep: (work) => createCachedWork(work, { ...cached, cache: cacheOf(handlerOf(manifest)) }),
+    keep: (work) => createCachedWork(work, cached),
     addresses: createAddressFinder(compile(manifest.input), plan.target.address),
   });
 }

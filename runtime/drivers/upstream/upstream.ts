@@ -1,6 +1,6 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { digestOf } from "../../core/digest.ts";
+import { sha256 } from "../../core/digest.ts";
 import { isKeyRefusal } from "../../core/proxy/verdict.ts";
 import { createSingleFlight } from "../../core/time/single-flight.ts";
 import { toEndpoint } from "../http/endpoint.ts";
@@ -24,8 +24,8 @@ export interface LiveUpstream extends Upstream {
   send(request: PlainRequest, terms: SendTerms): Promise<BytesAnswer>;
   /** The query parameters of its URL and its credentials. */
   readonly parameters: readonly string[];
-  /** A digest of its URL, without credentials beside it. */
-  readonly origin: string;
+  /** The SHA-256 of its URL, which may contain a credential. */
+  readonly urlDigest: string;
   /** Records that the credential was refused with this status, or with undefined that it was accepted. */
   noteRefusal(status: number | undefined): void;
   /** Why the upstream is not asked at present; undefined when it is. */
@@ -102,7 +102,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     id,
     title,
     parameters: [...(address?.url.searchParams.keys() ?? [])],
-    origin: digestOf(options.url ?? null),
+    urlDigest: sha256(options.url ?? ""),
     get: async (path, request) => exchange(ask({ path }, request), request, judgeBy(request)),
     post: async (path, body, request) => exchange(ask({ path, body }, request), request, judgeBy(request)),
     async rpc(method, params, request) {
