@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { unescape as decode } from "node:querystring";
 import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import { isSecretName, keysOf } from "../../core/upstream/keys.ts";
@@ -23,13 +24,9 @@ export function secretsOf(
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
   const variables = [
     ...rails.map(({ rpc }) => rpc),
-    ...upstreams.flatMap((one) => [
-      one.variable,
-      ...keysOf(one).map((key) => key.variable),
-      ...(one.env ?? []).filter(isSecretName),
-    ]),
-    ...manifests.flatMap(({ needs = [] }) => needs.filter(isSecretName)),
+    ...upstreams.flatMap((one) => [one.variable, ...keysOf(one).map((key) => key.variable)]),
   ];
+  const lent = [...upstreams.flatMap((one) => one.env ?? []), ...manifests.flatMap(({ needs = [] }) => needs)];
   const settlers = facilitators.flatMap(({ variable, headers }) => [variable && env[variable], ...toValues(headers)]);
   // Providers' URLs may hold their keys.
   const places = ["FACILITATOR_URL", "LLM_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -39,6 +36,7 @@ export function secretsOf(
     ...identity,
     ...(identityKeys ?? []).map(toKeyText),
     ...sources,
+    ...lent.flatMap((name) => secretsIn(name, env[name])),
     redisUrl,
     admin.token,
     env.OTEL_EXPORTER_OTLP_HEADERS,
@@ -57,6 +55,22 @@ export function secretsOf(
     const headers = createReader(env, (path) => readFileSync(path, "utf8")).secret(variable, HEADERS);
     return Object.values(headers ?? {});
   }
+}
+
+/**
+ * The secrets in a variable that a program or a plugin gets: all of it where its name says so, and else what is secret in a
+ * URL (`postgres://me:password@host`) or in settings (`host=a;password=b`), alone and with all around it.
+ */
+export function secretsIn(name: string, value = ""): readonly string[] {
+  const [, password = ""] = /^[a-z][\w+.-]*:\/\/[^:/@\s]*:([^@/\s]+)@/i.exec(value.trim()) ?? [];
+  const settings = [...value.matchAll(/([\w.-]+)=([^;&\s]+)/g)].flatMap(([, key = "", set = ""]) =>
+    isSecretName(key) || CREDENTIAL.test(key) ? [set] : [],
+  );
+  const parts = [password, decode(password), ...settings].filter((part) => part !== "");
+  if (parts.length === 0) return isSecretName(name) ? [value] : [];
+  // A password that is a word of the rest, such as the user's name, tells nothing by itself.
+  const telling = parts.filter((part) => value.split(part).length <= 2);
+  return [value, `:${password}@`, ...telling];
 }
 
 /** A secret as it was given. A URL also as it is asked, and the credentials within it. */

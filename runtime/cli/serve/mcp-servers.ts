@@ -1,11 +1,11 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
-import { isSecretName } from "../../core/upstream/keys.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
 import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import type { Env } from "../config/reader.ts";
+import { secretsIn } from "../config/secrets.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { Located } from "./locate.ts";
 
@@ -86,10 +86,7 @@ export function openMcpServers({
   function leakCheckOf(upstream: UpstreamManifest, address: McpAddress): RepeatsCredential {
     const { query = {}, hidden = [] } = "url" in address ? locate(upstream) : {};
     if ("url" in address) return createLeakCheck(address, [...Object.values(query), ...hidden]);
-    const lent = Object.entries(address.env).filter(([name]) => isSecretName(name));
-    return createLeakCheck(
-      { headers: {} },
-      lent.map(([, value]) => value),
-    );
+    const lent = Object.entries(address.env).flatMap(([name, value]) => secretsIn(name, value));
+    return createLeakCheck({ headers: {} }, lent);
   }
 }

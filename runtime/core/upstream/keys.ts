@@ -14,7 +14,8 @@ export interface Keyed {
 }
 
 /** Whether a variable's name suggests that it holds a secret. */
-export const isSecretName = (name: string): boolean => /key|token|secret|passw|credential|auth/i.test(name);
+export const isSecretName = (name: string): boolean =>
+  /key|token|secret|passw|credential|auth|cookie|bearer|jwt|_pwd$|(?:^|_)(?:pat|pass)(?:_|$)/i.test(name);
 
 /** All credentials of an upstream. */
 export const keysOf = ({ key, keys = [] }: Keyed = {}): readonly KeyManifest[] => (key ? [key, ...keys] : keys);

@@ -38,5 +38,20 @@ describe("the secrets that the log leaves out", () => {
     const env = { WEATHER_API_KEY: "weather-1234", WEATHER_UNIT: "celsius-degrees" };
     const said = logged(env, "weather-1234 celsius-degrees", Object.keys(env));
     expect(said).to.equal("[removed] celsius-degrees");
+    expect(logged({ DB_PWD: "hunter22" }, "hunter22", ["DB_PWD"])).to.equal("[removed]");
+  });
+
+  it("has the passwords within what plugins and programs are given, but no other words of it", () => {
+    for (const [value, said, expected] of [
+      ["postgres://me:s3cr%40t-word@db/shop", "me s3cr@t-word db/shop", "me [removed] db/shop"],
+      ["postgres://postgres:postgres@db/shop", "postgres is up", "postgres is up"],
+      ["postgres://postgres:postgres@db/shop", "at postgres://postgres:postgres@db/shop", "at [removed]"],
+      ["redis://:hunter-22@cache:6379/0", "hunter-22 at cache:6379", "[removed] at cache:6379"],
+      ["Server=db;User Id=me;Password=hunter-22;", "hunter-22 of db", "[removed] of db"],
+      ["https://hooks.example/a?token=hunter-22&page=2", "hunter-22, page=2", "[removed], page=2"],
+      ["/srv/public=data", "/srv/public=data", "/srv/public=data"],
+      ["postgres://me:%zz-hunter@db", "%zz-hunter", "[removed]"],
+    ] as const)
+      expect(logged({ DATABASE_URL: value }, said, ["DATABASE_URL"]), value).to.equal(expected);
   });
 });
