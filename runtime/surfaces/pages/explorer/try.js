@@ -10,6 +10,8 @@ import { FACTS, toPrice } from "./x402.js";
 
 const DO_NOT_PAY_AGAIN = "Do not pay again: the same payment is charged once at most, and only for a result.";
 const PAID_BEFORE = "The same payment gets the same answer, without a second charge.";
+const TAKEN_PERHAPS =
+  "The payment is not taken now. It may have been taken when it was sent before: look into your wallet first.";
 const NO_ANSWER_YET = "An earlier payment of this page has no answer yet. It is charged once at most.";
 
 /**
@@ -108,6 +110,7 @@ export function setUpTry(form) {
     } else if (answer.challenge) {
       if (payment !== undefined) forgetPayment(payment);
       await offer(call, answer.challenge, { whole: answer.body, isRefusal: payment !== undefined });
+      if (isAgain) say(TAKEN_PERHAPS);
     } else if (answer.status === 200) {
       if (payment !== undefined) keepPayment({ call, payment, isAnswered: true });
       showResult(answer);

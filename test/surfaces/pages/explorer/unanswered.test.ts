@@ -62,4 +62,20 @@ withBrowser.describe("the explorer, whose answers are lost", () => {
     }
     expect(new Set(sent).size, "payments").to.equal(2);
   });
+
+  it("says that a payment may have been taken when it is refused after its answer was lost", async () => {
+    const challenge = await fetch(`${counter.url}/v1/roll`, { method: "POST" });
+    const headers = { "payment-required": challenge.headers.get("payment-required") ?? "" };
+    let sent = 0;
+    await page.route("**/v1/roll", async (route) => {
+      if (!("payment-signature" in route.request().headers())) return route.continue();
+      sent += 1;
+      return sent === 1 ? route.abort() : route.fulfill({ status: 402, headers, json: await challenge.json() });
+    });
+    await send('{"low": 3, "high": 3}');
+    await page.getByRole("button", { name: "Pay with play money" }).click();
+    await page.getByRole("button", { name: "Ask again with the same payment" }).click();
+    await page.getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
+    await page.getByText("It may have been taken when it was sent before").waitFor();
+  });
 });
