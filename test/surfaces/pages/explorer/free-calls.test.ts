@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { generatePrivateKey } from "viem/accounts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
@@ -40,5 +40,15 @@ withBrowser.describe("the explorer of a service with free calls", () => {
     await page.getByText("The seller says: free_calls_used: the 1 free calls of this wallet are used").waitFor();
     expect(await page.getByRole("heading", { name: "402 Payment Required" }).count()).to.equal(1);
     expect(await page.getByRole("button", { name: "Pay with browser wallet" }).count()).to.equal(1);
+  });
+
+  it("keeps the button that pays apart from the one that does not, on a phone", async () => {
+    const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
+    open = await visit(browser, `${counter.url}/docs/roll`, PHONE, wallet.into);
+    const { page } = open;
+    await page.getByRole("button", { name: "See the price" }).click();
+    const [free, paid] = [/^Use a free call/, /^Pay with/].map((name) => page.getByRole("button", { name }));
+    const [above, below] = [await free!.boundingBox(), await paid!.boundingBox()];
+    expect(below!.y - (above!.y + above!.height)).to.be.at.least(8);
   });
 });
