@@ -54,11 +54,19 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const text = await toText(answer, signal);
     if (isBlank(text) || text.includes("\0"))
       throw new Problem("unparseable-input", "There is no text at the URL that could be summarized");
+    if (isGarbled(text)) throw toUnreadable("The letters of what is at the URL cannot be read");
     return text;
   };
 }
 
 const toUnreadable = (why: string): Problem => new Problem("unparseable-input", `${why}: send the text`);
+
+/** Control characters, private use, and what could not be decoded: no text is made of them. */
+const NO_LETTER = /(?!\s)[\p{Cc}\p{Co}\ufffd]/gu;
+/** A larger share of them is no text, but for instance a PDF whose fonts do not say which letters they have. */
+const MOST_GARBLED = 0.1;
+
+const isGarbled = (text: string): boolean => (text.match(NO_LETTER)?.length ?? 0) > MOST_GARBLED * text.length;
 
 /** Servers often send a PDF as application/octet-stream. */
 const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";

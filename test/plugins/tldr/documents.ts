@@ -23,14 +23,30 @@ export function toPdfBomb(megabytes: number): Buffer {
   return toPdfOf([Buffer.concat([header, ...Array.from({ length: megabytes }, () => blank)])]);
 }
 
-/** ISO 32000-1, 7.5. @param pages content streams, deflated. */
-function toPdfOf(pages: readonly Buffer[]): Buffer {
+/** One whose font has glyphs, and no table that says which letters they are (`ToUnicode`). */
+export function toPdfWithoutLetters(text: string): Buffer {
+  const glyphs = [...text].map((letter) => (letter.charCodeAt(0) - 29).toString(16).padStart(4, "0")).join("");
+  const name = "/BaseFont /ABCDEF+Font";
+  const system = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>";
+  return toPdfOf(
+    [deflateSync(Buffer.from(`BT /F1 12 Tf 72 720 Td <${glyphs}> Tj ET`))],
+    `<< /Type /Font /Subtype /Type0 ${name} /Encoding /Identity-H /DescendantFonts [6 0 R] >>`,
+    `<< /Type /Font /Subtype /CIDFontType2 ${name} ${system} /DW 500 /FontDescriptor 7 0 R >>`,
+    "<< /Type /FontDescriptor /FontName /ABCDEF+Font /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /StemV 80 >>",
+  );
+}
+
+const HELVETICA = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
+
+/** ISO 32000-1, 7.5. @param pages content streams, deflated. @param more objects behind those of the pages. */
+function toPdfOf(pages: readonly Buffer[], font = HELVETICA, ...more: readonly string[]): Buffer {
   const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
   const objects = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from(`<< /Type /Pages /Count ${pages.length} /Kids [${kids}] >>`),
-    Buffer.from("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"),
+    Buffer.from(font),
     ...pages.flatMap((content, at) => [toPageObject(5 + 2 * at), toStream(content)]),
+    ...more.map((object) => Buffer.from(object)),
   ].map((body, at) => Buffer.concat([Buffer.from(`${at + 1} 0 obj\n`), body, Buffer.from("\nendobj\n")]));
   const header = Buffer.from("%PDF-1.4\n");
   let offset = header.length;

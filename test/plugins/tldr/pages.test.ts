@@ -5,7 +5,7 @@ import { openShop, type Shop } from "../../support/sellers/shop.ts";
 import { type Behaviour, type LlmServer, openLlmServer, say } from "../../support/sources/llm-server.ts";
 import { createHost, faultsOf, problemOf, type Serve, serve } from "../host.ts";
 import { createServicesLlm } from "../services-llm.ts";
-import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf } from "./documents.ts";
+import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf, toPdfWithoutLetters } from "./documents.ts";
 import { openSite, type Page, type Site } from "./site.ts";
 
 const BULLETS = ["The tide rises.", "The tide falls.", "It is the moon."];
@@ -65,6 +65,8 @@ describe("a summary of a page", () => {
 
   const texts: readonly [type: string, body: string | Buffer, text: string][] = [
     ["text/plain", "The tide\nrises.", "The tide\nrises."],
+    ["text/plain", "\u001b[1mThe\u001b[0m tide\trises\u000c", "\u001b[1mThe\u001b[0m tide\trises\u000c"],
+    ["text/plain", "The tide rises \ufffd and falls \ue001.", "The tide rises \ufffd and falls \ue001."],
     ["TEXT/Markdown; charset=UTF-8", "# Tide\n\n*rises*", "# Tide\n\n*rises*"],
     ["application/json", '{"tide":"rises"}', '{"tide":"rises"}'],
     ["application/ld+json;charset=utf-8", '{"tide":1}', '{"tide":1}'],
@@ -154,6 +156,16 @@ describe("a summary of a page", () => {
       "bytes that are called text",
       { body: "MZ\0\0", type: "text/plain" },
       "There is no text at the URL that could be summarized",
+    ],
+    [
+      "a PDF whose font does not say which letters it has",
+      { body: toPdfWithoutLetters("The tide rises and falls twice a day"), type: "application/pdf" },
+      "The letters of what is at the URL cannot be read: send the text",
+    ],
+    [
+      "a text in another encoding than its header says",
+      { body: Buffer.from("cff0e8ebe8e220e820eef2ebe8e2", "hex"), type: "text/plain; charset=utf-8" },
+      "The letters of what is at the URL cannot be read: send the text",
     ],
     [
       "a broken PDF",
