@@ -123,7 +123,10 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
   /** Without the chain, a transfer that was seen on it counts as final after the usual time. @throws Problem where none was. */
   async function conclude({ held, ...refund }: OpenRefund): Promise<AttemptResult> {
-    if (!held) throw new Problem("unavailable", NO_MORE);
+    if (!held) {
+      const way = await records.readWay(refund.id);
+      throw new Problem("unavailable", way && "signed" in way ? `${NO_MORE}. ${SIGNED}` : NO_MORE);
+    }
     if (clock.now() - held.at < guardMs) return { retryInMs: guardMs };
     const { transaction } = held;
     await records.end(refund, { transaction, refund_tx: transaction, at: clock.now() });
@@ -142,6 +145,9 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 }
 
 const NO_MORE = "This site does not make refunds in this token any more";
+
+const SIGNED =
+  "Its transfer is signed, and may be on the chain: do not pay it by hand, but set `refunds` as it was, so that it is found or sent";
 
 const tooLate = (cause: unknown): Problem =>
   new Problem("upstream-failed", "The transfer was not completed in time", { cause });

@@ -2,7 +2,7 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
-import { type AttemptStage, MINUTE, openAttempts, PAYER, toCase } from "./attempts.ts";
+import { type AttemptStage, MINUTE, openAttempts, PAYER, SIGNED, toCase } from "./attempts.ts";
 
 describe("the attempts at a refund that meets an obstacle", () => {
   let stage: AttemptStage;
@@ -152,6 +152,23 @@ describe("the attempts at a refund that meets an obstacle", () => {
       "This site does not make refunds in this token any more",
     );
     expect((await stage.records.read("one"))?.state).to.equal("pending");
+  });
+
+  it("warn whoever would pay by hand what such a site has signed already", async () => {
+    await stage.refunds.close();
+    stage.open({ rail: undefined });
+    const opened = {
+      ...toCase(),
+      openedAt: stage.clock.now(),
+      isOnRail: true,
+      state: "pending",
+      reason: null,
+    } as const;
+    await stage.records.open(opened);
+    await stage.records.choose("one", { signed: SIGNED });
+    stage.refunds.start();
+    await stage.time.pass(10);
+    expect((await stage.records.read("one"))?.reason).to.match(/may be on the chain/);
   });
 
   it("are over a minute after the transfer was seen, though the site pays nothing back any more", async () => {
