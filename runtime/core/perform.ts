@@ -56,8 +56,7 @@ const OTHERWISE = "The service has changed since this was paid for, and takes su
 function isWithin(part: unknown, whole: unknown): boolean {
   if (part === null) return true;
   if (typeof part !== "object") return part === whole;
-  if (typeof whole !== "object" || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
-  if (Array.isArray(part) && part.length !== (whole as readonly unknown[]).length) return false;
+  if (typeof whole !== "object" || whole === null) return false;
   return Object.entries(part).every(
     ([name, value]) =>
       Object.hasOwn(whole, name) && isWithin(value, (whole as Readonly<Record<string, unknown>>)[name]),

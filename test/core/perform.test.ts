@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AnyHandler } from "../../runtime/api/plugin.ts";
 import { Problem, type ValidationIssue } from "../../runtime/api/problem.ts";
-import { perform, prepare, readValidInput } from "../../runtime/core/perform.ts";
+import { perform, performKept, prepare, readValidInput } from "../../runtime/core/perform.ts";
 import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
@@ -197,6 +197,42 @@ describe("the work of a call", () => {
     expect(asked).to.have.length(2);
     expect(asked[0]).to.equal(1);
     expect(asked[1], "the service's deadline").to.be.instanceOf(AbortSignal).that.has.property("aborted", false);
+  });
+});
+
+describe("work that was paid for under an earlier schema", () => {
+  /** What the handler is given where an input was accepted under another schema; or why it is not run. */
+  const given = async (schema: object, kept: object): Promise<unknown> => {
+    let input: unknown;
+    const service = toService((now: unknown) => {
+      input = now;
+      return { value: 1 };
+    });
+    const changed = { ...service, input: createCompiler(new Map())({ type: "object", ...schema }) };
+    const outcome = await performKept(changed, kept, { ...CALL }).catch((error: unknown) => Problem.from(error).code);
+    return typeof outcome === "string" ? outcome : input;
+  };
+  const CALL = { id: "one", signal: never, payer: undefined, network: undefined };
+  const low = { type: "integer" };
+
+  it("is done with what was ordered, and the defaults of new fields", async () => {
+    const list = { type: "array", items: { type: "object", properties: { low } } };
+    const properties = { low, list, high: { type: "integer", default: 6 }, any: {} };
+    const kept = { low: 1, list: [{ low: 2 }, {}], any: { deep: [null, "x"] } };
+    expect(await given({ properties }, kept)).to.deep.equal({ ...kept, high: 6 });
+    expect(await given({ properties: { low: { type: "integer", default: 3 } } }, { low: null })).to.deep.equal({
+      low: 3,
+    });
+  });
+
+  it("is not done where a field is gone, has moved, or is not taken any more", async () => {
+    expect(await given({ properties: { high: low } }, { low: 1 })).to.equal("invalid-input");
+    expect(await given({ properties: { low: { type: "integer", minimum: 2 } } }, { low: 1 })).to.equal("invalid-input");
+    expect(await given({ properties: { low }, required: ["low"] }, {})).to.equal("invalid-input");
+    const inner = { properties: { in: { type: "object", properties: { high: low } } } };
+    expect(await given(inner, { in: { high: 1, low: 1 } })).to.equal("invalid-input");
+    const list = { properties: { in: { type: "array", items: { type: "object", properties: { high: low } } } } };
+    expect(await given(list, { in: [{ high: 1 }, { low: 1 }] })).to.equal("invalid-input");
   });
 });
 
