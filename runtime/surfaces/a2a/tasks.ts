@@ -174,9 +174,9 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     const { receipt } = outcome;
     const receipts = withReceipt(task, receipt);
     if (outcome.kind === "result") {
-      const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
-      const paid = { status: "payment-completed" as const, receipts };
-      const written = await keep(task, { ...answered, payment: paid });
+      const answered = toAnswered(services.get(task.skill), outcome.output, receipt ? "Paid and done." : "Done.");
+      const paid = receipt && { payment: { status: "payment-completed" as const, receipts } }; // It may be free now.
+      const written = await keep(task, { ...answered, ...paid });
       await list(written, paying, receipt);
       return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };
     }

@@ -105,6 +105,19 @@ describe("a service that loses its price", function () {
     expect(runs()).to.equal(before);
   });
 
+  it("does the work of a task that waits, and does not call it paid", async () => {
+    const required = task.status.message.metadata["x402.payment.required"];
+    const metadata = { "x402.payment.payload": await (await createBuyer(sandbox)).createPaymentPayload(required) };
+    const before = await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
+    const message = { messageId: "n", role: "user", taskId: task.id, parts: [], metadata };
+    const { status } = await ask("/v1/a2a", "message/send", { message });
+    expect(status.state).to.equal("completed");
+    expect(JSON.stringify(status))
+      .to.include("Done.")
+      .and.not.match(/paid|payment-completed/i);
+    expect(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address)).to.equal(before);
+  });
+
   it("gives what was bought, too, where a free service has taken its route", async () => {
     await rm(join(dir, "manifests/toss.yaml"));
     await writeFiles(dir, { "manifests/flip.yaml": FLIP });
