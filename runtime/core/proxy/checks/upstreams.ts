@@ -10,6 +10,7 @@ import { CREDENTIAL } from "../credential.ts";
 export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
   (site.data.upstreams ?? []).flatMap((upstream, at) => [
     ...checkUrl(site, upstream, ["upstreams", at, "url"]),
+    ...checkCommand(site, upstream, ["upstreams", at, "command"]),
     ...checkKey(site, upstream.key, ["upstreams", at, "key"]),
     ...(upstream.keys ?? []).flatMap((key, index) => checkKey(site, key, ["upstreams", at, "keys", index])),
     ...checkPlaces(site, upstream, ["upstreams", at]),
@@ -19,17 +20,30 @@ export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
 function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path): Fault[] {
   const url = text === undefined ? null : URL.parse(text);
   if (!url) return [];
-  const { file } = site;
-  const fail = (complaint: string): Fault[] => [
-    { file, ...site.locate(path), code: "secret-in-set", message: complaint },
-  ];
-  const label = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   if (url.username !== "" || url.password !== "")
-    return fail(`${label.slice(1)}: a user name and a password stand in the URL that variable names`);
+    return [secretAt(site, path, "a user name and a password stand in the URL that variable names")];
   const name = [...url.searchParams.keys()].find((key) => CREDENTIAL.test(key));
   if (name !== undefined)
-    return fail(`${label.slice(1)}: the credential "${name}" stands in a variable, which key names with query`);
+    return [secretAt(site, path, `the credential "${name}" stands in a variable, which key names with query`)];
   return url.hash === "" ? [] : [faultAt(site, path, "bad-url", "a fragment is never sent: leave it out")];
+}
+
+/** Refuses the password of a database, which some programs want among their arguments. */
+function checkCommand(site: SiteDraft, { command = [] }: UpstreamManifest, path: Path): Fault[] {
+  return command.flatMap((text, at) =>
+    URL.parse(text)?.password
+      ? [secretAt(site, [...path, at], `a password stands in a variable, which env names; ${BY_SHELL}`)]
+      : [],
+  );
+}
+
+const BY_SHELL = `the program gets it by a shell: [sh, -c, 'exec program "$DATABASE_URL"']`;
+
+/** A fault that does not repeat the value. */
+function secretAt(site: SiteDraft, path: Path, complaint: string): Fault {
+  const label = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  const message = `${label.slice(1)}: ${complaint}`;
+  return { file: site.file, ...site.locate(path), code: "secret-in-set", message };
 }
 
 /** Refuses two credentials with the same header or parameter. */
