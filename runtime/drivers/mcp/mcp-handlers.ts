@@ -7,6 +7,7 @@ import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { createAddressFinder, refusePrivate } from "../proxy/address.ts";
+import { createRefusal } from "../proxy/refusal.ts";
 import type { LiveMcpServer } from "./mcp-server.ts";
 import { takesBlocks, toToolOutputs } from "./result.ts";
 
@@ -17,6 +18,8 @@ export interface McpHandlersOptions {
   readonly compile: Compile;
 }
 
+/** A tool has no status of its own. */
+const OK = 200;
 /** The largest result when the manifest sets no limit. */
 const RESULT_BYTES = 1_048_576;
 
@@ -32,9 +35,11 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const check = (input: JsonObject): void => refusePrivate(addresses(input));
       const fields = readOutputFields(output, answer);
       const hasBlocks = takesBlocks(fields, answer);
+      const refuse = createRefusal(answer, server.title);
       const most = answer?.max_bytes ?? RESULT_BYTES;
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
         const outputs = toToolOutputs(await server.call(tool, input, signal), server.title, hasBlocks);
+        if (outputs.length > 0) refuse({ status: OK, body: outputs[0] });
         return toFitting(
           outputs.map((one) => toOutput(one, answer)),
           { output, fields, title: server.title, most },

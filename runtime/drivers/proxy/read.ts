@@ -1,23 +1,12 @@
-import { Problem } from "../../api/problem.ts";
-import {
-  type AnswerTerms,
-  isBroken,
-  isJson,
-  lacksBody,
-  READINGS,
-  readBody,
-  toOutput,
-} from "../../core/proxy/answer.ts";
-import { holds, readCondition } from "../../core/proxy/condition.ts";
+import { isBroken, isJson, lacksBody, READINGS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { explainMedia, toFileType } from "../../core/proxy/media.ts";
-import { messageOf } from "../../core/proxy/message.ts";
 import { readOutputFields } from "../../core/proxy/output-fields.ts";
-import { valueAt } from "../../core/proxy/pointer.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
 import { toMisfit } from "./ask.ts";
+import { createRefusal } from "./refusal.ts";
 
 /** Converts an answer to the service's output. @throws Problem `upstream-failed` when it does not fit the schema. */
 export type Read = (answer: BytesAnswer) => unknown;
@@ -51,7 +40,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
         title,
         new Error("it is an HTML page, not text, not the JSON that it says, cut off, or a stream with an error"),
       );
-    refuse(status, first);
+    refuse({ status, body: first });
     if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});
     const made = check(toOutput(first, proxy.answer));
     if (made.issues.length === 0 || isJson(type)) return made;
@@ -69,18 +58,6 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
       : readAs(type, answer);
     if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;
-  };
-}
-
-/** Throws a Problem when the answer itself reports a failure. */
-function createRefusal(terms: AnswerTerms = {}, title: string): (status: number, answer: unknown) => void {
-  const failed = terms.failed === undefined ? undefined : readCondition(terms.failed);
-  if (failed === undefined || typeof failed === "string") return () => {};
-  return (status, body) => {
-    if (!holds(failed, { status, body })) return;
-    const said = terms.error === undefined ? body : valueAt(body, terms.error);
-    const reason = messageOf(null, typeof said === "string" ? said : (JSON.stringify(said) ?? ""));
-    throw new Problem("unparseable-input", reason ? `${title}: ${reason}` : `${title} answered that it failed`);
   };
 }
 

@@ -39,11 +39,6 @@ const FETCH: SiteTool = {
   ...toTool("fetch", ({ url }) => ({ content: [{ type: "text", text: `read ${url}` }] })),
   inputSchema: { type: "object", properties: { url: { type: "string", format: "uri" } }, required: ["url"] },
 };
-/** Its fields are all optional, as in many schemas, so that an empty answer would fit. */
-const VAGUE: SiteTool = {
-  ...toTool("guess", () => ({ content: [], structuredContent: { sum: 4 } })),
-  outputSchema: { type: "object", properties: { sum: { type: "number" } } },
-};
 /** Outputs that are no objects exist since protocol 2026. */
 const LIST = {
   ...toTool("list", () => ({ content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] as never })),
@@ -67,7 +62,7 @@ const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`an MCP server over Streamable HTTP, ${kind}`, () => {
-    const TOOLS = [ADD, VAGUE, REFUSE, HANG, REPEAT, FETCH, ...(kind === "stateless" ? [LIST, EITHER, NAMED] : [])];
+    const TOOLS = [ADD, REFUSE, HANG, REPEAT, FETCH, ...(kind === "stateless" ? [LIST, EITHER, NAMED] : [])];
     let site: ToolSite;
     let shop: ProxyShop;
     before(async () => {
@@ -234,16 +229,6 @@ for (const kind of ["stateless", "sessions"] as const)
       await fail("add", 502);
       site.offer(ADD);
       expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
-    });
-
-    it("costs nothing when it answers without the data of its schema, or with other data, though no field is required", async () => {
-      expect(await buy("guess")).to.deep.equal([200, { sum: 4 }]);
-      const content = [{ type: "text" as const, text: "about four" }];
-      const others = [{ sum: "about four" }, { error: "no idea" }];
-      for (const result of [{ content }, ...others.map((structuredContent) => ({ content, structuredContent }))]) {
-        site.offer({ ...VAGUE, run: () => result });
-        expect(await fail("guess", 502)).to.include("does not fit this service");
-      }
     });
 
     const toError = (message: string) => `{"jsonrpc":"2.0","error":{"code":-32000,"message":"${message}"},"id":null}`;
