@@ -2,10 +2,9 @@ import { definePlugin, Problem } from "#plugin";
 
 /** What a wallet that has signed in has bought. */
 export default definePlugin("purchases", ({ purchases }) => ({
-  list: async ({ limit, answers }, { accounts = [] }) => {
-    const found = await purchases.list(accounts, limit);
-    return { purchases: answers ? found : found.map((purchase) => ({ ...purchase, answer: null })) };
-  },
+  list: async ({ limit, answers }, { accounts = [] }) => ({
+    purchases: await purchases.list(accounts, limit, { answers }),
+  }),
   read: async ({ id }, { accounts = [] }) => {
     const found = await purchases.read(accounts, id);
     if (!found) throw new Problem("nothing-found", "This wallet has no such purchase, or it is forgotten");

@@ -19,14 +19,17 @@ export interface BoughtCall {
   readonly transaction: string | null;
   /** Set when a job was bought. */
   readonly job_id: string | null;
-  /** The stored answer, once it is delivered. */
+  /** The stored answer, once it is delivered; in a list, null where it is left out. */
   readonly answer: object | null;
 }
 
 /** The purchases of wallets. Handlers must show them only to the wallet that has signed in. */
 export interface Purchases {
-  /** The newest purchases of these accounts (`Call.accounts`), the newest first. */
-  list(accounts: readonly string[], limit: number): Promise<BoughtCall[]>;
+  /**
+   * The newest purchases of these accounts (`Call.accounts`), the newest first. Of their answers only the newest that fit
+   * 16 MB for each account, and none with `answers: false`: `read` has the others.
+   */
+  list(accounts: readonly string[], limit: number, shown?: { readonly answers?: boolean }): Promise<BoughtCall[]>;
   /** One purchase of these accounts; undefined when there is none with this id. */
   read(accounts: readonly string[], id: string): Promise<BoughtCall | undefined>;
 }

@@ -1660,7 +1660,7 @@ export interface PurchasesInput {
    */
   limit: number;
   /**
-   * Whether the answers come with the list.
+   * Whether the answers come with the list, the newest of them up to 16 MB.
    */
   answers: boolean;
 }

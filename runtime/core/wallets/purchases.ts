@@ -54,8 +54,8 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
         await store.set(entryKey(account, day, await counted), entry, ENTRY_MS, "lazy");
       };
     },
-    async list(accounts, limit) {
-      const lists = await Promise.all(accounts.map((account) => newest(account, limit)));
+    async list(accounts, limit, { answers = true } = {}) {
+      const lists = await Promise.all(accounts.map((account) => newest(account, limit, answers ? MOST_SHOWN : 0)));
       const shown = lists.flat().sort((a, b) => b.bought_at.localeCompare(a.bought_at));
       return shown.slice(0, limit);
     },
@@ -66,13 +66,17 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     },
   };
 
-  async function newest(account: string, limit: number): Promise<BoughtCall[]> {
+  /** @param room how many characters of answers are kept: all of them at once could be more than a process can hold */
+  async function newest(account: string, limit: number, room: number): Promise<BoughtCall[]> {
     const found: BoughtCall[] = [];
+    let left = room;
     for (let day = today(); day > today() - 1 - DAYS; day -= 1) {
       const count = (await store.get<number>(countKey(account, day))) ?? 0;
       for (let at = count; at > 0 && at > count - MOST_READ && found.length < limit; at -= 1) {
         const purchase = await show(account, day, at);
-        if (purchase) found.push(purchase);
+        if (!purchase) continue;
+        left -= purchase.answer && left > 0 ? JSON.stringify(purchase.answer).length : 0;
+        found.push(left > 0 ? purchase : { ...purchase, answer: null });
       }
     }
     return found;
@@ -102,6 +106,9 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
 
 /** How many entries of one day are read for one list: refused payments have entries but are not shown. */
 const MOST_READ = 200;
+
+/** The characters of answers in one account's list: more than the largest file that is sold. */
+const MOST_SHOWN = 16 * 1024 * 1024;
 
 const toTag = (account: string): string => sha256(account).slice(0, 8);
 

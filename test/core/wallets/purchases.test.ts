@@ -40,3 +40,28 @@ describe("a wallet's purchase whose work has failed for good", () => {
     expect(await states(), "for good").to.deep.equal(["paid-back"]);
   });
 });
+
+describe("a list of large purchases", () => {
+  const store = createMemoryStore();
+  const list = createPurchaseList({ store, clock: { now: () => 1_700_000_000_000 } });
+  const answer = { media: "application/pdf", data: "A".repeat(6 * 1024 * 1024) };
+  before(async () => {
+    for (const key of ["1", "2", "3", "4"]) {
+      await store.set(`payment:${key}`, { state: "settled", payment: { accepted: OFFER }, output: answer });
+      await list.place({ ...BOUGHT, key } as unknown as VerifiedPurchase)();
+    }
+  });
+  const answered = async (shown?: { answers: boolean }): Promise<boolean[]> =>
+    (await list.list([`${NETWORK}:${PAYER}`], 10, shown)).map((one) => one.answer !== null);
+
+  it("has the newest answers that fit, and the others are read one by one", async () => {
+    expect(await answered()).to.deep.equal([true, true, false, false]);
+    const [oldest] = (await list.list([`${NETWORK}:${PAYER}`], 10)).slice(-1);
+    const read = await list.read([`${NETWORK}:${PAYER}`], oldest?.id ?? "");
+    expect(read?.answer).to.deep.equal(answer);
+  });
+
+  it("holds no answer that was not asked for", async () => {
+    expect(await answered({ answers: false })).to.deep.equal([false, false, false, false]);
+  });
+});
