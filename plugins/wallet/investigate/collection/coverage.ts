@@ -10,7 +10,7 @@ export interface Limits {
   /** Whether OFAC's present list was searched. */
   readonly isListCurrent: boolean;
   readonly graph: Graph;
-  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements">;
+  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements" | "missing">;
   readonly activity: Activity;
   readonly balances: Evidence["balances"];
   /** Unix seconds. */
@@ -84,9 +84,10 @@ function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investiga
 /**
  * An explorer has not indexed the whole chain when it lists nothing of an address that others have seen there (as one that
  * answers every question with 404), or less than half of the transactions that the address has sent. A Solana node that
- * lists nothing of a wallet that holds something has pruned its transactions.
+ * lists nothing of a wallet that holds something has pruned its transactions; of an empty wallet it may have, unless it has
+ * kept all.
  */
-function aboutIndex({ activity, balances, traced, screened }: Limits): Missing | undefined {
+function aboutIndex({ subject, activity, balances, traced, screened }: Limits): Missing | undefined {
   const { sent, listed, coverage, oldestAt } = traced;
   const { base_tx_count: count } = activity;
   const toDoubt = (message: string): Missing => ({
@@ -99,8 +100,11 @@ function aboutIndex({ activity, balances, traced, screened }: Limits): Missing |
     return toDoubt(`It lists ${sent} of the ${count} transactions that the address has sent`);
   const { eth_eth: _, ...onThisChain } = balances;
   const holds = Object.values(onThisChain).some((amount) => amount !== null && amount !== "0");
-  if (listed !== 0 || (oldestAt === null && !holds)) return undefined;
-  return toDoubt("It lists nothing of the address, which holds something or was in use");
+  if (listed !== 0) return undefined;
+  if (oldestAt !== null || holds)
+    return toDoubt("It lists nothing of the address, which holds something or was in use");
+  if (subject.family === "evm" || traced.movements.isWhole || traced.missing.length > 0) return undefined;
+  return toDoubt("It lists nothing of the address, and has not kept all transactions");
 }
 
 /** Transfers this long before the balances were read are in them. */

@@ -51,7 +51,9 @@ function aboutAge({ has_history, base_tx_count, ...age }: Activity, investigated
 
 /** Only these chains were asked. The count is null for a Solana wallet, and known for an EVM one without a history. */
 const toUnused = (base_tx_count: number | null): string =>
-  base_tx_count === null ? "No transaction on Solana names it." : "It has sent no transaction on Base or Ethereum.";
+  base_tx_count === null
+    ? "The Solana node knows no transaction that names it."
+    : "It has sent no transaction on Base or Ethereum.";
 
 /** An age is exact only where the history was read to its beginning. */
 function toAge(

@@ -115,6 +115,21 @@ describe("an investigation whose sources are not true to what they were asked fo
     ]);
   });
 
+  it("is not sure about an empty Solana wallet that the node may have forgotten, and is where it has kept all", async () => {
+    const [FUNDER, WALLET, BUYER] = ["funder", "wallet", "buyer"].map(toSolanaKey) as [string, string, string];
+    const emptied = [
+      { from: FUNDER, to: WALLET, asset: "SOL", amount: "20", daysAgo: 400 },
+      { from: WALLET, to: BUYER, asset: "SOL", amount: "20", daysAgo: 399 },
+    ] as const;
+    const { data } = await investigateIn({ payments: emptied, solanaDays: 20 }, WALLET);
+    expect(data).to.include({ verdict: "inconclusive", provisional: true });
+    const message = "It lists nothing of the address, and has not kept all transactions";
+    expect(data.missing).to.deep.equal([{ source: "Solana node", message, atStake: 99 }]);
+    const unused = await investigateIn({ payments: [] }, WALLET);
+    expect(unused.data).to.include({ verdict: "low", provisional: false });
+    expect(unused.data.missing).to.deep.equal([]);
+  });
+
   for (const [count, verdict] of [
     [15, "low"],
     [16, "inconclusive"],

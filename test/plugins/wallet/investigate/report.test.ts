@@ -178,7 +178,7 @@ describe("a report of an investigation", () => {
     const saysOf = (base_tx_count: number | null): string =>
       toReportMarkdown(toReport(toEvidence({ activity: { ...unused, base_tx_count } })));
     expect(saysOf(0)).to.include("It has sent no transaction on Base or Ethereum.");
-    expect(saysOf(null)).to.include("No transaction on Solana names it.");
+    expect(saysOf(null)).to.include("The Solana node knows no transaction that names it.");
   });
 
   for (const text of HOSTILE)
