@@ -42,7 +42,7 @@ export function createInvestigate(
   const domain = `${host.site.name}/investigate/v1`;
 
   return async (address, call) => {
-    const evidence = await call.step("evidence", () => collect(readSubject(address), call));
+    const evidence = await call.step("evidence", () => collect(readSubject(address), address, call));
     const assessment = assess(evidence);
     const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));
     const missing = failure ? [...evidence.missing, failure] : evidence.missing;

@@ -14,8 +14,11 @@ import { findFirstSent, type Profile, readProfile } from "./profile.ts";
 import { screenAll } from "./screen-all.ts";
 import type { Traced } from "./traced.ts";
 
-/** @throws Problem `upstream-failed` when the subject's balances or transfers could not be read; the signal's reason. */
-export type Collect = (subject: Subject, call: Call) => Promise<Evidence>;
+/**
+ * @param written the subject as the caller wrote it, which shows a wrong checksum.
+ * @throws Problem `upstream-failed` when the subject's balances or transfers could not be read; the signal's reason.
+ */
+export type Collect = (subject: Subject, written: string, call: Call) => Promise<Evidence>;
 
 type CollectionHost = Pick<Host, "cache" | "clock" | "log" | "upstream" | "web">;
 
@@ -30,7 +33,7 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
   const sources = new Map(SOURCES.map((id) => [id, upstream(id)])); // Taken during setup.
   const opened = (id: string) => sources.get(id) ?? upstream(id);
   const host: CollectionHost = { cache, clock, log, web, upstream: opened };
-  return async (subject, call) => {
+  return async (subject, written, call) => {
     const { address } = subject;
     const { signal, step } = call;
     const beginning = host.clock.now();
@@ -42,7 +45,7 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
     const terms = { host, beginning, signal };
     const isListCurrent = await step("list", () => screening.isListCurrent());
     const screened = await step("screen", () =>
-      screening.screen(address, { signal, chainId: BASE_CHAIN_ID, patientUntil: untilOf("balances") }),
+      screening.screen(written, { signal, chainId: BASE_CHAIN_ID, patientUntil: untilOf("balances") }),
     );
     const profile: Profile = await step("balances", () =>
       readProfile(subject, { ...terms, registries: openRegistries("balances") }),

@@ -115,6 +115,13 @@ describe("an investigation whose sources are not true to what they were asked fo
     ]);
   });
 
+  it("says of an address with a wrong checksum that it may hold a typing error, as a screening does", async () => {
+    const said = async (address: string): Promise<string> => (await investigateIn({ payments: [] }, address)).report;
+    expect(await said("0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045")).to.include("it may hold a typing error");
+    for (const sound of ["0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045", "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"])
+      expect(await said(sound)).not.to.include("typing error");
+  });
+
   it("is not sure about an empty Solana wallet that the node may have forgotten, and is where it has kept all", async () => {
     const [FUNDER, WALLET, BUYER] = ["funder", "wallet", "buyer"].map(toSolanaKey) as [string, string, string];
     const emptied = [
