@@ -30,7 +30,9 @@ export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyC
       ...checkKind(draft, proxy),
       ...checkUseless(draft),
       ...checkMcp(draft, site),
-      ...(proxy.mcp === undefined ? checkHttp(draft, proxy, { upstream, site, schemas }) : []),
+      ...(proxy.mcp === undefined
+        ? checkHttp(draft, proxy, { upstream, site, schemas })
+        : checkAnswer(draft, proxy, schemas)),
     ];
   }),
 ];
