@@ -23,11 +23,11 @@ export function createLeakCheck({ headers }: Pick<Address, "headers">, others: r
   };
 }
 
-/** Adds the password of a Basic credential. */
+/** Adds the password of a Basic credential, or its user name where that is the key: `key:` without a password. */
 function withDecoded(text: string): string[] {
   const decoded = Buffer.from(text, "base64").toString();
-  const [, password = ""] = /^[^:]*:(.*)$/s.exec(decoded) ?? [];
-  return [text, password];
+  const [, user = "", password = ""] = /^([^:]*):(.*)$/s.exec(decoded) ?? [];
+  return [text, password || user];
 }
 
 const toForms = (secret: string): string[] => [

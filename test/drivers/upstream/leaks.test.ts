@@ -13,6 +13,14 @@ describe("an answer that repeats a credential", () => {
       expect(repeats(answer)).to.equal(true);
     });
 
+  it("is recognized where a Basic credential is a key without a password, but not a user's name beside one", () => {
+    const isFound = (credential: string): boolean => {
+      const authorization = `Basic ${Buffer.from(credential).toString("base64")}`;
+      return createLeakCheck({ headers: { authorization } }, [])(Buffer.from('{"seen":"sk-key-42"}'));
+    };
+    expect(["sk-key-42:", "ann:sk-key-42", "sk-key-42:password-7"].map(isFound)).to.deep.equal([true, true, false]);
+  });
+
   it("is not taken for one that has other bytes", () => {
     expect(repeats(Buffer.from('{"seen":"secret/key-43"}', "utf16le"))).to.equal(false);
   });
