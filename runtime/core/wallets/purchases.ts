@@ -74,6 +74,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       const count = (await store.get<number>(countKey(account, day))) ?? 0;
       for (let at = count; at > 0 && at > count - MOST_READ && found.length < limit; at -= 1) {
         const purchase = await show(account, day, at);
+        await new Promise((done) => setImmediate(done)); // Lets other work run: a record can have a large answer.
         if (!purchase) continue;
         left -= purchase.answer && left > 0 ? JSON.stringify(purchase.answer).length : 0;
         found.push(left > 0 ? purchase : { ...purchase, answer: null });

@@ -64,4 +64,16 @@ describe("a list of large purchases", () => {
   it("holds no answer that was not asked for", async () => {
     expect(await answered({ answers: false })).to.deep.equal([false, false, false, false]);
   });
+
+  it("lets other work run after each of them", async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    await answered({ answers: false });
+    clearImmediate(next);
+    expect(turns).to.be.at.least(4);
+  });
 });
