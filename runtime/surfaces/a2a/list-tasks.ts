@@ -35,6 +35,10 @@ interface Cursor {
 }
 
 const CURSOR_MS = 15 * 60_000;
+/** How many tasks are read at once: results can be large, and all of them more than a process can hold. */
+const AT_ONCE = 8;
+/** The characters of results on one page: more than the largest file that is sold. */
+const MOST_SHOWN = 16 * 1024 * 1024;
 
 /**
  * Lists tasks for callers that may see them: the tasks of a context whose id this server made, for callers that know
@@ -57,7 +61,8 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     const left = cursor ? tasks.filter((task) => byAge(cursor.after, task) < 0) : tasks;
     const page = left.slice(0, pageSize);
     const last = left.length > pageSize ? page.at(-1) : undefined;
-    return toAnswer(page, tasks.length, last ? await mark({ accounts, filters, after: last }) : "", params);
+    const shown = params.includeArtifacts ? await withResults(page, context) : page;
+    return toAnswer(shown, tasks.length, last ? await mark({ accounts, filters, after: last }) : "", params);
   };
 
   /** The accounts of the wallet that signs in. @throws Problem `payment-required` when its proof is refused. */
@@ -69,7 +74,7 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     throw new Problem("payment-required", `sign_in_refused: ${wallet}`, { members });
   }
 
-  /** All tasks that match the filters, newest first. */
+  /** All tasks that match the filters, newest first, without their results. */
   async function readTasks(
     accounts: readonly string[],
     { contextId, state, since = 0 }: ListFilters,
@@ -79,12 +84,29 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
       index.ofAccounts(accounts),
       contextId === undefined ? [] : index.ofContext(contextId),
     ]);
-    const found = await Promise.all([...new Set([...own, ...known])].map((id) => find(id, context)));
+    const ids = [...new Set([...own, ...known])];
+    const found: Task[] = [];
+    while (ids.length > 0) {
+      const tasks = await Promise.all(ids.splice(0, AT_ONCE).map((id) => find(id, context)));
+      found.push(...tasks.flatMap((task) => (task ? [withoutResult(task)] : [])));
+      await new Promise((done) => setImmediate(done)); // Lets other work run: SQLite answers without waiting.
+    }
     return found
-      .filter((task) => task !== undefined)
       .filter((task) => contextId === undefined || task.contextId === contextId)
       .filter((task) => (state === undefined || task.state === state) && task.updatedAt >= since)
       .sort(byAge);
+  }
+
+  /** The tasks with the newest results that fit. */
+  async function withResults(page: readonly Task[], context: TaskContext): Promise<Task[]> {
+    const shown: Task[] = [];
+    let left = MOST_SHOWN;
+    for (const task of page) {
+      const whole = left > 0 ? await find(task.id, context) : undefined;
+      left -= whole?.output === undefined ? 0 : JSON.stringify(whole.output).length;
+      shown.push(whole && left > 0 ? whole : task);
+    }
+    return shown;
   }
 
   async function mark({ accounts, filters, after: { id, updatedAt } }: Cursor): Promise<string> {
@@ -96,7 +118,9 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
 
   function toAnswer(page: readonly Task[], totalSize: number, nextPageToken: string, params: ListParams): object {
     return {
-      tasks: page.map((task) => toListedTask(task, params)),
+      tasks: page.map((task) =>
+        toListedTask(task, { ...params, includeArtifacts: params.includeArtifacts && "output" in task }),
+      ),
       nextPageToken,
       pageSize: page.length,
       totalSize,
@@ -118,3 +142,5 @@ function isOfAnother({ accounts }: Cursor, { signIn }: TaskContext): boolean {
 /** Newest first. Tasks with the same time are ordered by id, so that all pages agree on the order. */
 const byAge = (a: Pick<Task, "id" | "updatedAt">, b: Pick<Task, "id" | "updatedAt">): number =>
   b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+const withoutResult = ({ output: _, isFile: __, ...task }: Task): Task => task;
