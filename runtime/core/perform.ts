@@ -37,17 +37,15 @@ export function toValidInput(service: Service, { value: raw, from, inPath = [] }
 }
 
 /**
- * Does work that was paid for, perhaps under an earlier schema of the service. @throws Problem as `perform`;
- * `invalid-input` when the input would be another one now.
+ * Does work that was paid for, perhaps under an earlier manifest of the service, which may be a job by now or no longer.
+ * @throws Problem as `perform`; `invalid-input` when the input would be another one now.
  */
-export async function performKept(
-  service: Runnable & Pick<Service, "input">,
-  kept: unknown,
-  call: PartialCall,
-): Promise<unknown> {
+export async function performKept(service: Service, kept: unknown, call: PartialCall): Promise<unknown> {
   const { value, issues } = service.input.check(kept, "body", "input");
   if (issues.length > 0 || !isWithin(kept, value)) throw new Problem("invalid-input", OTHERWISE);
-  return perform(service, value, call);
+  const { manifest, handler, job } = service;
+  const { deliverable: output = service.output, deadlineMs = service.deadlineMs } = job ?? {};
+  return perform({ manifest, handler, output, deadlineMs }, value, call);
 }
 
 const OTHERWISE = "The service has changed since this was paid for, and takes such an input no more";

@@ -4,6 +4,7 @@ import { Problem, type ValidationIssue } from "../../runtime/api/problem.ts";
 import { perform, performKept, prepare, readValidInput } from "../../runtime/core/perform.ts";
 import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
+import type { JobManifest } from "../../runtime/core/set/manifest.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { toSite } from "../support/sellers/dice.ts";
 import { problemOf, thrown } from "../support/thrown.ts";
@@ -223,6 +224,13 @@ describe("work that was paid for under an earlier schema", () => {
     expect(await given({ properties: { low: { type: "integer", default: 3 } } }, { low: null })).to.deep.equal({
       low: 3,
     });
+  });
+
+  it("is delivered also where the service has become a job, whose calls are accepted", async () => {
+    const compile = createCompiler(new Map());
+    const accepting = { ...toService(() => ({ value: 5 })), output: compile({ type: "object", required: ["job_id"] }) };
+    const job = { manifest: {} as JobManifest, deliverable: compile(OUTPUT), deadlineMs: 1000 };
+    expect(await performKept({ ...accepting, job }, { low: 1, high: 2 }, CALL)).to.deep.equal({ value: 5 });
   });
 
   it("is not done where a field is gone, has moved, or is not taken any more", async () => {

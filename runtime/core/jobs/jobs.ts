@@ -181,12 +181,10 @@ export function createJobs(deps: JobsDeps): Jobs {
    * step: that is not the job's failure, and it gets another turn.
    */
   async function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
-    const { job } = service;
     const { payer, network } = begun?.payment ?? {};
     const steps = createSteps(id, { records, log, graceMs: stepGraceMs });
-    const runnable = { ...service, output: job.deliverable, deadlineMs: job.deadlineMs };
     const call = { id, signal, payer: payer ?? undefined, network, ...steps.lent };
-    const outcome = await performKept(runnable, input, call).catch(Problem.from);
+    const outcome = await performKept(service, input, call).catch(Problem.from);
     await steps.end();
     return outcome;
   }
