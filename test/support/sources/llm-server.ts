@@ -56,6 +56,9 @@ export async function openLlmServer(): Promise<LlmServer> {
   };
 }
 
+/** The most chunks of an answer: more of them take seconds on a busy machine. */
+const MOST_CHUNKS = 500;
+
 /** Answers with a text in many small chunks; an object is sent as JSON, a list as the parts of the answer. */
 export const say =
   (content: string | object | null, { finish = "stop", refusal = null as string | null } = {}): Behaviour =>
@@ -71,8 +74,10 @@ export const say =
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     };
     response.writeHead(200, { "content-type": "application/json" });
-    for (const part of JSON.stringify(completion).match(/[\s\S]{1,64}/g) ?? []) {
-      response.write(part);
+    const text = JSON.stringify(completion);
+    const size = Math.max(64, Math.ceil(text.length / MOST_CHUNKS));
+    for (let from = 0; from < text.length; from += size) {
+      response.write(text.slice(from, from + size));
       await new Promise(setImmediate);
     }
     response.end();
