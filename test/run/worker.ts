@@ -21,7 +21,8 @@ async function run(file: string): Promise<void> {
     fail(`${file} cannot be loaded`, error);
     return;
   }
-  mocha.run(); // The reporter reports what comes of it.
+  // The reporter reports what comes of it. Listeners on the process would keep all tests of the file in memory.
+  const runner = mocha.run(() => runner.dispose());
 }
 
 async function end(): Promise<void> {
