@@ -46,7 +46,8 @@ describe("the EVM sender, about what it spends", () => {
         if (method !== "eth_getTransactionReceipt") return "pass";
         return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: answer }) };
       });
-      const { hash, included } = await open().submit({ to: NOBODY, data: text(1), spentFor }, never);
+      const patient = open({ stuckMs: 60_000 }); // On a busy machine it would be replaced before it is mined.
+      const { hash, included } = await patient.submit({ to: NOBODY, data: text(1), spentFor }, never);
       await stage.mine();
       answer = { ...((await stage.chain.rpc("eth_getTransactionReceipt", [hash])) as object), ...fault };
       expect(await included(AbortSignal.timeout(30_000))).to.include({ hash, status: "success", feeWei: 0n });
