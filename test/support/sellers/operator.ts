@@ -6,9 +6,11 @@ import { sharedSandbox, type TestSandbox } from "../chains/chains.ts";
 import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
 
-/** A shop of one service, with its operator's listener. */
+/** A shop, with its operator's listener. */
 export interface OperatedShop {
   readonly running: Running;
+  /** The folder with its files. */
+  readonly dir: string;
   readonly sandbox: TestSandbox;
   readonly dataDir: string;
   /** Sends a request to ADMIN_PORT with the token. */
@@ -37,6 +39,7 @@ export async function openOperatedShop(
   await untilRailsUp(running.url);
   return {
     running,
+    dir,
     sandbox,
     dataDir: data.path,
     admin: (path, init = {}) =>

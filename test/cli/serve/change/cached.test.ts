@@ -1,11 +1,6 @@
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
+import { type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import { openSource, type ScriptedSource } from "../../../support/sources/scripted-source.ts";
 
@@ -40,37 +35,30 @@ examples: [{ input: {} }]
 
 describe("answers that a live shop keeps", function () {
   this.timeout(120_000);
-  const data = createDataDir();
   let [test, live] = [undefined, undefined] as unknown as [ScriptedSource, ScriptedSource];
-  let dir: string;
-  let running: Running;
+  let shop: OperatedShop;
   let pay: PayingFetch;
 
   before(async () => {
     [test, live] = await Promise.all([openSource(), openSource()]);
     test.script('{"rate":{"value":1}}', '{"rate":{"value":2,"unit":"EUR"}}');
     live.script('{"rate":{"value":3,"unit":"EUR"}}');
-    const sandbox = await sharedSandbox();
-    pay = await stockFetch(sandbox, "base");
-    dir = await makeDirectory(toShop(test.url, {}));
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
+    shop = await openOperatedShop(toShop(test.url, {}));
+    pay = await stockFetch(shop.sandbox, "base");
   });
   after(async () => {
-    await running.close();
+    await shop?.close();
     await Promise.all([test.close(), live.close()]);
-    data.remove();
     await removeDirectories();
   });
   const buy = async (): Promise<readonly [number, unknown]> => {
-    const response = await pay(`${running.url}/v1/rate`, json({}));
+    const response = await pay(`${shop.running.url}/v1/rate`, json({}));
     const { rate } = (await response.json()) as { readonly rate?: unknown };
     return [response.status, rate];
   };
   const sell = async (files: Files): Promise<void> => {
-    await writeFiles(dir, files);
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, files);
+    await shop.running.changes.apply("test");
   };
 
   it("are sold until they are too old, over a change that does not concern them", async () => {

@@ -1,12 +1,7 @@
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
@@ -65,8 +60,7 @@ export default definePlugin("count", () => ({
 
 describe("paid work whose schemas change", function () {
   this.timeout(120_000);
-  const data = createDataDir();
-  let running: Running;
+  let shop: OperatedShop;
   let pay: PayingFetch;
   let delivered: Loose;
   let held: Loose;
@@ -74,7 +68,7 @@ describe("paid work whose schemas change", function () {
   let owed: RequestInit;
 
   const order = async (input: object): Promise<string> =>
-    ((await (await pay(`${running.url}/v1/count`, json(input))).json()) as Loose).status_url;
+    ((await (await pay(`${shop.running.url}/v1/count`, json(input))).json()) as Loose).status_url;
   const read = async (url: string): Promise<Loose> => (await fetch(url)).json() as Promise<Loose>;
   const ended = (url: string): Promise<Loose> =>
     eventually(
@@ -84,33 +78,28 @@ describe("paid work whose schemas change", function () {
 
   before(async () => {
     world.changedJobGate = Promise.withResolvers();
-    const sandbox = await sharedSandbox();
+    shop = await openOperatedShop(toCounter("goal", "sum"));
     const noting: typeof fetch = (input, init) => {
       const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
       owed = { ...json({ goal: 7 }), headers: [...sent] };
       return fetch(input, init);
     };
-    pay = await stockFetch(sandbox, "solana", noting);
-    const dir = await makeDirectory(toCounter("goal", "sum"));
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
+    pay = await stockFetch(shop.sandbox, "solana", noting);
     const first = await order({ goal: 3 });
     const answer = await ended(first);
     const [second, third] = [await order({ hold: true, goal: 4 }), await order({ goal: 5 })];
     await eventually(async () => (await read(second)).status === "IN_PROGRESS");
-    expect((await pay(`${running.url}/v1/first`, json({ goal: 7 }))).status).to.equal(502);
+    expect((await pay(`${shop.running.url}/v1/first`, json({ goal: 7 }))).status).to.equal(502);
     const paid = owed;
-    await writeFiles(dir, toCounter("target", "total"));
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, toCounter("target", "total"));
+    await shop.running.changes.apply("test");
     world.changedJobGate.resolve();
     [delivered, held, waiting] = [{ url: first, answer }, await ended(second), await ended(third)];
     owed = paid;
   });
   after(async () => {
     delete world.changedJobGate;
-    await running.close();
-    data.remove();
+    await shop?.close();
     await removeDirectories();
   });
 
@@ -129,7 +118,7 @@ describe("paid work whose schemas change", function () {
   });
 
   it("is paid back, too, where it was paid first and has failed before", async () => {
-    const answer = await fetch(`${running.url}/v1/first`, owed);
+    const answer = await fetch(`${shop.running.url}/v1/first`, owed);
     const { code, detail } = (await answer.json()) as Loose;
     expect([answer.status, code]).to.deep.equal([502, "paid-not-delivered"]);
     expect(detail).to.match(/has changed.*paid back by hand/);

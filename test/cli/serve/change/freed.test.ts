@@ -1,20 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
+import { edit, type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { createBuyer, json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
@@ -36,46 +24,40 @@ const FLIP = (FREE["manifests/toss.yaml"] as string).replace("id: toss", "id: fl
 
 describe("a service that loses its price", function () {
   this.timeout(120_000);
-  const data = createDataDir();
-  let sandbox: TestSandbox;
-  let dir: string;
-  let running: Running;
+  let shop: OperatedShop;
   /** A paid call over REST and its answer; the same over MCP; and a task that is not paid for yet. */
   let rest: { readonly init: RequestInit; readonly answer: unknown };
   let tool: { readonly call: object; readonly result: Loose };
   let task: Loose;
 
   const ask = async (path: string, method: string, params: object): Promise<Loose> =>
-    ((await (await fetch(running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose).result;
-  const post = (init: RequestInit): Promise<Response> => fetch(`${running.url}/v1/toss`, init);
+    ((await (await fetch(shop.running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose)
+      .result;
+  const post = (init: RequestInit): Promise<Response> => fetch(`${shop.running.url}/v1/toss`, init);
   const runs = (): number => world.freedRuns ?? 0;
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(PAID)]);
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
+    shop = await openOperatedShop(PAID);
     let sent = new Headers();
     const noting: typeof fetch = (input, init) => {
       sent = input instanceof Request ? input.headers : new Headers(init?.headers);
       return fetch(input, init);
     };
-    const pay = await stockFetch(sandbox, "base", noting);
-    const answer = await (await pay(`${running.url}/v1/toss`, json({}))).json();
+    const pay = await stockFetch(shop.sandbox, "base", noting);
+    const answer = await (await pay(`${shop.running.url}/v1/toss`, json({}))).json();
     rest = { init: { ...json({}), headers: [...sent] }, answer };
     const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
-    const payment = await (await createBuyer(sandbox)).createPaymentPayload(structuredContent);
+    const payment = await (await createBuyer(shop.sandbox)).createPaymentPayload(structuredContent);
     const call = { name: "toss", _meta: { "x402/payment": payment } };
     tool = { call, result: await ask("/mcp", "tools/call", call) };
     const parts = [{ data: { skill: "toss", input: {} } }];
     task = await ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts } });
-    await writeFiles(dir, FREE);
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, FREE);
+    await shop.running.changes.apply("test");
   });
   after(async () => {
     delete world.freedRuns;
-    await running.close();
-    data.remove();
+    await shop?.close();
     await removeDirectories();
   });
 
@@ -107,21 +89,21 @@ describe("a service that loses its price", function () {
 
   it("does the work of a task that waits, and does not call it paid", async () => {
     const required = task.status.message.metadata["x402.payment.required"];
-    const metadata = { "x402.payment.payload": await (await createBuyer(sandbox)).createPaymentPayload(required) };
-    const before = await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
+    const metadata = { "x402.payment.payload": await (await createBuyer(shop.sandbox)).createPaymentPayload(required) };
+    const before = await shop.sandbox.usdc.balanceOf(shop.sandbox.description.buyer.evm.address);
     const message = { messageId: "n", role: "user", taskId: task.id, parts: [], metadata };
     const { status } = await ask("/v1/a2a", "message/send", { message });
     expect(status.state).to.equal("completed");
     expect(JSON.stringify(status))
       .to.include("Done.")
       .and.not.match(/paid|payment-completed/i);
-    expect(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address)).to.equal(before);
+    expect(await shop.sandbox.usdc.balanceOf(shop.sandbox.description.buyer.evm.address)).to.equal(before);
   });
 
   it("gives what was bought, too, where a free service has taken its route", async () => {
-    await rm(join(dir, "manifests/toss.yaml"));
-    await writeFiles(dir, { "manifests/flip.yaml": FLIP });
-    await running.changes.apply("test");
+    await rm(join(shop.dir, "manifests/toss.yaml"));
+    await writeFiles(shop.dir, { "manifests/flip.yaml": FLIP });
+    await shop.running.changes.apply("test");
     const again = await post(rest.init);
     expect([again.status, await again.json()]).to.deep.equal([200, rest.answer]);
     expect((await post(json({}))).status).to.equal(200);

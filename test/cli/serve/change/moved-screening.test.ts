@@ -1,18 +1,6 @@
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
+import { edit, type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 
 /** A shop whose service `look` says these facts about wallets, at an address of its own. */
@@ -43,31 +31,25 @@ export default definePlugin("look", () => ({ look: () => (${JSON.stringify(facts
 
 describe("a screening service that was moved", function () {
   this.timeout(120_000);
-  const data = createDataDir();
-  let running: Running;
+  let shop: OperatedShop;
   after(async () => {
-    await running.close();
-    data.remove();
+    await shop?.close();
     await removeDirectories();
   });
 
   it("is asked as it is now, and not as it was at its old address", async () => {
-    const dir = await makeDirectory(toShop("/v1/look", { sanctioned: false }));
-    const sandbox = await sharedSandbox();
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
-    const pay = await stockFetch(sandbox, "base");
+    shop = await openOperatedShop(toShop("/v1/look", { sanctioned: false }));
+    const pay = await stockFetch(shop.sandbox, "base");
     const buy = async (): Promise<readonly [number, string | undefined]> => {
-      const response = await pay(`${running.url}/v1/toss`, json({}));
+      const response = await pay(`${shop.running.url}/v1/toss`, json({}));
       return [response.status, ((await response.json()) as { code?: string }).code];
     };
     expect(await buy()).to.deep.equal([200, undefined]);
-    await writeFiles(dir, toShop("/v2/look", { sanctioned: false, frozen: true }));
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, toShop("/v2/look", { sanctioned: false, frozen: true }));
+    await shop.running.changes.apply("test");
     expect(await buy()).to.deep.equal([403, "buyer-refused"]);
-    await writeFiles(dir, toShop("/v3/look", { frozen: false, sanctioned: false }));
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, toShop("/v3/look", { frozen: false, sanctioned: false }));
+    await shop.running.changes.apply("test");
     expect(await buy()).to.deep.equal([200, undefined]);
   });
 });

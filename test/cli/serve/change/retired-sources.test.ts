@@ -2,14 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import { makeDirectory, ROOT, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { ROOT, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { createBuyer, json, receiptOf } from "../../../support/sellers/stock-buyer.ts";
 import { type LlmServer, openLlmServer, say } from "../../../support/sources/llm-server.ts";
 
@@ -91,43 +86,36 @@ const INPUT = { a: 1, b: 2 };
 
 describe("what was offered a moment before its service and its sources were removed", function () {
   this.timeout(120_000);
-  const data = createDataDir();
-  let dir: string;
   let llm: LlmServer;
-  let running: Running;
+  let shop: OperatedShop;
   const quoted: Record<string, string> = {};
 
   before(async () => {
-    const [sandbox, server] = await Promise.all([sharedSandbox(), openLlmServer()]);
-    llm = server;
+    llm = await openLlmServer();
     llm.behave(say({ is_so: true }));
-    dir = await makeDirectory({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS });
-    const own = { PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
-    const env = { ...sandbox.env, ...own, LLM_BASE_URL: llm.url, LLM_MODEL: "test", PATH: process.env.PATH ?? "" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
-    const client = await createBuyer(sandbox);
+    const env = { LLM_BASE_URL: llm.url, LLM_MODEL: "test", PATH: process.env.PATH ?? "" };
+    shop = await openOperatedShop({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS }, env);
+    const client = await createBuyer(shop.sandbox);
     const http = new x402HTTPClient(client);
     for (const path of ["/v1/tool", "/v1/job", "/v1/oracle", "/v1/page", "/v1/anchor"]) {
-      const challenge = await fetch(running.url + path, { method: "POST" });
+      const challenge = await fetch(shop.running.url + path, { method: "POST" });
       const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
       Object.assign(quoted, {
         [path]: http.encodePaymentSignatureHeader(await client.createPaymentPayload(required))["PAYMENT-SIGNATURE"],
       });
     }
-    for (const file of Object.keys(REMOVED)) await rm(join(dir, file));
-    await writeFiles(dir, { "manifests/_site.yaml": SITE });
-    await running.changes.apply("test");
+    for (const file of Object.keys(REMOVED)) await rm(join(shop.dir, file));
+    await writeFiles(shop.dir, { "manifests/_site.yaml": SITE });
+    await shop.running.changes.apply("test");
   });
   after(async () => {
-    await running?.close();
+    await shop?.close();
     await llm?.close();
-    data.remove();
     await removeDirectories();
   });
   const buy = async (path: string): Promise<unknown> => {
     const headers = { "content-type": "application/json", "payment-signature": quoted[path] ?? "" };
-    const response = await fetch(running.url + path, { ...json(INPUT), headers });
+    const response = await fetch(shop.running.url + path, { ...json(INPUT), headers });
     const body: unknown = await response.json();
     expect(response.status, JSON.stringify(body)).to.equal(200);
     expect(receiptOf(response)).to.have.property("success", true);
@@ -158,8 +146,8 @@ describe("what was offered a moment before its service and its sources were remo
   });
 
   it("is anchored, although the rail of that chain was removed meanwhile", async () => {
-    await writeFiles(dir, { "manifests/_site.yaml": SITE.replace(/ {2}- id: base\n.*(?= {2}- id: solana)/s, "") });
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, { "manifests/_site.yaml": SITE.replace(/ {2}- id: base\n.*(?= {2}- id: solana)/s, "") });
+    await shop.running.changes.apply("test");
     expect(await buy("/v1/anchor"))
       .to.have.property("tx")
       .that.matches(/^0x[0-9a-f]{64}$/);
