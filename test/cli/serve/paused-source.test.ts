@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openServerStore } from "../../../runtime/cli/config/server-store.ts";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -21,14 +21,6 @@ tags: [film]
 examples: [{ input: {} }]
 ${more}
 `;
-const JOB = `job:
-  status_route: GET /v1/job/{job_id}
-  eta_seconds: 10
-  deadline_seconds: 60
-  attempts: 1
-  concurrency: 1
-  queue_limit: 10
-  refund: false`;
 const REFUSAL = { status: 503, detail: "The studio has failed several times in a row; nothing was charged" };
 
 describe("a proxied service whose API is known to be down", function () {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -24,14 +24,6 @@ tags: [work]
 examples: [{ input: {} }]
 ${more}
 `;
-const JOB = `job:
-  status_route: GET /v1/job/{job_id}
-  eta_seconds: 10
-  deadline_seconds: 60
-  attempts: 1
-  concurrency: 1
-  queue_limit: 10
-  refund: false`;
 const PAID_FIRST = {
   "manifests/first.yaml": toManifest("first", "charge: first"),
   "manifests/job.yaml": toManifest("job", JOB),

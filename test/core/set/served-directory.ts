@@ -10,6 +10,16 @@ export const ROOT = join(import.meta.dirname, "../../..");
 
 const made: string[] = [];
 
+/** What makes a manifest a job. */
+export const JOB = `job:
+  status_route: GET /v1/job/{job_id}
+  eta_seconds: 10
+  deadline_seconds: 60
+  attempts: 1
+  concurrency: 1
+  queue_limit: 10
+  refund: false`;
+
 /** A sound set of one small service, to be broken by tests. */
 export const TOSS: Files = {
   "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/manifests/_site.yaml"), "utf8"),

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { ROOT, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { JOB, ROOT, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { createBuyer, json, receiptOf } from "../../../support/sellers/stock-buyer.ts";
@@ -25,14 +25,6 @@ const ADD = `proxy: { mcp: tools, tool: add }
 input: { type: object, properties: { a: { type: number }, b: { type: number } }, required: [a, b] }
 output: { type: object, properties: { sum: { type: number } }, required: [sum] }
 examples: [{ input: { a: 1, b: 2 } }]`;
-const JOB = `job:
-  status_route: GET /v1/job/{job_id}
-  eta_seconds: 10
-  deadline_seconds: 60
-  attempts: 1
-  concurrency: 1
-  queue_limit: 10
-  refund: false`;
 const VERDICT = `handler: oracle.judge
 charge: first
 needs: [LLM_BASE_URL, LLM_MODEL]
