@@ -220,7 +220,7 @@ const compile = createCompiler(
 
 /** Where and why an input was refused: `body.high: Value error, …`. */
 export const faultsOf = async (work: Promise<unknown>): Promise<string[]> => {
-  const { code, options } = await problemOf(work);
-  expect(code).to.equal("invalid-input");
+  const { code, message, options } = await problemOf(work);
+  expect(code, message).to.equal("invalid-input");
   return (options.issues ?? []).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
 };

@@ -60,7 +60,8 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
   let judge: Parameters<BaseNode["refuse"]>[0] = () => undefined;
   let time = toTime;
   let pruned: number | undefined;
-  const server = createServer(async (request, response) => {
+  // A process that is busy for seconds would close connections that its own client is about to use.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
