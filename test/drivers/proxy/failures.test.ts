@@ -46,13 +46,16 @@ describe("a proxied service whose upstream fails", () => {
   let shop: ProxyShop;
   const open = async (): Promise<void> => {
     const book = (url: string): string =>
-      `{ id: book, title: The book, url: "${url}", retries: 0, timeout_seconds: 1, key: { variable: BOOK_KEY, header: authorization, scheme: Bearer } }`;
+      `{ id: book, title: The book, url: "${url}", retries: 0, key: { variable: BOOK_KEY, header: authorization, scheme: Bearer } }`;
+    const brief = (url: string): string =>
+      `{ id: brief, title: The book, url: "${url}", retries: 0, timeout_seconds: 1 }`;
     const shelf = (url: string): string =>
       `{ id: shelf, title: The shelf, url: "${url}", retries: 0, key: { variable: SHELF_KEY, query: secret } }`;
     shop = await openProxyShop({
       files: (url) => ({
-        "manifests/_site.yaml": siteOf(book(url), shelf(url)),
+        "manifests/_site.yaml": siteOf(book(url), brief(url), shelf(url)),
         "manifests/lookup.yaml": LOOKUP,
+        "manifests/hurried.yaml": LOOKUP.replaceAll("lookup", "hurried").replace("upstream: book", "upstream: brief"),
         "manifests/shelved.yaml": LOOKUP.replaceAll("lookup", "shelved").replace("upstream: book", "upstream: shelf"),
         "manifests/vague.yaml": VAGUE,
         "manifests/inside.yaml": INSIDE,
@@ -112,8 +115,6 @@ describe("a proxied service whose upstream fails", () => {
     ["JSON without end", { status: 200, body: "[".repeat(4000) }, 502, "upstream-failed", /does not fit/],
     ["too much", json(200, { meaning: "x".repeat(5000) }), 502, "upstream-failed", /more than 4096 bytes/],
     ["a broken connection", breaks, 502, "upstream-failed", /could not be reached/],
-    ["silence", hangs, 502, "upstream-failed", /did not answer in time/],
-    ["a beginning and then silence", stalls, 502, "upstream-failed", /did not answer in time/],
     [
       "less than it has promised",
       { status: 200, headers: { "content-length": "900" }, body: "{}" },
@@ -141,6 +142,17 @@ describe("a proxied service whose upstream fails", () => {
       expect(shop.rail.moved.size).to.equal(0);
       expect(body + shop.output()).to.not.contain(KEY);
       if (status === 503) expect(response.headers.get("retry-after")).to.equal("7");
+    });
+
+  for (const [what, line] of Object.entries({ silence: hangs, "a beginning and then silence": stalls }))
+    it(`answers 502 to ${what}, and charges nothing`, async () => {
+      shop.source.script(line);
+      const response = await shop.buy("/v1/hurried", { word: "apple" });
+      expect([response.status, ((await response.json()) as { detail: string }).detail]).to.deep.equal([
+        502,
+        "The book did not answer in time",
+      ]);
+      expect(shop.rail.moved.size).to.equal(0);
     });
 
   for (const [service, meant, empty] of [
