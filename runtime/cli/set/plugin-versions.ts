@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, sep } from "node:path";
@@ -139,11 +139,10 @@ export function importedBy(files: readonly string[]): readonly string[] {
 function versionOf(file: string, root: string, read: Reading): string {
   const known = read.versions.get(file);
   if (known !== undefined) return known;
-  const hash = createHash("sha256");
   const files = closureOf([file], read.pieces);
-  for (const name of new Set([...files, ...dataBeside(files, root, read.folders)].sort()))
-    hash.update(JSON.stringify([relative(root, name), remember(read.pieces, name, readPiece).digest]));
-  const version = hash.digest("hex").slice(0, DIGITS);
+  const names = [...new Set([...files, ...dataBeside(files, root, read.folders)])].sort();
+  const texts = names.map((name) => [within(root, name), remember(read.pieces, name, readPiece).digest]);
+  const version = hash("sha256", JSON.stringify(texts), "hex").slice(0, DIGITS);
   read.versions.set(file, version);
   return version;
 }
@@ -175,7 +174,7 @@ function readPiece(file: string): Piece {
     return { specifier, isImport: /^(?:from|import)/.test(match), files: locate(file, specifier) ?? [] };
   });
   return {
-    digest: createHash("sha256").update(text).digest("base64"),
+    digest: digestOf(text),
     specifiers: found.map(({ specifier }) => specifier),
     imports: found.flatMap(({ files }) => files),
     requires: found.flatMap(({ isImport, files }) => (isImport ? [] : files)),
@@ -184,6 +183,8 @@ function readPiece(file: string): Piece {
   };
 }
 
+const digestOf = (text: string): string => hash("sha256", text, "base64");
+
 function remember<Value>(known: Map<string, Value>, path: string, make: (path: string) => Value): Value {
   const value = known.get(path) ?? make(path);
   known.set(path, value);
@@ -191,13 +192,13 @@ function remember<Value>(known: Map<string, Value>, path: string, make: (path: s
 }
 
 const hasChanged = ({ pieces, folders }: Reading): boolean =>
-  [...pieces].some(([file, { digest }]) => readPiece(file).digest !== digest) ||
+  [...pieces].some(([file, { digest }]) => digestOf(read(file)) !== digest) ||
   [...folders].some(([folder, names]) => listData(folder).join() !== names.join());
 
 function locate(file: string, specifier: string): string | undefined {
   const path = join(dirname(file), specifier);
   if (specifier === "#plugin") return undefined;
-  if (specifier.startsWith(".") && existsSync(path) && statSync(path).isFile()) return path;
+  if (specifier.startsWith(".") && isFile(path)) return path;
   try {
     const target = createRequire(file).resolve(specifier);
     return target.includes(`${sep}node_modules${sep}`) ? undefined : target;
@@ -211,7 +212,7 @@ function locate(file: string, specifier: string): string | undefined {
  * one file.
  */
 function dataBeside(files: Iterable<string>, root: string, known: Reading["folders"]): readonly string[] {
-  const places = [...files].flatMap((file) => PLACE.exec(toSlashes(relative(root, file)))?.[0] ?? []);
+  const places = [...files].flatMap((file) => PLACE.exec(toSlashes(within(root, file)))?.[0] ?? []);
   const folders = new Set(places.map((place) => join(root, place)));
   return [...folders].flatMap((folder) => remember(known, folder, listData));
 }
@@ -227,6 +228,10 @@ const listFiles = (folder: string, isOwn = (_: string): boolean => true): readon
     return CODE.test(entry.name) ? [] : [path];
   });
 
+/** A path as seen from the root. Most are below it, and `relative` would be a tenth of the work of all this. */
+const within = (root: string, path: string): string =>
+  path.startsWith(`${root}${sep}`) ? path.slice(root.length + 1) : relative(root, path);
+
 const toSlashes = (path: string): string => path.replaceAll(sep, "/");
 
 /**
@@ -235,8 +240,10 @@ const toSlashes = (path: string): string => path.replaceAll(sep, "/");
  */
 function read(file: string): string {
   try {
-    return statSync(file).isFile() ? readFileSync(file, "latin1") : "";
+    return isFile(file) ? readFileSync(file, "latin1") : "";
   } catch {
     return "";
   }
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
