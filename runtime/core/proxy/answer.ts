@@ -42,7 +42,7 @@ export const READINGS = [
 /**
  * Reads the body of an answer: JSON, server-sent events, lines of JSON, or text.
  * @returns undefined for an HTML page, which is not an answer of an API, for bytes that are not text, for what is said
- *   to be JSON and is not, and for a stream that ends within an event or with an error.
+ *   to be JSON and is not, and for a stream of no events, or that ends within an event or with an error.
  */
 export function readBody(type: string | null, body: Uint8Array, reading: ReadPlainText = READINGS[0]): unknown {
   const media = toMediaType(type);
@@ -101,7 +101,7 @@ export function readText(text: string, reading: ReadPlainText = asValue): unknow
 
 /**
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
- * the stream was cut off, or has an event of the type `error`. Its last line may lack its end where the data is complete
+ * the stream has no such data, was cut off, or has an event of the type `error`. Its last line may lack its end where the data is complete
  * all the same.
  */
 function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
@@ -113,7 +113,7 @@ function toEvents(text: string, reading: ReadPlainText): { readonly events: read
   const isWhole = (/(?:^|\n)$/.test(end) && !isBegun) || last === DONE || typeof readText(last) === "object";
   const sent = data.filter((one) => one !== "" && one !== DONE);
   const isFailed = blocks.some((block) => FAILED.test(block));
-  return isWhole && !isFailed ? { events: sent.map((one) => readText(one, reading)) } : undefined;
+  return isWhole && !isFailed && sent.length > 0 ? { events: sent.map((one) => readText(one, reading)) } : undefined;
 }
 
 /** The fields before an event's data. */

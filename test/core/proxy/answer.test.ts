@@ -42,6 +42,7 @@ describe("an upstream's answer", () => {
       'event: start\ndata: {"n":1}\n\nevent: error\r\ndata: {"type":"overloaded_error"}\r\n\r\n',
       undefined,
     ],
+    ["no stream of nothing but comments and an end", "text/event-stream", ": hi\n\ndata: [DONE]\n\n", undefined],
     [
       "events that speak of errors",
       "text/event-stream",
