@@ -39,7 +39,7 @@ export function openMcpServers({
   const listed = (set.site.upstreams ?? []).filter(({ mcp }) => mcp !== undefined);
   return new Map(
     listed.map((upstream) => {
-      const { id, title, mcp, timeout_seconds = 30, calls = 16, memory_mb = 512 } = upstream;
+      const { id, title, mcp, timeout_seconds = 30, calls = 16, rate, memory_mb = 512 } = upstream;
       const timeoutMs = timeout_seconds * 1000;
       const recorded = session?.(upstream);
       const address = mcp === "stdio" ? toProgram(upstream) : toUrl(upstream);
@@ -55,6 +55,7 @@ export function openMcpServers({
         repeatsCredential: typeof address === "string" ? () => false : leakCheckOf(upstream, address),
         timeoutMs,
         calls,
+        rate,
         memoryBytes: memory_mb * MEGABYTE,
         slots: mcp === "stdio" ? slots : undefined,
         neverRests,

@@ -36,19 +36,17 @@ function checkMcpServer(site: SiteDraft, upstream: UpstreamManifest, path: Path)
     keys
       .filter((key) => upstream[key] !== undefined)
       .map((key) => faultAtKey(site, [...path, key], "unknown-key", complaint));
+  const ofKind = upstream.mcp
+    ? misplaced(["retries", "breaker"], "an MCP server has none: no call is repeated, and after a failure it is paused")
+    : misplaced(["calls"], "only an MCP server has it");
   if (upstream.mcp !== "stdio")
-    return [
-      ...misplaced(["command", "env", "memory_mb"], "only an upstream with `mcp: stdio` has it"),
-      ...(upstream.mcp ? [] : misplaced(["calls"], "only an MCP server has it")),
-    ];
+    return [...ofKind, ...misplaced(["command", "env", "memory_mb"], "only an upstream with `mcp: stdio` has it")];
   if (upstream.command === undefined) {
     const missing = faultAtKey(site, [...path, "command"], "missing-key", "is missing: the program and its arguments");
     return [{ ...missing, ...site.locate(path, "key") }];
   }
-  return misplaced(
-    ["url", "variable", "key", "keys", "network"],
-    "a server over standard input and output has no address",
-  );
+  const ofAddress: (keyof UpstreamManifest)[] = ["url", "variable", "key", "keys", "network"];
+  return [...ofKind, ...misplaced(ofAddress, "a server over standard input and output has no address")];
 }
 
 function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at: number): Fault[] {

@@ -1,9 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { delay } from "../http/retry.ts";
 import { createGate } from "../upstream/gate.ts";
+import { createPace, type Pause, type Rate } from "../upstream/pace.ts";
 import type { McpConnection } from "./connection.ts";
 import { killAll, memoryOf, treeOf } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
@@ -36,6 +38,10 @@ export interface ToolServerOptions {
   readonly timeoutMs: number;
   /** How many calls may run concurrently; further calls wait. */
   readonly calls: number;
+  /** Calls above this rate wait; unlimited by default. */
+  readonly rate?: Rate | undefined;
+  /** Waits; tests may inject one that takes no time. */
+  readonly pause?: Pause;
   /** The most memory of its process and the child processes; Linux only. */
   readonly memoryBytes: number;
   /** Whether a text contains one of the server's credentials. */
@@ -61,6 +67,7 @@ const LONGEST_REASON = 300;
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
+  const pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay });
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
@@ -83,8 +90,11 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     title,
     async call(tool, input, signal) {
       signal.throwIfAborted();
-      const result = await queue.add(() => callOnce(tool, input, signal), { signal });
-      return result;
+      const work = async (): Promise<Result> => {
+        await pace.turn(signal, false);
+        return callOnce(tool, input, signal);
+      };
+      return await queue.add(work, { signal });
     },
     outage() {
       if (!connect) return unset;
@@ -201,7 +211,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (live === session) live = undefined; // Opened meanwhile.
     await session.close().catch(() => {});
     killAll(pids);
-    await Promise.race([session.ended, delay(KILL_MS, undefined, { ref: false })]);
+    await Promise.race([session.ended, sleep(KILL_MS, undefined, { ref: false })]);
     if (opened === undefined) slots?.free(holder);
   }
 
