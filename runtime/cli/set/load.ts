@@ -18,6 +18,7 @@ import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import { checkManifests } from "../../core/set/manifests.ts";
 import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugins.ts";
 import { checkSite } from "../../core/set/site.ts";
+import { checkScreened } from "../../core/set/site-services.ts";
 import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { within } from "../../core/time/deadline.ts";
 import { checkAddresses } from "./address-checks.ts";
@@ -80,7 +81,9 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
-      ...(!isKnown && site?.faults.length === 0 ? checkAddresses(site.draft) : []),
+      ...(!isKnown && site?.faults.length === 0
+        ? [...checkAddresses(site.draft), ...checkScreened(site.draft, drafts, compile)]
+        : []),
       ...checkProxies(written, { site: site?.draft, schemas }),
       ...(isKnown ? [] : checkProxyExamples(drafts, compile)),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),

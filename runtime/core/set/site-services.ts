@@ -1,6 +1,9 @@
 import { toAccount } from "../account.ts";
 import { isObject } from "../json.ts";
+import { toIssueText } from "../schema/issues.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
+import type { Compile } from "../schema/validator.ts";
+import { toCompiled } from "./compiled-set.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Draft, SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
@@ -63,6 +66,24 @@ export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas
     ),
   ];
 }
+
+/** Checks that the service under `screen` takes the wallets of each rail: nobody else could pay there. */
+export function checkScreened(site: SiteDraft, manifests: readonly Draft[], compile: Compile): Fault[] {
+  const { screen, rails = [] } = site.data;
+  const draft = manifests.find(({ data }) => data.id === screen?.service);
+  const input = draft && toCompiled(draft, compile).input;
+  const refused = rails.flatMap((rail) => {
+    const { issues = [] } = input?.check({ wallet: isEvm(rail) ? EVM_WALLET : SOLANA_WALLET }, "body", "input") ?? {};
+    const ofWallet = issues.filter(({ loc }) => loc.includes("wallet"));
+    return ofWallet.length === 0 ? [] : [`the wallets of ${rail.id}: ${toIssueText(ofWallet)}`];
+  });
+  if (refused.length === 0) return [];
+  return [faultAt(site, ["screen", "service"], "bad-rules", `the service must take ${refused.join(", and ")}`)];
+}
+
+/** As buyers may have them. */
+const EVM_WALLET = "0x7ab4e3c19f2d5a86b0c4e1d83f9a6752c1b0e8d4";
+const SOLANA_WALLET = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 
 /** Whether a service answers at once when it is told a wallet, and nothing else. */
 function takesWallets(service: Draft["data"] | undefined, schemas: Schemas): boolean {
