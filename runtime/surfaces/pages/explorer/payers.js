@@ -135,9 +135,10 @@ const toHex = (bytes) => `0x${Array.from(bytes, (byte) => byte.toString(16).padS
 /**
  * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193).
  * @param {unknown} error
+ * @param {string} what it was to sign, such as "The payment"
  */
-export function toSentence(error) {
+export function toSentence(error, what) {
   const { code, message } = /** @type {{ code?: unknown, message?: unknown }} */ (error ?? {});
   if (code === 4001) return "You declined in the wallet. Nothing was paid.";
-  return `The payment could not be signed: ${String(message ?? error)} Nothing was paid.`;
+  return `${what} could not be signed: ${String(message ?? error)} Nothing was paid.`;
 }

@@ -162,7 +162,7 @@ export function setUpTry(form) {
 
     /** @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign */
     async function signAndSend(sign) {
-      const proof = await sign(asked).catch((error) => say(toSentence(error)));
+      const proof = await sign(asked).catch((error) => say(toSentence(error, "The sign-in")));
       if (proof === undefined) return;
       const answer = await send(call, undefined, proof).catch(() => undefined);
       if (!answer) return say("There was no answer: the connection broke, or the seller is gone.");
@@ -215,7 +215,7 @@ export function setUpTry(form) {
       const accepted = challenge.accepts[Number(chosen?.value)];
       if (!accepted) return say("Choose how to pay.");
       say(`Signing ${toPrice(accepted)} …`);
-      const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error)));
+      const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error, "The payment")));
       if (payment !== undefined) await show(call, payment);
     }
   }

@@ -92,6 +92,14 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     );
   });
 
+  it("says of a sign-in that it could not be signed", async () => {
+    const wallet = { key: sandbox.description.buyer.evm.private_key, chainId: BASE, lacks: "personal_sign" };
+    open = await visit(browser, `${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
+    await open.page.locator("#purchases button[type=submit]").click();
+    await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
+    await open.page.getByText("The sign-in could not be signed: ").waitFor();
+  });
+
   it("names a wallet that announces itself, and has it change the chain", async () => {
     const before = await balanceOf("jpyc", "POLYGON_PAYMENT_ADDRESS");
     const { wallet, page } = await openWith({ name: "Test Wallet" });

@@ -19,16 +19,19 @@ export interface FakeWalletOptions {
   readonly name?: string;
   /** Whether the person says no. */
   readonly declines?: boolean;
+  /** A method that it does not know. */
+  readonly lacks?: string;
 }
 
 /** A browser wallet (EIP-1193) that signs with a key of the test's. */
-export function createFakeWallet({ key, chainId, name, declines = false }: FakeWalletOptions): FakeWallet {
+export function createFakeWallet({ key, chainId, name, declines = false, lacks }: FakeWalletOptions): FakeWallet {
   const account = privateKeyToAccount(key);
   const asked: FakeWallet["asked"] = [];
   let chain = chainId;
 
   ask = async (method: string, params) => {
     asked.push({ method, params });
+    if (method === lacks) throw new Error(`the wallet knows no ${method}.`);
     if (method === "eth_requestAccounts") return [account.address];
     if (method === "eth_chainId") return `0x${chain.toString(16)}`;
     if (method === "wallet_switchEthereumChain") {
