@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import type { BookTally } from "../../core/books/events.ts";
 import type { Tallies } from "../../core/books/tallies.ts";
 import type { JobEnd } from "../../core/jobs/records.ts";
+import type { PaymentRecord } from "../../core/payments/record.ts";
 import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { Transport } from "../../drivers/upstream/transport.ts";
@@ -67,14 +68,27 @@ function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
   return {
     ...store,
     async enter(event, entry) {
+      const known = isSold(store, event, entry); // Asked for before the entry is written, and not waited for.
       await store.enter(event, entry);
-      if (isNew(event.id)) countEvent(event, count);
+      if (isNew(event.id) && !(await known)) countEvent(event, count);
     },
     count(tallies) {
       for (const tally of tallies) countTally(tally, count);
       return store.count(tallies);
     },
   };
+}
+
+type Entering = Parameters<OpenStore["enter"]>;
+
+/**
+ * Whether a payment was on record as settled. A sale that was paid before its work is entered again after each run, also by a
+ * process that has not counted it.
+ */
+async function isSold(store: OpenStore, event: Entering[0], { key }: Entering[1]): Promise<boolean> {
+  if (event.kind !== "sale" || event.times?.worked !== undefined) return false;
+  const record = await store.get<Pick<PaymentRecord, "state">>(key).catch(() => undefined);
+  return record?.state === "settled";
 }
 
 /**
@@ -91,7 +105,7 @@ function createMemory(most: number): (id: string) => boolean {
   };
 }
 
-function countEvent(event: Parameters<OpenStore["enter"]>[0], count: MetricCounts): void {
+function countEvent(event: Entering[0], count: MetricCounts): void {
   if (event.kind === "refund") count.refund(event.service);
   if (event.kind !== "sale") return;
   const { rail, at, times } = event;

@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Monitor, openMonitor } from "../../../runtime/cli/monitor/monitor.ts";
+import type { SoldSet } from "../../../runtime/cli/monitor/state.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { openShop, ROLL, type ShopOptions } from "../../support/sellers/shop.ts";
+
+describe("sales in /metrics", () => {
+  const data = createDataDir();
+  let store: OpenStore;
+  before(async () => {
+    store = await openStore({ dataDir: data.path, redisUrl: undefined });
+  });
+  after(async () => {
+    await store.close();
+    data.remove();
+  });
+
+  const openProcess = (): Promise<Monitor> => {
+    const site = { rails: [] };
+    const sold = { site, capabilities: new Set(), ready: async () => REPORT, jobsInLine: async () => new Map() };
+    const config = readConfig({ ADMIN_PORT: "0" });
+    return openMonitor({ sold: () => sold as unknown as SoldSet, config, store, log: silentLog });
+  };
+  const counted = async ({ routes }: Monitor): Promise<string[]> => {
+    const reply = await routes[0]?.handle({} as never);
+    return String(reply?.body).match(/^payphone_(?:sales|revenue_usd)_total\{.*$/gm) ?? [];
+  };
+
+  it("are those that a process has settled, and none whose work it does for another one", async () => {
+    const [first, second] = [await openProcess(), await openProcess()];
+    let kept = first.watchStore(store);
+    const shared = { ...store, enter: (...entry) => kept.enter(...entry) } satisfies OpenStore as OpenStore;
+    const shop = await openShop({ store: shared as unknown as NonNullable<ShopOptions["store"]> });
+    shop.handler = () => {
+      throw new Problem("upstream-failed", "The dice fell off the table");
+    };
+    const payment = await shop.pay("/v1/echo");
+    const send = (): Promise<Response> => shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+    expect((await send()).status).to.equal(502);
+    kept = second.watchStore(store);
+    shop.handler = undefined;
+    await eventually(send, ({ status }) => status === 200);
+    await shop.close();
+    const sale = (value: number, name: string): string => `payphone_${name}_total{service="echo",rail="base"} ${value}`;
+    expect(await counted(first)).to.deep.equal([sale(1, "sales"), sale(0.001, "revenue_usd")]);
+    expect(await counted(second)).to.deep.equal([]);
+  });
+});
+
+const REPORT = { rails: [], upstreams: [], services: [] };
