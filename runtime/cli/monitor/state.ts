@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
 import type { QueuedJob } from "../../core/jobs/queue.ts";
 import { createRefundRecords } from "../../core/refunds/records.ts";
+import { LATE_MS } from "../../core/refunds/refunds.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { Store } from "../../core/store.ts";
@@ -63,8 +64,12 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
   async function countRefunds(): Promise<NonNullable<ShopState["refunds"]>> {
     const began = performance.now();
     if (counted && began < counted.until) return counted.owed;
-    const owed = { pending: 0, manual: 0 };
-    for await (const { state, held } of refunds.list()) if (!held) owed[state] += 1;
+    const owed = { pending: 0, late: 0, manual: 0 };
+    for await (const { state, held, openedAt } of refunds.list()) {
+      if (held) continue;
+      owed[state] += 1;
+      if (state === "pending" && Date.now() - openedAt > LATE_MS) owed.late += 1;
+    }
     counted = { owed, until: performance.now() + restAfter(began) };
     return owed;
   }

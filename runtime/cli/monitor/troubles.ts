@@ -28,6 +28,14 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
           },
         ]
       : []),
+    ...(refunds && refunds.late > 0
+      ? [
+          {
+            what: `${refunds.late === 1 ? "A refund is" : `${refunds.late} refunds are`} not paid after an hour: the list says why`,
+            mend: "payphone refunds",
+          },
+        ]
+      : []),
     ...treasury
       .filter(({ coins, least }) => coins < least)
       .map(({ network, coins, least }) => ({

@@ -49,8 +49,8 @@ export interface RefundsDeps {
 }
 
 const LONGEST_WAIT_MS = 10 * 60_000;
-/** A refund that is not paid after this long is logged as an error. */
-const LATE_MS = 60 * 60_000;
+/** A refund that is not paid after this long is logged as an error, and wants the seller. */
+export const LATE_MS: number = 60 * 60_000;
 
 export function createRefunds(deps: RefundsDeps): Refunds {
   const { store, clock, log, rail, screenRecipient } = deps;

@@ -42,8 +42,8 @@ export interface ShopState {
   readonly services: readonly string[];
   /** Queued or running jobs, in all processes. */
   readonly jobs: readonly { readonly service: string; readonly inLine: number }[];
-  /** Refunds that are not paid yet: automatic ones and manual ones. */
-  readonly refunds?: { readonly pending: number; readonly manual: number };
+  /** Refunds that are not paid yet: automatic ones, how many of them are late, and manual ones. */
+  readonly refunds?: { readonly pending: number; readonly late: number; readonly manual: number };
   /** The treasury's native coins, and the least it should have. */
   readonly treasury: readonly { readonly network: string; readonly coins: number; readonly least: number }[];
 }

@@ -67,6 +67,19 @@ describe("the seller's page of jobs", () => {
     expect(job && toJob(former, job).markup, "the rail has left the site").to.include("350000 atomic units of 0xUSDC");
   });
 
+  it("calls no refund one that pays itself once something has prevented it", async () => {
+    const refunds = createRefundRecords(store);
+    const due = { id: "due", service: "report", payment: PAYMENT as never, openedAt: BEGAN, isOnRail: true } as const;
+    await refunds.open({ ...due, state: "pending", reason: null });
+    expect(await show()).to.include("pays itself");
+    await refunds.update({ ...due, state: "pending", reason: "The treasury has 0 USDC" });
+    expect(await show())
+      .to.include("is not paid yet")
+      .and.to.include("The treasury has 0 USDC")
+      .and.not.to.include("pays itself");
+    await store.delete("refund:due");
+  });
+
   it("shows 200 of the refunds that are not over, and says where all of them are", async () => {
     const refunds = createRefundRecords(store);
     const open = (at: number): Promise<boolean> =>

@@ -1,12 +1,27 @@
 import { expect } from "chai";
 import { createStateReader, type SoldSet, type StateDeps } from "../../../runtime/cli/monitor/state.ts";
-import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
+import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const REFUND = { service: "search", openedAt: 1, isOnRail: false, reason: "by hand", state: "manual" } as const;
 const PAYMENT = { network: "eip155:137", asset: "0x1", amount: "5", payer: "0x2", transaction: "0x3" };
+
+const HOUR_MS = 60 * 60_000;
+
+/** A shop without rails. */
+function toDeps(store: StateDeps["store"]): StateDeps {
+  const report = { rails: [], upstreams: [], services: [] };
+  const sold = {
+    site: { rails: [] },
+    capabilities: new Set(),
+    ready: async () => report,
+    jobsInLine: async () => [],
+  };
+  const config = {} as StateDeps["config"];
+  return { sold: () => sold as unknown as SoldSet, config, store, log: silentLog };
+}
 
 describe("the state that the pages and /metrics show", () => {
   let time: FrozenTime;
@@ -15,6 +30,25 @@ describe("the state that the pages and /metrics show", () => {
   });
   afterEach(() => time.thaw());
 
+  it("counts the refunds that are not paid an hour after they should have been, without those by hand", async () => {
+    const store = createMemoryStore(Date.now);
+    const refunds = createRefundRecords(store);
+    const open = (id: string, change: Partial<OpenRefund> = {}): Promise<boolean> =>
+      refunds.open({ ...REFUND, id, payment: PAYMENT, openedAt: Date.now(), state: "pending", ...change });
+    await open("job1");
+    await open("job2", { held: { transaction: "0x4", at: Date.now() } });
+    await open("job3", { state: "manual" });
+    const owed = async (): Promise<unknown> => {
+      const reading = createStateReader(toDeps(store))();
+      await time.pass(0);
+      return (await reading).refunds;
+    };
+    await time.pass(HOUR_MS);
+    expect(await owed()).to.deep.equal({ pending: 1, late: 0, manual: 1 });
+    await time.pass(1);
+    expect(await owed()).to.deep.equal({ pending: 1, late: 1, manual: 1 });
+  });
+
   it("counts what is owed during a tenth of the time at most: with Redis, a list reads the names of all keys", async () => {
     const store = createMemoryStore(Date.now);
     const { keys } = store;
@@ -22,15 +56,7 @@ describe("the state that the pages and /metrics show", () => {
       time.stall(2000);
       return keys(prefix);
     };
-    const report = { rails: [], upstreams: [], services: [] };
-    const sold = {
-      site: { rails: [] },
-      capabilities: new Set(),
-      ready: async () => report,
-      jobsInLine: async () => [],
-    };
-    const config = {} as StateDeps["config"];
-    const read = createStateReader({ sold: () => sold as unknown as SoldSet, config, store, log: silentLog });
+    const read = createStateReader(toDeps(store));
     const owed = async (): Promise<number | undefined> => {
       const reading = read();
       await time.pass(0);

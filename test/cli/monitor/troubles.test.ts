@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { createFolderCheck } from "../../../runtime/cli/monitor/folder-check.ts";
-import { findStuck } from "../../../runtime/cli/monitor/troubles.ts";
+import { findStuck, findTroubles } from "../../../runtime/cli/monitor/troubles.ts";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 
 const MINUTE_MS = 60_000;
+const QUIET = { rails: [], distrusted: [], upstreams: [], services: [], jobs: [], treasury: [] };
+const REPORT = { store: "up", rails: [], upstreams: [], services: [] } as unknown as ReadyReport;
 
 describe("what wants the seller", () => {
   after(removeDirectories);
@@ -22,6 +25,19 @@ describe("what wants the seller", () => {
     expect(check()[0]).to.include({ mend: "payphone diff" });
     digest = readFolder(home).digest;
     expect(check()).to.deep.equal([]);
+  });
+
+  it("is a refund that is not paid after an hour, and what waits to be paid by hand", () => {
+    const find = (late: number, manual = 0) =>
+      findTroubles({ ...QUIET, refunds: { pending: 2, late, manual } }, REPORT).map(
+        ({ what, mend }) => `${what}; ${mend}`,
+      );
+    expect(find(0)).to.deep.equal([]);
+    expect(find(1)).to.deep.equal(["A refund is not paid after an hour: the list says why; payphone refunds"]);
+    expect(find(2, 1)).to.deep.equal([
+      "1 refund waits to be paid by hand; payphone refunds",
+      "2 refunds are not paid after an hour: the list says why; payphone refunds",
+    ]);
   });
 
   it("is a job that should have been over, and none that has its time", () => {

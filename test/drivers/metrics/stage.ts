@@ -35,7 +35,7 @@ const STATE: ShopState = {
   services: ["roll"],
   upstreams: [{ upstream: "coingecko", isUp: true }],
   jobs: [{ service: "investigate", inLine: 2 }],
-  refunds: { pending: 0, manual: 1 },
+  refunds: { pending: 0, late: 0, manual: 1 },
   treasury: [{ network: "eip155:137", coins: 12.5, least: 20 }],
 };
 

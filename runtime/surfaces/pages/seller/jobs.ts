@@ -82,7 +82,8 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
   const rows = [...refunds]
     .sort((one, other) => one.openedAt - other.openedAt)
     .map(({ id, service, payment, state, reason, openedAt, held }) => {
-      const status = held ? "paid, and watched" : state === "manual" ? "by hand" : "pays itself";
+      const waits = reason === null ? "pays itself" : "is not paid yet";
+      const status = held ? "paid, and watched" : state === "manual" ? "by hand" : waits;
       return [
         toTime(openedAt),
         service,
