@@ -1,4 +1,5 @@
 import type { Clock } from "../../api/capabilities.ts";
+import { toAccount } from "../account.ts";
 import type { BookLine, Span } from "./books.ts";
 import { SIGNS } from "./events.ts";
 
@@ -135,7 +136,11 @@ async function sortOut(
   strange: readonly Transfer[],
   { chain, find, again, clock }: AuditDeps,
 ): Promise<Pick<Audit, "unbooked" | "others">> {
-  const isStrange = ({ transaction }: Transfer): boolean => sumOf(find(transaction)) === 0n;
+  function isStrange({ transaction, to }: Transfer): boolean {
+    const lines = find(transaction);
+    // What was bought from a receiving address itself is paid back to it.
+    return sumOf(lines) === 0n && !lines.some(({ kind, payer }) => kind === "refund" && payer === toAccount(to));
+  }
   let unbooked: Transfer[] = [];
   const others: Transfer[] = [];
   for (const transfer of strange.filter(isStrange))

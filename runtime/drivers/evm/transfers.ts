@@ -23,10 +23,10 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 /** Reads transfers of an ERC-20 token from its events. */
 export function createEvmTransfers({ client, asset }: EvmTransfersOptions): TransferReader {
   const token = plain(asset);
-  /** What a node refuses, and what makes no sense, is no answer. */
+  /** What a node refuses, and what makes no sense, is no answer; nor is what a node of another chain says. */
   const ask: EvmClient["ask"] = (work) =>
     client.ask(work).catch((cause: unknown) => {
-      if (cause instanceof Problem) throw cause;
+      if (cause instanceof Problem && cause.code !== "unavailable") throw cause;
       const [why] = (cause as Error).message.split("\n", 1);
       throw new Problem("upstream-failed", `The node of ${client.name} does not tell its transfers: ${why}`, { cause });
     });

@@ -24,10 +24,16 @@ const FETCHED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } a
 
 /** Reads transfers of an SPL token from the transactions of the receivers' associated token accounts. */
 export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions): TransferReader {
+  /** A node of another chain gives no answer. */
+  const ask: SolanaClient["ask"] = (work) =>
+    client.ask(work).catch((cause: unknown) => {
+      throw new Problem("upstream-failed", Problem.from(cause).message, { cause });
+    });
+
   return {
     begin: async () => 0,
     async read(receivers, span) {
-      const lists = await client.ask(async (node) => {
+      const lists = await ask(async (node) => {
         const found: Transfer[] = [];
         for (const receiver of receivers) found.push(...(await readReceiver(node, { mint, receiver, span })));
         return found;
@@ -36,10 +42,10 @@ export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions):
     },
     async of(signature, receivers) {
       if (!(await isSignature(signature))) return []; // A facilitator may have reported anything.
-      const landed = await client.ask((node) => node.getTransaction(signature, FETCHED));
+      const landed = await ask((node) => node.getTransaction(signature, FETCHED));
       return receivers.flatMap((receiver) => toTransfer(landed, { signature, mint, receiver }));
     },
-    isPayment: async (signature) => looksPaid(await client.ask((node) => fetchOne(node, signature))),
+    isPayment: async (signature) => looksPaid(await ask((node) => fetchOne(node, signature))),
   };
 }
 

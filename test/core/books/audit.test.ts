@@ -64,6 +64,25 @@ describe("the comparison of the book with the chain", () => {
     ]);
   });
 
+  it("takes what was paid back to a receiving address, which had bought, for no payment", async () => {
+    const refund = toSale({ transaction: "0xback", payer: "0xee", receiver: "0xEE", job: "job" });
+    const line: BookLine = { ...refund, times: null, kind: "refund", id: "refund", seq: 1, of: "sale" };
+    const compareAt = (to: string) => {
+      const back: Transfer = { transaction: "0xback", from: "0xee", to, amount: 1000n, at: NOW - HOUR_MS };
+      return audit({
+        chain: { begin: async () => 0, read: async () => [back], of: async () => [back], isPayment: async () => true },
+        receivers: ["0xEE", "0xFF"],
+        span: { from: 0, to: NOW },
+        lines: [line],
+        find: (transaction) => (transaction === "0xback" ? [line] : []),
+        again: async () => {},
+        clock,
+      });
+    };
+    expect(await compareAt("0xEE")).to.deep.include({ missing: [], unbooked: [], others: [] });
+    expect((await compareAt("0xFF")).unbooked, "paid to somebody else").to.have.length(1);
+  });
+
   it("waits for a node that is behind the book, and names a sale or refund that it never shows", async () => {
     for (const [kind, ago, reads, missed] of [
       ["sale", 500, 3, 0],
