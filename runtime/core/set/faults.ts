@@ -22,7 +22,8 @@ export const FAULT_CODES = {
   "bad-refunds": "Refunds on a rail that cannot make them, or screened by a service that cannot tell.",
   "bad-request": "No request to an upstream: a method, and a path whose placeholders stay inside of segments.",
   "bad-route": "Not `GET /path` or `POST /path`.",
-  "bad-rules": "A wallet in `deny` and in `allow`, or a service under `screen` that cannot tell.",
+  "bad-rules":
+    "A wallet in `deny` and in `allow`, a service under `screen` that cannot tell, or one that costs more than a wallet may spend.",
   "bad-schema": "No valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
   "bad-sign-in": "`free` where calls are not paid last, or `sign_in` where they are paid.",

@@ -8,6 +8,7 @@ import { didYouMean } from "./did-you-mean.ts";
 import type { Draft, SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
 import { isEvm } from "./manifest.ts";
+import { toAtomic } from "./price.ts";
 
 /** Checks a site's refunds: the rail, and the service that screens recipients. */
 export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
@@ -33,13 +34,16 @@ export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schem
   ];
 }
 
-/** Checks a site's house rules: `deny` against `allow`, and the service that screens wallets. */
+/** Checks a site's house rules: `deny` against `allow`, the dollars of a day, and the service that screens wallets. */
 export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
   const { deny = [], allow = [], screen } = site.data;
   const allowed = new Set(allow.map(toAccount));
-  const torn = deny.flatMap((account, at) =>
-    allowed.has(toAccount(account)) ? [faultAt(site, ["deny", at], "bad-rules", "`allow` lists it, too")] : [],
-  );
+  const torn = [
+    ...deny.flatMap((account, at) =>
+      allowed.has(toAccount(account)) ? [faultAt(site, ["deny", at], "bad-rules", "`allow` lists it, too")] : [],
+    ),
+    ...checkSpending(site, manifests),
+  ];
   if (!screen) return torn;
   const fail = (path: (string | number)[], complaint: string): Fault =>
     faultAt(site, ["screen", ...path], "bad-rules", complaint);
@@ -84,6 +88,18 @@ export function checkScreened(site: SiteDraft, manifests: readonly Draft[], comp
 /** As buyers may have them. */
 const EVM_WALLET = "0x7ab4e3c19f2d5a86b0c4e1d83f9a6752c1b0e8d4";
 const SOLANA_WALLET = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+
+/** Whether a wallet may spend the price of each service in a day: its buyers would be sent away for ever. */
+function checkSpending(site: SiteDraft, manifests: readonly Draft[]): Fault[] {
+  const { usd_per_day: most } = site.data.limits?.per_payer ?? {};
+  if (most === undefined) return [];
+  const dear = manifests.flatMap(({ data: { id, price } }) =>
+    id !== undefined && price !== undefined && toAtomic(price, 18) > toAtomic(most, 18) ? [`${id} costs ${price}`] : [],
+  );
+  if (dear.length === 0) return [];
+  const complaint = `no wallet may spend enough for all services: ${dear.join(", ")}`;
+  return [faultAt(site, ["limits", "per_payer", "usd_per_day"], "bad-rules", complaint)];
+}
 
 /** Whether a service answers at once when it is told a wallet, and nothing else. */
 function takesWallets(service: Draft["data"] | undefined, schemas: Schemas): boolean {
