@@ -44,8 +44,7 @@ export async function closeRefund(config: StorePlace, { job, transaction: given 
     const way = await records.choose(job, { byHand: transaction });
     if (refund.state === "pending" && "signed" in way)
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
-    const refund_tx = refund.isOnRail ? transaction : null;
-    await records.end(refund, { transaction, refund_tx, at: Date.now() });
+    await records.end(refund, { transaction, at: Date.now() });
   });
 }
 

@@ -75,7 +75,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   }
 
   async function end(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
-    await records.end(refund, { transaction, refund_tx: transaction, at: clock.now() });
+    await records.end(refund, { transaction, at: clock.now() });
     return "over";
   }
 

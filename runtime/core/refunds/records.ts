@@ -18,8 +18,6 @@ export interface RefundCase {
 export interface OpenRefund extends RefundCase {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
-  /** Whether the payment was in the token of automatic refunds; `refund_tx` is set only then. */
-  readonly isOnRail: boolean;
   /** `pending`: refunded automatically. `manual`: the operator must act; this state never changes back. */
   readonly state: "pending" | "manual";
   /** A sentence for operators: why the refund is manual, or not paid yet. */
@@ -38,8 +36,6 @@ export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string
 export interface RefundEnd {
   /** The transaction on the chain that has refunded the payment. */
   readonly transaction: string;
-  /** The same transaction if it is on the rail of automatic refunds, else null. */
-  readonly refund_tx: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }

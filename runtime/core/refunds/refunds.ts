@@ -11,7 +11,7 @@ import { createRefundRecords, type OpenRefund, type RefundCase } from "./records
 
 /** The refund's part of the status of a failed job, or of work that was paid for but not delivered. */
 export interface RefundStatus {
-  /** The transfer on the rail of automatic refunds, once it is in a block. */
+  /** The transaction that has paid it back: an automatic one once it is in a block, one by hand once it is recorded. */
   readonly refund_tx: string | null;
   /** `manual`: the operator must act. */
   readonly refund_pending: "manual" | null;
@@ -73,10 +73,9 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
   return {
     async open({ id, service, payment }) {
-      const isOnRail = isPaidOn(rail, payment);
-      const reason = isOnRail ? whyUnpayable(payment) : whyByHand(rail, payment);
+      const reason = isPaidOn(rail, payment) ? whyUnpayable(payment) : whyByHand(rail, payment);
       const state = reason === null ? "pending" : "manual";
-      const isNew = await records.open({ id, service, payment, openedAt: clock.now(), isOnRail, state, reason });
+      const isNew = await records.open({ id, service, payment, openedAt: clock.now(), state, reason });
       if (isNew) log.info("refund.opened", { job: id, service, state, reason });
       if (state === "pending") sweeper.schedule(id);
     },
@@ -84,7 +83,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       const refund = await records.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
       const end = await records.readEnd(id);
       return {
-        refund_tx: end?.refund_tx ?? refund?.held?.transaction ?? null,
+        refund_tx: end?.transaction ?? refund?.held?.transaction ?? null,
         refund_pending: !end && refund?.state === "manual" ? "manual" : null,
       };
     },
@@ -129,7 +128,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     }
     if (clock.now() - held.at < guardMs) return { retryInMs: guardMs };
     const { transaction } = held;
-    await records.end(refund, { transaction, refund_tx: transaction, at: clock.now() });
+    await records.end(refund, { transaction, at: clock.now() });
     return "done";
   }
 

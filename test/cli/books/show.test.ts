@@ -55,7 +55,7 @@ describe("payphone sales show", () => {
     const payment = { network, asset, amount, payer, transaction };
     const store = await openStore({ dataDir: shop.dataDir });
     await store.enter(sale, { key: sale.id, value: 1 });
-    const refund = { id: "job-4711", service: "toss", payment, openedAt: sale.at + 1, isOnRail: false, reason: null };
+    const refund = { id: "job-4711", service: "toss", payment, openedAt: sale.at + 1, reason: null };
     await createRefundRecords(store).open({ ...refund, state: "manual" });
     await store.close();
     expect(await show("job-4711")).to.match(/Z +settled\n.*Z +failed: it waits to be paid back by hand\n/);

@@ -9,7 +9,7 @@ import type { ShopView } from "../../../runtime/surfaces/pages/seller/view.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BEGAN = Date.UTC(2026, 4, 1, 12);
-const BY_HAND = { isOnRail: false, state: "manual", reason: "by hand" } as const;
+const BY_HAND = { state: "manual", reason: "by hand" } as const;
 const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer" };
 
 describe("the seller's page of jobs", () => {
@@ -69,7 +69,7 @@ describe("the seller's page of jobs", () => {
 
   it("calls no refund one that pays itself once something has prevented it", async () => {
     const refunds = createRefundRecords(store);
-    const due = { id: "due", service: "report", payment: PAYMENT as never, openedAt: BEGAN, isOnRail: true } as const;
+    const due = { id: "due", service: "report", payment: PAYMENT as never, openedAt: BEGAN } as const;
     await refunds.open({ ...due, state: "pending", reason: null });
     expect(await show()).to.include("pays itself");
     await refunds.update({ ...due, state: "pending", reason: "The treasury has 0 USDC" });

@@ -147,7 +147,6 @@ describe("the seller's pages", () => {
       service: "toss",
       payment: sale as never,
       openedAt: Date.now(),
-      isOnRail: false,
     };
     await createRefundRecords(store).open({ ...refund, state: "manual", reason: null });
     await store.close();

@@ -5,7 +5,7 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
-const REFUND = { service: "search", openedAt: 1, isOnRail: false, reason: "by hand", state: "manual" } as const;
+const REFUND = { service: "search", openedAt: 1, reason: "by hand", state: "manual" } as const;
 const PAYMENT = { network: "eip155:137", asset: "0x1", amount: "5", payer: "0x2", transaction: "0x3" };
 
 const HOUR_MS = 60 * 60_000;

@@ -114,13 +114,13 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       ]);
     });
 
-    it("closes a manual one with the transaction that has paid it, which is told where it is on Base", async () => {
+    it("closes a manual one with the transaction that has paid it, which its buyer is told, on whatever rail", async () => {
       const [onBase, onSolana] = [await openOn({ payer: null }), await openOn(ON_SOLANA)];
       await close(onBase, EVM_TX.toUpperCase());
       await close(onSolana, SOLANA_TX);
       expect(await list()).to.deep.equal([]);
       expect(await server.status(onBase.id)).to.deep.equal({ refund_tx: EVM_TX, refund_pending: null });
-      expect(await server.status(onSolana.id)).to.deep.equal({ refund_tx: null, refund_pending: null });
+      expect(await server.status(onSolana.id)).to.deep.equal({ refund_tx: SOLANA_TX, refund_pending: null });
       expect(await createRefundRecords(store).readEnd(onSolana.id)).to.include({ transaction: SOLANA_TX });
       const late = { signed: await refundRail.sign(onBase.id, { to: `0x${"1".repeat(40)}`, amount: "1" }) };
       expect(await createRefundRecords(store).choose(onBase.id, late)).to.deep.equal({ byHand: EVM_TX });
@@ -178,7 +178,7 @@ describe("payphone refunds", () => {
     const dataDir = join(folder, "data");
     const store = await openStore({ dataDir });
     const { id, service, payment } = failedJob(ON_SOLANA);
-    const refund: OpenRefund = { id, service, payment, openedAt: 0, isOnRail: false, state: "manual", reason: "Why" };
+    const refund: OpenRefund = { id, service, payment, openedAt: 0, state: "manual", reason: "Why" };
     await createRefundRecords(store).open(refund);
     await store.close();
     expect(JSON.parse(await command(dataDir, "--json"))).to.deep.equal([toRow(refund, site.rails)]);
@@ -195,7 +195,7 @@ describe("payphone refunds", () => {
     const dataDir = join(folder, "try");
     const store = await openStore({ dataDir: join(dataDir, "sandbox") });
     const { id, service, payment } = failedJob(ON_SOLANA);
-    const refund: OpenRefund = { id, service, payment, openedAt: 0, isOnRail: false, state: "manual", reason: "Why" };
+    const refund: OpenRefund = { id, service, payment, openedAt: 0, state: "manual", reason: "Why" };
     await createRefundRecords(store).open(refund);
     await store.close();
     const { error } = console;
@@ -222,7 +222,7 @@ describe("payphone refunds", () => {
 
   it("prints a line for each, without control characters", () => {
     const { id, service, payment } = failedJob({ ...ON_SOLANA, payer: "\u001b[31mred" });
-    const refund: OpenRefund = { id, service, payment, openedAt: 0, isOnRail: false, state: "manual", reason: "Why" };
+    const refund: OpenRefund = { id, service, payment, openedAt: 0, state: "manual", reason: "Why" };
     const row = `${id}  investigate  1.77 USDC  ${network}   [31mred  1970-01-01T00:00:00.000Z  manual  Why`;
     const lines = toRefundTable([toRow(refund, site.rails)]).split("\n");
     expect(lines[0]).to.match(/^job +service +amount +network +payer +since +state +reason$/);

@@ -59,11 +59,11 @@ describe("how long a job is remembered", () => {
     const refunds = createRefundRecords(store);
     const { id } = await reserve();
     lives.clear();
-    const open = { openedAt: clock.now(), isOnRail: true, state: "pending", reason: null } as const;
+    const open = { openedAt: clock.now(), state: "pending", reason: null } as const;
     await refunds.open({ id, service: "search", payment: PAYMENT, ...open });
     await refunds.choose(id, { byHand: "0x3" });
     const refund = { id, service: "search", payment: PAYMENT };
-    await refunds.end(refund, { transaction: "0x3", refund_tx: "0x3", at: clock.now() });
+    await refunds.end(refund, { transaction: "0x3", at: clock.now() });
     expect([...lives]).to.deep.equal([
       ["refund", [Number.POSITIVE_INFINITY]],
       ["refund-way", [Number.POSITIVE_INFINITY]],

@@ -62,7 +62,7 @@ describe("the attempts at a refund", () => {
     expect(stage.did.slice(3)).to.deep.equal(["find"]);
     await stage.time.pass(2000);
     expect(stage.did.slice(3)).to.deep.equal(["find", "find"]);
-    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe", refund_tx: "0xfe" });
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
     expect(await stage.store.get("refund:one")).to.equal(undefined);
     expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0xfe", refund_pending: null });
     await stage.time.pass(100 * MINUTE);

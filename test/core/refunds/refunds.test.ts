@@ -159,7 +159,7 @@ describe("a refund", () => {
 
   it("waits where the site has changed its token or pays nothing back any more, and goes out in no other", async () => {
     const job = failedJob();
-    await desk.records.open({ ...job, openedAt: Date.now(), isOnRail: true, state: "pending", reason: null });
+    await desk.records.open({ ...job, openedAt: Date.now(), state: "pending", reason: null });
     const { url } = desk.proxy;
     const right = openRefundRail({ url, key: desk.treasury.key, store: desk.store });
     for (const other of [{ ...right, asset: rail("polygon").asset }, undefined]) {

@@ -13,7 +13,6 @@ const REFUND = {
   service: "echo",
   payment: { network: NETWORK, asset: PAYER, amount: "1000", payer: PAYER },
   openedAt: 0,
-  isOnRail: false,
   state: "manual",
   reason: "Payments on this network are paid back by hand",
 } as unknown as OpenRefund;
@@ -36,7 +35,7 @@ describe("a wallet's purchase whose work has failed for good", () => {
     expect(await states(), "in a block").to.deep.equal(["paid-back"]);
     await refunds.update(REFUND);
     expect(await states(), "after a reorganization").to.deep.equal(["paid"]);
-    await refunds.end(REFUND, { transaction: "0xff", refund_tx: null, at: 0 });
+    await refunds.end(REFUND, { transaction: "0xff", at: 0 });
     expect(await states(), "for good").to.deep.equal(["paid-back"]);
   });
 });

@@ -99,7 +99,7 @@ describe("troubles that receivers are told of", () => {
   });
 
   it("are a refund that waits for somebody, once, whatever process sees it", async () => {
-    const refund = { id: "job1", service: "search", payment: PAYMENT, openedAt: 1, isOnRail: false, reason: "by hand" };
+    const refund = { id: "job1", service: "search", payment: PAYMENT, openedAt: 1, reason: "by hand" };
     await createRefundRecords(store).open({ ...refund, state: "manual" });
     await createRefundRecords(store).open({ ...refund, id: "job2", state: "pending" });
     fails = true;
@@ -116,7 +116,7 @@ describe("troubles that receivers are told of", () => {
   });
 
   it("are told to a receiver that is added later, too, if it takes their type", async () => {
-    const refund = { id: "job1", service: "search", payment: PAYMENT, openedAt: 1, isOnRail: false, reason: "by hand" };
+    const refund = { id: "job1", service: "search", payment: PAYMENT, openedAt: 1, reason: "by hand" };
     await createRefundRecords(store).open({ ...refund, state: "manual" });
     troubles.start();
     await time.pass(20_000);
