@@ -164,12 +164,14 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const beginJob = jobs.begin;
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
-  const onSettledLate: ReconcilerDeps["onSettledLate"] = (key, { payer, payment }) => {
-    if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
+  const onKnownLate: ReconcilerDeps["onKnownLate"] = (key, record) => {
+    const { state, payer, payment } = record;
+    if (state === "rejected") rules.refusedLate(record);
+    else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, usdOf, store, clock, log });
-  const told = { beginJob, onClaim, onSettledLate, duringRetry: rules.duringRetry };
+  const told = { beginJob, onClaim, onKnownLate, duringRetry: rules.duringRetry };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });

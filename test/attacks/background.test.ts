@@ -91,7 +91,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
-      onSettledLate: () => {},
+      onKnownLate: () => {},
       beginJob,
       firstMs: 1,
       sweepMs: 5,
@@ -158,7 +158,7 @@ describe("the reconciler", () => {
       log: silentLog,
       credits,
       onClaim,
-      onSettledLate: () => {},
+      onKnownLate: () => {},
       beginJob,
     });
     for (let hours = 0; hours < 23; hours++) {

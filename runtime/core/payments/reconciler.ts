@@ -39,8 +39,8 @@ export interface ReconcilerDeps {
   readonly beginJob: Jobs["begin"];
   /** Called when the chain does not show a settlement that a facilitator has reported, and when it does later. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
-  /** Called when a payment is settled after the outcome was unknown. */
-  readonly onSettledLate: (key: string, record: PaymentRecord) => void;
+  /** Called when a payment whose outcome was unknown is settled or refused. */
+  readonly onKnownLate: (key: string, record: PaymentRecord) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
@@ -66,7 +66,7 @@ export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { reservations, settler, credits, clock, log, beginJob, onClaim, onSettledLate } = deps;
+  const { reservations, settler, credits, clock, log, beginJob, onClaim, onKnownLate } = deps;
   const { firstMs = 2000, sweepMs = 60_000, confirmAfterMs = 5000, claimMs = 60_000 } = deps;
   const sweeper = createSweeper<PaymentRecord>({
     list: reservations.open,
@@ -98,7 +98,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (seen.state === "unknown" && !isAlive(record)) return record;
     const found = seen.state === "unknown" ? await settleAgain(key, record) : ([record, seen] as const);
     const next = await conclusionOf(key, ...found, keepMs);
-    if (next.state === "settled") onSettledLate(key, next);
+    if (next.state === "settled" || (next.state === "rejected" && record.state === "settling")) onKnownLate(key, next);
     return next;
   }
 

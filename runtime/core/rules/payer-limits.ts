@@ -13,6 +13,8 @@ export interface PayerLimits {
    * @param price US dollars, decimal text @throws Problem `rate-limited`, `unavailable`.
    */
   take(wallet: string, price: string): Promise<() => Promise<void>>;
+  /** Returns a price that was taken at this time (Unix milliseconds). */
+  giveBack(wallet: string, price: string, at: number): Promise<void>;
 }
 
 export interface PayerLimitsDeps {
@@ -31,9 +33,14 @@ const DECIMALS = 6;
 export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): PayerLimits {
   const { calls_per_minute: mostCalls, usd_per_day: mostUsd } = terms;
   const mostMicros = mostUsd === undefined ? undefined : Number(toAtomic(mostUsd, 18) / 10n ** 12n);
-  /** The counter of the current period. */
-  const counterOf = (name: string, wallet: string, periodMs: number): ((by: number) => Promise<number>) => {
-    const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(clock.now() / periodMs)}`;
+  /** The counter of the period of a time, the current one by default. */
+  const counterOf = (
+    name: string,
+    wallet: string,
+    periodMs: number,
+    at = clock.now(),
+  ): ((by: number) => Promise<number>) => {
+    const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(at / periodMs)}`;
     return (by) => store.incr(key, by, periodMs + MARGIN_MS, "lazy");
   };
   const secondsLeft = (periodMs: number): number => Math.ceil((periodMs - (clock.now() % periodMs)) / 1000);
@@ -49,6 +56,9 @@ export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): Pay
       if ((await spend(micros)) <= mostMicros) return giveBack;
       await giveBack();
       throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
+    },
+    async giveBack(wallet, price, at) {
+      if (mostMicros !== undefined) await counterOf("usd", wallet, DAY_MS, at)(-toMicros(price));
     },
   };
 }

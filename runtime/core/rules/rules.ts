@@ -21,6 +21,8 @@ export interface HouseRules {
   during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
   /** As `during`, for a refused payment that is settled again: its price was given back. */
   duringRetry(record: PaymentRecord, settle: () => Promise<Settlement>): Promise<Settlement>;
+  /** Gives the price of a payment back that was refused after its outcome had been unknown. */
+  refusedLate(record: PaymentRecord): void;
   /** Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
   admit(wallet: string, signal: AbortSignal): Promise<void>;
 }
@@ -45,6 +47,8 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
   const screening = screen && createScreening({ terms: screen, service, store });
   const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
 
+  const notReturned = (error: unknown): void => log.warn("payer-limit.not-returned", { error });
+
   if (!guests.isListed && !screening && !payerLimits) return NO_RULES;
 
   return {
@@ -59,6 +63,11 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
       const terms = { network: payment.accepted.network, usd: sold?.usd ?? "0", service };
       const buyer = { ...terms, wallets: payer === undefined ? [] : [payer], signal: new AbortController().signal };
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
+    },
+    refusedLate({ payer, payment, sold }) {
+      const { usd = "0", course } = sold ?? {};
+      const at = course?.begun ?? clock.now();
+      payerLimits?.giveBack(payer ?? payment.accepted.network, usd, at).catch(notReturned);
     },
     admit: (wallet, signal) => check([wallet], signal),
   };
@@ -78,7 +87,7 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
       mayBeCharged = MAY_BE_CHARGED.includes(Problem.from(error).code);
       throw error;
     } finally {
-      if (!mayBeCharged) await giveBack?.().catch((error: unknown) => log.warn("payer-limit.not-returned", { error }));
+      if (!mayBeCharged) await giveBack?.().catch(notReturned);
     }
   }
 
@@ -96,6 +105,7 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
 const NO_RULES: HouseRules = {
   during: (_, buy) => buy(),
   duringRetry: (_, settle) => settle(),
+  refusedLate: () => {},
   admit: async () => {},
 };
 

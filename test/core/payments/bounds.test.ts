@@ -178,7 +178,7 @@ describe("a payment whose outcome is open", () => {
     duringRetry,
     beginJob: never,
     onClaim: never,
-    onSettledLate: never,
+    onKnownLate: never,
     credits: { deliver: never, explain: never },
   };
   const reservations = createReservations({ store: createMemoryStore(clock.now), clock, onError: never });

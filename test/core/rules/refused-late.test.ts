@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+
+const ALICE = "0xAbCdEf0000000000000000000000000000000002";
+
+describe("the dollars of a wallet's day", () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  it("do not have the price of a payment whose outcome was unknown, and which was refused in the end", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
+    shop.clock.advance(24 * 3_600_000 - (shop.clock.now() % (24 * 3_600_000))); // The beginning of a day.
+    const [lost, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
+    const send = async (payment = ""): Promise<number> =>
+      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+    shop.rail.script.settle = () => {
+      throw new Error("the facilitator is silent");
+    };
+    expect(await send(lost)).to.equal(503);
+    expect(await send(other), "the first may still be charged").to.equal(429);
+    shop.rail.script.find = () => ({ state: "dead" });
+    await eventually(
+      () => send(lost),
+      (status) => status === 402,
+    );
+    delete shop.rail.script.find;
+    delete shop.rail.script.settle;
+    expect(await send(other)).to.equal(200);
+    expect(await send(await shop.pay("/v1/roll", { from: ALICE })), "once").to.equal(429);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+});
