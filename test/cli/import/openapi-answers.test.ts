@@ -21,6 +21,21 @@ describe("the answer of an imported operation", () => {
     expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
   });
 
+  it("is charged with every status that answers alike, whatever their examples", async () => {
+    const dir = await openShop();
+    const schema = { type: "object", properties: { sha: { type: "string" } } };
+    const answer = (sha: string, more = {}) => ({
+      description: sha,
+      content: { "application/json": { schema, example: { sha } }, ...more },
+    });
+    const xml = { "application/xml": {} };
+    const responses = { 200: answer("changed", xml), 201: answer("made"), 204: { description: "Nothing to do." } };
+    const file = await writeDocument(dir, { save: { method: "put", responses }, look: { responses } });
+    const { report } = await importAll(dir, file);
+    expect((await manifestOf(dir, "shelf_save")).proxy).to.deep.include({ charge_on: [200, 201] });
+    expect(report).to.match(/^note: good answers of another form .*: shelf_save \(204\)$/m);
+  });
+
   it("is empty where its status allows no body, whatever the document says of one", async () => {
     const content = { "application/json": { schema: { type: "object" } } };
     const dir = await openShop();

@@ -23,6 +23,8 @@ export interface OperationAnswer {
   readonly accept?: string;
   /** The statuses to charge, when the 2xx answers differ. */
   readonly chargeOn?: readonly number[];
+  /** The other 2xx statuses then, which are not charged. */
+  readonly unsold?: readonly string[];
 }
 
 /** @throws Refused when the answer is an HTML page or of an unknown kind. */
@@ -39,10 +41,18 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
   const [, response = read("default")] = all.find(([, one]) => hasContent(one)) ?? all[0] ?? [];
   const described = typeof response.description === "string" ? { description: response.description } : {};
   const found = readContent(response, pointers);
-  const others = all.filter(([, one]) => contentOf(one) !== contentOf(response));
-  const taken = all.filter(([key, one]) => contentOf(one) === contentOf(response) && /^\d+$/.test(key));
+  const isTaken = ([, one]: readonly [string, JsonObject]): boolean => {
+    const other = tryContent(one, pointers);
+    return other !== undefined && formOf(other) === formOf(found);
+  };
+  const others = all.filter((one) => !isTaken(one));
+  const taken = all.filter((one) => isTaken(one) && /^\d+$/.test(one[0]));
   const isMixed = status !== "default" && others.length > 0 && taken.length > 0;
-  return { ...found, ...described, ...(isMixed && { chargeOn: taken.map(([key]) => Number(key)) }) };
+  return {
+    ...found,
+    ...described,
+    ...(isMixed && { chargeOn: taken.map(([key]) => Number(key)), unsold: others.map(([key]) => key) }),
+  };
 }
 
 /** Statuses whose answers have no body (RFC 9110, section 15.3); some documents describe one all the same. */
@@ -50,9 +60,20 @@ const BODILESS = /^20[45]$/;
 
 const hasContent = ({ content }: JsonObject): boolean => isObject(content) && Object.keys(content).length > 0;
 
-const contentOf = ({ content }: JsonObject): string => JSON.stringify(isObject(content) ? content : {});
+/** What is sold of an answer, without its examples. */
+const formOf = ({ body }: Content): string => JSON.stringify(body.kind === "json" ? [body.schema] : body);
 
 type Content = Pick<OperationAnswer, "body" | "accept" | "mayStream">;
+
+/** The content of a further status; undefined for one that cannot be sold. */
+function tryContent(response: JsonObject, pointers: Pointers): Content | undefined {
+  try {
+    return readContent(response, pointers);
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
+}
 
 function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const types = isObject(content) ? Object.keys(content) : [];

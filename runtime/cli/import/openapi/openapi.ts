@@ -68,6 +68,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
       ...toPostNote(kept),
       ...toStreamNote(kept),
+      ...toUnsoldNote(kept),
     ],
   };
 }
@@ -150,6 +151,16 @@ function toStreamNote(drafts: readonly Draft[]): string[] {
   if (streams.length === 0) return [];
   return [
     `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${toIdList(streams.map(({ parts }) => parts.id))}`,
+  ];
+}
+
+/** Reading costs nothing; what was written stays, although nobody pays for it. */
+function toUnsoldNote(drafts: readonly Draft[]): string[] {
+  const writing = drafts.filter(({ parts }) => parts.operation.method !== "GET" && parts.answer.unsold !== undefined);
+  if (writing.length === 0) return [];
+  const named = writing.map(({ parts }) => `${parts.id} (${parts.answer.unsold?.join(", ")})`);
+  return [
+    `good answers of another form than the one that is sold are not charged, although the API has done its work: ${toIdList(named)}`,
   ];
 }
 
