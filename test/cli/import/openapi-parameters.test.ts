@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 describe("a parameter of an imported operation", () => {
   after(removeDirectories);
@@ -21,6 +21,24 @@ describe("a parameter of an imported operation", () => {
     expect(await manifestOf(dir, "shelf_one"))
       .to.have.nested.property("input.properties.id")
       .deep.equal(id);
+  });
+
+  it("sends every field of an object in the query that may have more than those it names", async () => {
+    const named = { type: "object", properties: { name: { type: "string" } } };
+    const open = { ...named, additionalProperties: true };
+    const joined = { ...named, allOf: [{ type: "object", properties: { age: { type: "integer" } } }] };
+    const parameters = [
+      { name: "pass", in: "query", style: "deepObject", schema: open },
+      { name: "filter", in: "query", style: "deepObject", schema: joined },
+      { name: "only", in: "query", style: "deepObject", schema: named },
+      { name: "more", in: "query", schema: open },
+    ];
+    const dir = await openShop();
+    await importAll(dir, await writeDocument(dir, { find: { parameters } }));
+    expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
+      query: { "pass[*]": "{pass}", "filter[*]": "{filter}", "only[name]": "{only.name}", "*": "{more}" },
+    });
+    expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("leaves out an object in the query whose fields are parameters, too, and says so", async () => {

@@ -109,6 +109,8 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   const isNamed = fields.every(
     ([name, part]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:object|array)$/.test(kindOf(part, pointers)),
   );
-  if (fields.length === 0 || !isNamed) return { query: { [isDeep ? `${wireName}[*]` : "*"]: "{}" } };
+  const { additionalProperties = false, allOf, anyOf, oneOf } = seen;
+  const hasMore = additionalProperties !== false || [allOf, anyOf, oneOf].some((parts) => parts !== undefined);
+  if (fields.length === 0 || !isNamed || hasMore) return { query: { [isDeep ? `${wireName}[*]` : "*"]: "{}" } };
   return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
 }
