@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { namedFields } from "../schema/named-fields.ts";
 import type { Schema } from "../schema/validator.ts";
 import type { AnswerTerms } from "./answer.ts";
@@ -7,8 +7,8 @@ import type { AnswerTerms } from "./answer.ts";
 export interface OutputFields {
   readonly names: ReadonlySet<string>;
   /**
-   * Whether nothing is left of an answer because the output names none of its fields: unnamed ones are dropped, and where no
-   * field is required, `{ "error": … }` would be sold as `{}`.
+   * Whether nothing is left of an answer, or of each mapping of a list in it, because the output names none of its fields:
+   * unnamed ones are dropped, and where no field is required, `{ "error": … }` would be sold as `{}`.
    * @param checked the answer after its check
    */
   isStrange(answer: unknown, checked: unknown): boolean;
@@ -31,10 +31,42 @@ export function readOutputFields(
     isStrange(answer, checked) {
       const [given = [], left] = [namesIn(answer), namesIn(checked)];
       const isEmptied = given.length > 0 && left?.length === 0;
-      return isEmptied && names.size > 0 && !given.some((name) => names.has(name));
+      const isUnnamed = isEmptied && names.size > 0 && !given.some((name) => names.has(name));
+      return isUnnamed || hasEmptiedList(answer, checked) || (hasValue(answer) && !keepsAny(answer, checked));
     },
   };
 }
 
 /** The field that tells how old a cached answer is. */
 const AGE = "age_seconds";
+
+/** Whether there is a text, a number or a boolean in a value. */
+function hasValue(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value !== null && value !== undefined;
+  return Object.values(value).some(hasValue);
+}
+
+/** Whether a value, or an empty list, of an answer is left. A `null` counts as left, since it may mean absent. */
+function keepsAny(given: unknown, left: unknown): boolean {
+  if (given === null) return true;
+  if (left === undefined || typeof given !== "object") return left !== undefined;
+  if (Array.isArray(given)) return given.length === 0 || given.some((one, at) => keepsAny(one, partOf(left, at)));
+  return Object.entries(given).some(([name, one]) => keepsAny(one, partOf(left, name)));
+}
+
+/** Whether a list has mappings with fields, none of which are left in any of them. */
+function hasEmptiedList(given: unknown, left: unknown): boolean {
+  if (typeof given !== "object" || given === null || typeof left !== "object" || left === null) return false;
+  const parts = Object.entries(given).map(([key, one]) => [one, partOf(left, key)] as const);
+  const full = parts.filter(([one]) => isObject(one) && isFull(one));
+  const isEmptied = full.length > 0 && full.every(([, one]) => isObject(one) && Object.keys(one).length === 0);
+  return (Array.isArray(given) && isEmptied) || parts.some(([one, kept]) => hasEmptiedList(one, kept));
+}
+
+/** Whether a mapping has fields, and each has a value: a `null` may be one that is named, and means absent. */
+const isFull = (value: JsonObject): boolean => Object.keys(value).length > 0 && !Object.values(value).includes(null);
+
+const partOf = (value: unknown, key: string | number): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Readonly<Record<string | number, unknown>>)[key]
+    : undefined;

@@ -22,6 +22,14 @@ const OPTIONAL = ANYTHING.replaceAll("anything", "deed").replace(", required: [r
 const typed = (id: string, type: string): string =>
   ANYTHING.replaceAll("anything", id).replace("result: {}", `result: { type: ${type} }`);
 
+/** A list of mappings, and a mapping with one, no field of which is required. */
+const NAMED = "{ type: object, properties: { name: { type: string } } }";
+const LISTED = OPTIONAL.replaceAll("deed", "listed").replace("result: {}", `result: { type: array, items: ${NAMED} }`);
+const NESTED = LISTED.replaceAll("listed", "nested").replace(
+  /type: array.*(?= \} \})/,
+  `type: object, properties: { data: ${NAMED}, list: { type: array, items: ${NAMED} }, total: {} } }`,
+);
+
 const JSON_TYPE = { "content-type": "application/json" };
 
 describe("an answer that is put into a field of any type", () => {
@@ -32,6 +40,8 @@ describe("an answer that is put into a field of any type", () => {
         "manifests/_site.yaml": siteOf(`{ id: source, title: The source, url: "${url}", retries: 0 }`),
         "manifests/anything.yaml": ANYTHING,
         "manifests/deed.yaml": OPTIONAL,
+        "manifests/listed.yaml": LISTED,
+        "manifests/nested.yaml": NESTED,
         "manifests/number.yaml": typed("number", "number"),
         "manifests/code.yaml": typed("code", "string"),
       }),
@@ -108,4 +118,28 @@ describe("an answer that is put into a field of any type", () => {
     expect(await buy("deed", { status: 200, headers: JSON_TYPE, body: "" })).to.deep.equal([200, 1, undefined]);
     expect(await buy("deed", { status: 200, body: "" })).to.deep.equal([200, 1, undefined]);
   });
+
+  const emptied: readonly [id: string, answer: unknown][] = [
+    ["listed", [{ title: "x" }, { title: "y" }]],
+    ["nested", { data: { title: "x" } }],
+    ["nested", { total: 2, list: [{ title: "x" }, {}] }],
+  ];
+  for (const [id, answer] of emptied)
+    it(`is not sold where nothing is left of what it names: ${JSON.stringify(answer)}`, async () => {
+      const line = { status: 200, headers: JSON_TYPE, body: JSON.stringify(answer) };
+      expect(await buy(id, line)).to.deep.equal([502, 0, undefined]);
+    });
+
+  const thin: readonly [id: string, answer: unknown, sold: unknown][] = [
+    ["listed", [{ title: "x" }, { name: "y", title: "y" }], [{}, { name: "y" }]],
+    ["listed", [{ name: null, title: "x" }], [{}]],
+    ["listed", [{}], [{}]],
+    ["nested", { list: [], data: { title: "x" } }, { data: {}, list: [] }],
+    ["nested", { total: 0, data: { title: "x" } }, { data: {}, total: 0 }],
+  ];
+  for (const [id, answer, sold] of thin)
+    it(`is sold where something is left, or nothing was there: ${JSON.stringify(answer)}`, async () => {
+      const line = { status: 200, headers: JSON_TYPE, body: JSON.stringify(answer) };
+      expect(await buy(id, line)).to.deep.equal([200, 1, sold]);
+    });
 });
