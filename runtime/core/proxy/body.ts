@@ -43,7 +43,7 @@ function toForm(value: unknown, { body }: RequestPlan, scope: Scope): string {
     .flatMap(([name, one]) => {
       const template = isObject(body) && isSpread(name) ? body[name] : undefined;
       if (typeof template === "string")
-        return toSpread(encodeURIComponent(name), parseTemplate(template), { scope, plan: { reserved } });
+        return toSpread(encodeURIComponent(name), parseTemplate(template), { scope, plan: { reserved }, isForm: true });
       return [one ?? []].flat().map((item) => toField(name, item));
     })
     .join("&");

@@ -18,27 +18,29 @@ const DEEPEST = 8;
 export interface SpreadTerms {
   readonly scope: Scope;
   readonly plan: Pick<RequestPlan, "reserved">;
+  /** Whether it is spread in a form, where each item of a list has its number. */
+  readonly isForm?: boolean;
 }
 
 /**
  * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A nested mapping gives `filter[a][b]=1`, a list of
- * mappings `filter[a][0][b]=1`; any other list in it repeats its parameter. `filter[*]` also takes a list, which gives
- * `filter[0]=1`, and a single value, which gives `filter=1`.
+ * mappings `filter[a][0][b]=1`; any other list in it repeats its parameter, and is `filter[a][0]=1` in a form.
+ * `filter[*]` also takes a list, which gives `filter[0]=1`, and a single value, which gives `filter=1`.
  * @throws Problem `invalid-input` where `*` has no mapping, and for names that are special to the upstream.
  */
-export function toSpread(name: string, template: Template, { scope, plan }: SpreadTerms): string[] {
+export function toSpread(name: string, template: Template, { scope, plan, isForm = false }: SpreadTerms): string[] {
   const place = soleOf(template);
   const value = place && readPlace(place, scope);
   if (!place || value === undefined) return [];
   if (name !== "*") {
     if (!isNested(value)) return [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
-    return toFields(value, place, { depth: 1, wrap: (key) => name.replace("*", () => key) });
+    return toFields(value, place, { depth: 1, isForm, wrap: (key) => name.replace("*", () => key) });
   }
   if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
   const reserved = plan.reserved.map(toPlain);
   const taken = Object.keys(value).find((key) => reserved.includes(toPlain(key)) || CREDENTIAL.test(toPlain(key)));
   if (taken !== undefined) throw toBadValue(place, value, `its field ${JSON.stringify(taken)} is not for callers`);
-  return toFields(value, place, { depth: DEEPEST, wrap: (key) => key });
+  return toFields(value, place, { depth: DEEPEST, isForm, wrap: (key) => key });
 }
 
 /** Normalizes a name: some servers read `api.key` as `api_key`, and ignore case. */
@@ -49,15 +51,17 @@ const isNested = (value: unknown): value is object => typeof value === "object" 
 
 interface Level {
   readonly depth: number;
+  readonly isForm: boolean;
   readonly wrap: (key: string) => string;
 }
 
-function toFields(fields: object, place: Placeholder, { depth, wrap }: Level): string[] {
+function toFields(fields: object, place: Placeholder, { depth, isForm, wrap }: Level): string[] {
   return Object.entries(fields).flatMap(([key, value]: [string, unknown]) => {
     if (!NAME.test(key)) throw toBadValue(place, fields, "names of its fields are letters, digits and _ . $ : @ -");
     const name = wrap(encodeURIComponent(key));
-    if ((isObject(value) || (Array.isArray(value) && value.some(isNested))) && depth < DEEPEST)
-      return toFields(value, place, { depth: depth + 1, wrap: (inner) => `${name}%5B${inner}%5D` });
+    const isApart = isObject(value) || (Array.isArray(value) && (isForm || value.some(isNested)));
+    if (isApart && depth < DEEPEST)
+      return toFields(value, place, { depth: depth + 1, isForm, wrap: (inner) => `${name}%5B${inner}%5D` });
     const items = [value ?? []].flat();
     if (items.some((item) => typeof item === "object")) throw toBadValue(place, fields, "it is nested too deeply");
     return items.map((item) => `${name}=${toEncoded(item, place, inQuery)}`);

@@ -7,7 +7,7 @@ describe("a form to an upstream", () => {
   const order = {
     customer: "a&b",
     tags: ["x", "y"],
-    items: [{ price: "p_1", product: { name: "Tea" } }, { price: "p_2" }],
+    items: [{ price: "p_1", product: { name: "Tea", images: ["a", "b"] } }, { price: "p_2" }],
     expand: ["payer", "items"],
     about: { city: "Linz", open: null },
     metadata: "",
@@ -36,6 +36,8 @@ describe("a form to an upstream", () => {
       ["tags", "y"],
       ["items[0][price]", "p_1"],
       ["items[0][product][name]", "Tea"],
+      ["items[0][product][images][0]", "a"],
+      ["items[0][product][images][1]", "b"],
       ["items[1][price]", "p_2"],
       ["expand[0]", "payer"],
       ["expand[1]", "items"],
