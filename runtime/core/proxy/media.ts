@@ -104,12 +104,21 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
 export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
   const type = toMediaType(given);
   if (type !== "" && !TYPE.test(type)) return "its type is none";
-  const wanted = media.type.endsWith("/*") ? type.startsWith(media.type.slice(0, -1)) : type === media.type;
-  if (!wanted || ACTIVE.test(type)) return `it is ${type || "of no type"}, not ${media.type}`;
+  if (!isWanted(media, type) || ACTIVE.test(type)) return `it is ${type || "of no type"}, not ${media.type}`;
   if (bytes.length === 0) return "it is empty";
   const signatures = SIGNATURES[type];
   const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
   return signatures && !signatures.some((known) => head.startsWith(known)) ? `it is no ${type}` : undefined;
+}
+
+/** Bytes of any kind: documents say so of files that their API calls by their own types. */
+const BYTES = "application/octet-stream";
+/** Texts may report a failure, or be for people. */
+const READABLE = /^(?:text|message|multipart)\/|json|xml|yaml|csv|urlencoded/;
+
+function isWanted({ type: wanted }: MediaManifest, type: string): boolean {
+  if (wanted === BYTES && type !== "") return !READABLE.test(type);
+  return wanted.endsWith("/*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
 }
 
 /** What is wrong with a file in its form as JSON, or nothing. */
@@ -121,8 +130,12 @@ export function explainFile(wanted: MediaManifest, { media, data }: MediaOutput)
 /** The media type in a `Content-Type`, in lower case and without its parameters. */
 export const toMediaType = (given: string | null): string => (given ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** The media type of a file; with the charset of a text, unless that is UTF-8, which is what readers take it for. */
-export function toFileType(given: string | null): string {
+/**
+ * The media type of a file, as its service declares it: with the charset of a text, unless that is UTF-8, which is what
+ * readers take it for.
+ */
+export function toFileType({ type: wanted }: MediaManifest, given: string | null): string {
+  if (wanted === BYTES) return wanted;
   const type = toMediaType(given);
   const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(given ?? "") ?? [];
   const isPlain = !TEXT.test(type) || /^(?:utf-?8|us-ascii)$/i.test(charset);

@@ -54,7 +54,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (fault) throw toMisfit(title, new Error(fault));
     if (media && isBroken(type, answer.body)) throw toMisfit(title, new Error("it is broken, or cut off"));
     const { value, issues } = media
-      ? check({ media: toFileType(type), data: answer.body.toString("base64") })
+      ? check({ media: toFileType(media, type), data: answer.body.toString("base64") })
       : readAs(type, answer);
     if (issues.length > 0) throw toMisfit(title, new Error(toIssueText(issues)));
     return value;

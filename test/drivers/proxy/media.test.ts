@@ -46,6 +46,7 @@ describe("a file that an upstream makes", () => {
         "manifests/json.yaml": toKind("json", "application/geo+json"),
         "manifests/ndjson.yaml": toKind("ndjson", "application/x-ndjson"),
         "manifests/csv.yaml": toKind("csv", "text/csv"),
+        "manifests/bytes.yaml": toKind("bytes", "application/octet-stream"),
         "manifests/stream.yaml": toKind("stream", "text/event-stream"),
       }),
     });
@@ -141,6 +142,20 @@ describe("a file that an upstream makes", () => {
       const response = await shop.buy(`/v1/${name}`, { word: "apple" });
       expect(response.headers.get("content-type")).to.equal(plain);
       expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(toBody(whole));
+    });
+
+  for (const type of ["application/octet-stream", "audio/mpeg", "application/zip", "image/png"])
+    it(`is sold as bytes of no kind, whatever its API calls it: ${type}`, async () => {
+      shop.source.script(file(type.endsWith("zip") ? Buffer.from("504b0304", "hex") : PNG, type));
+      const response = await shop.buy("/v1/bytes", { word: "apple" });
+      expect([response.status, response.headers.get("content-type")]).to.deep.equal([200, "application/octet-stream"]);
+    });
+
+  for (const type of ["application/json", "text/plain", "application/problem+xml", "text/html", ""])
+    it(`is not sold as bytes of no kind where it may be an error: ${type}`, async () => {
+      shop.source.script(type === "" ? { body: PNG } : file(Buffer.from('{"error":1}'), type));
+      expect((await shop.buy("/v1/bytes", { word: "apple" })).status).to.equal(502);
+      expect(shop.rail.moved.size).to.equal(0);
     });
 
   it("keeps the charset of a text that is not UTF-8, without which it cannot be read", async () => {
