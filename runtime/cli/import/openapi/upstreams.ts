@@ -48,12 +48,21 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
   return {
     notes,
     of(servers) {
-      const server = toServer(servers ?? document.servers, url) ?? "";
+      const named = servers ?? document.servers;
+      const { address: server = "", chosen = [] } = toServer(named, url) ?? {};
       const known = byServer.get(server);
       if (known) return known;
       const own = byServer.size === 0 ? id : `${id.slice(0, 29)}-${byServer.size + 1}`;
       const variable = toVariable(own, "URL");
-      if (server === "") notes.push(`the document names no server: set ${variable} to the API's address`);
+      const end = server === "" ? pathOf(named) : "";
+      if (server === "")
+        notes.push(
+          `the document names no server: set ${variable} to the API's address${end && `, which ends in ${end}`}`,
+        );
+      if (chosen.length > 0)
+        notes.push(
+          `parts of the address are the document's defaults (${chosen.join(", ")}): ${server}; where yours is another, set ${variable}`,
+        );
       const entry = {
         id: own,
         title,
@@ -75,25 +84,46 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
   };
 }
 
-/** The first server with an absolute address; by https if a later one differs in nothing else. */
-function toServer(servers: unknown, base: string | undefined): string | undefined {
-  const found = (Array.isArray(servers) ? servers : []).flatMap((server) => toAddress(server, base) ?? []);
-  const [first] = found;
-  const safe = first?.replace(/^http:/, "https:");
-  return found.find((address) => address === safe) ?? first;
+/** The address of a server, and the variables whose defaults are parts of it. */
+interface Server {
+  readonly address: string;
+  readonly chosen: readonly string[];
 }
 
-/** The address of a server, with the default values of its variables. */
-function toAddress(server: unknown, base: string | undefined): string | undefined {
+/** The first server with an absolute address; by https if a later one differs in nothing else. */
+function toServer(servers: unknown, base: string | undefined): Server | undefined {
+  const found = (Array.isArray(servers) ? servers : []).flatMap((server) => toAddress(server, base) ?? []);
+  const [first] = found;
+  const safe = first?.address.replace(/^http:/, "https:");
+  return found.find(({ address }) => address === safe) ?? first;
+}
+
+/** The address of a server, with the default values of its variables; undefined where one has none. */
+function toAddress(server: unknown, base: string | undefined): Server | undefined {
   if (!isObject(server) || typeof server.url !== "string") return undefined;
   const variables = isObject(server.variables) ? server.variables : {};
-  const text = server.url.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
+  const chosen: string[] = [];
+  const text = server.url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
     const variable = variables[name];
-    return isObject(variable) ? String(variable.default ?? "") : "";
+    const { default: usual, enum: listed } = isObject(variable) ? variable : {};
+    if (usual === undefined || usual === null) return whole;
+    if (!Array.isArray(listed) || listed.length > 1) chosen.push(name);
+    return String(usual);
   });
-  const url = URL.parse(text, base);
+  if (/[{}]/.test(text)) return undefined;
+  const url = URL.parse(
+    text.replace(/^\/\//, () => (base === undefined ? "https://" : "//")),
+    base,
+  );
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return undefined;
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  return { address: `${url.origin}${url.pathname}`.replace(/\/+$/, ""), chosen };
+}
+
+/** The path of a first server that names nothing else, such as `/api/v3`; otherwise empty. */
+function pathOf(servers: unknown): string {
+  const [first] = Array.isArray(servers) ? servers : [];
+  const { url } = isObject(first) ? first : {};
+  return typeof url === "string" && /^\/[\w.~/-]*[\w.~-]\/?$/.test(url) ? url.replace(/\/$/, "") : "";
 }
 
 interface Key {

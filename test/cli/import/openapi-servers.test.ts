@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+
+describe("the address of an imported API", () => {
+  after(removeDirectories);
+
+  const tenant = { description: "Yours." };
+  const servers: readonly [what: string, server: object, url: string | undefined, note: RegExp][] = [
+    [
+      "is the operator's where a part of it has no default",
+      { url: "https://{tenant}.shelf.example.com", variables: { tenant } },
+      undefined,
+      /^note: the document names no server: set SHELF_URL to the API's address$/m,
+    ],
+    [
+      "is told to be of the document's defaults",
+      {
+        url: "https://{tenant}.shelf.example.com/{v}",
+        variables: { tenant: { default: "demo" }, v: { default: 1, enum: [1] } },
+      },
+      "https://demo.shelf.example.com/1",
+      /^note: parts of the address are the document's defaults \(tenant\): https:\/\/demo\.shelf\.example\.com\/1; .* set SHELF_URL$/m,
+    ],
+    [
+      "has the path that the document names alone",
+      { url: "/api/v3/" },
+      undefined,
+      /^note: .* set SHELF_URL to the API's address, which ends in \/api\/v3$/m,
+    ],
+    [
+      "is by https where the document leaves that open",
+      { url: "//shelf.example.com/v1" },
+      "https://shelf.example.com/v1",
+      /^/,
+    ],
+  ];
+  for (const [what, server, url, note] of servers)
+    it(what, async () => {
+      const dir = await openShop();
+      const { report } = await importAll(dir, await writeDocument(dir, { look: {} }, { servers: [server] }));
+      expect(report).to.match(note);
+      const { upstreams } = await manifestOf(dir, "_site");
+      expect((upstreams as { id: string; url?: string }[]).map((one) => [one.id, one.url])).to.deep.equal([
+        ["shelf", url],
+      ]);
+    });
+});
