@@ -1,9 +1,9 @@
-import { isObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { toBytes, toMultipart } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
-import { parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
+import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded, toPlace } from "./values.ts";
 
 /** The body of a request, with its media type. */
@@ -24,9 +24,9 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
     case "json":
       return { type: "application/json", content: JSON.stringify(value) };
     case "form":
-      return { type: "application/x-www-form-urlencoded", content: toForm(value, plan, scope) };
+      return { type: "application/x-www-form-urlencoded", content: toForm(toFields(value, place), plan, scope) };
     case "multipart":
-      return toMultipart(isObject(value) ? value : {}, files);
+      return toMultipart(toFields(value, place), files);
     case "bytes":
       return { type: "application/octet-stream", content: toBytes(value, place) };
     case "text":
@@ -35,9 +35,15 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   }
 }
 
+/** The fields of a form. @throws Problem `invalid-input` for a value that has none, of which nothing would be sent. */
+function toFields(value: unknown, place: Placeholder): JsonObject {
+  if (isObject(value)) return value;
+  throw toBadValue(place, value, "it is sent as a form, and must be a mapping of its fields");
+}
+
 /** A list repeats its field, and a mapping is its JSON, unless the field is `name[*]`. */
-function toForm(value: unknown, { body }: RequestPlan, scope: Scope): string {
-  const fields = isObject(value) ? Object.entries(value) : [];
+function toForm(value: JsonObject, { body }: RequestPlan, scope: Scope): string {
+  const fields = Object.entries(value);
   const reserved = isObject(body) ? Object.keys(body) : [];
   return fields
     .flatMap(([name, one]) => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
 
 describe("a parameter of an imported operation", () => {
   after(removeDirectories);
@@ -11,6 +11,22 @@ describe("a parameter of an imported operation", () => {
     const requestBody = { content: { "multipart/form-data": { schema } } };
     await importAll(dir, await writeDocument(dir, { send: { method: "post", requestBody } }));
     expect((await manifestOf(dir, "shelf_send")).proxy).to.deep.include({ files: ["file"] });
+  });
+
+  it("leaves out an operation whose form has no fields, as that of one file: an empty form would be sent", async () => {
+    const dir = await openShop();
+    const post = (type: string, schema: object) => ({
+      method: "post",
+      requestBody: { content: { [type]: { schema } } },
+    });
+    const file = await writeDocument(dir, {
+      attach: post("multipart/form-data", { type: "string", format: "binary" }),
+      tell: post("application/x-www-form-urlencoded", { type: "string" }),
+      ask: post("application/x-www-form-urlencoded", { type: "object", properties: { q: { type: "string" } } }),
+    });
+    const { report } = await importAll(dir, file);
+    expect(report).to.include("attach: its form names no fields").and.include("tell: its form has no fields");
+    expect(await namesIn(dir)).to.deep.equal(["shelf_ask"]);
   });
 
   it("takes a parameter of a path of which nothing is said as a text", async () => {

@@ -53,6 +53,17 @@ describe("a form to an upstream", () => {
     ]);
   });
 
+  it("is refused where its value has no fields: an empty form would be sent", () => {
+    const refused = "it is sent as a form, and must be a mapping of its fields";
+    for (const encoding of ["form", "multipart"] as const) {
+      const plan = toRequestPlan("POST /orders", { body: "{order}", encoding });
+      for (const value of ["a=1", ["a"], 7])
+        expect(() => toRequest(plan, { input: { order: value } }))
+          .to.throw(Problem)
+          .with.nested.property("options.issues[0].ctx.error", refused);
+    }
+  });
+
   it("lets no mapping set what the manifest sets", () => {
     const body = { mode: "payment", "*": "{more}" };
     expect(sent(body, { more: { note: "x" } })).to.deep.equal([

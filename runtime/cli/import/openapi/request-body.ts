@@ -68,6 +68,8 @@ export function readRequestBody(
     encoding,
     ...(typeof body.description === "string" && { description: body.description }),
   };
+  if (encoding === "form" && /^(?:array|string|number|integer|boolean)$/.test(kindOf(media.schema ?? {}, pointers)))
+    throw new Refused("its form has no fields");
   const isDeepForm = encoding === "form" && Object.values(pointers.tryObject(media.encoding)).some(isDeepObject);
   if (encoding === "multipart" || isDeepForm)
     return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles: !isDeepForm }) };
@@ -118,6 +120,7 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
   const encodings = isObject(media.encoding) ? media.encoding : {};
   const claim = createNames(taken);
   const parts = Object.entries(properties).filter(([, part]) => pointers.tryObject(part).readOnly !== true);
+  if (parts.length === 0) throw new Refused("its form names no fields");
   const files = hasFiles ? parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers })) : [];
   const wholes = examplesOf(media, pointers.tryObject(media.schema), pointers).filter(isObject);
   const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
