@@ -57,6 +57,24 @@ describe("the answer of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("may report a failure with a good status, which is charged: that is said", async () => {
+    const answer = (schema: object) => ({ responses: { 200: { content: { "application/json": { schema } } } } });
+    const fields = (...names: string[]) => ({
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+    });
+    const dir = await openShop();
+    const file = await writeDocument(dir, {
+      send: answer({ oneOf: [fields("id"), { allOf: [fields("error_text", "status")] }] }),
+      save: answer(fields("success", "id")),
+      look: answer(fields("id", "errored")),
+      list: answer({ type: "object", properties: { ok: { type: "boolean", enum: [true] } } }),
+    });
+    expect((await importAll(dir, file)).report).to.match(
+      /^note: answers may report a failure .*: shelf_send \(error_text\), shelf_save \(success\); .*"failed: \/success == false"/m,
+    );
+  });
+
   for (const [type, field] of [
     ["text/event-stream; charset=utf-8", "events"],
     ["application/x-ndjson", "lines"],

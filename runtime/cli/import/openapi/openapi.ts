@@ -4,6 +4,7 @@ import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
 import { createNames, toClashNotes, toCutNote, toIdList, toServiceId } from "../names.ts";
 import { readResponse } from "./answers.ts";
+import { failureFields } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
@@ -69,6 +70,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toPostNote(kept),
       ...toStreamNote(kept),
       ...toUnsoldNote(kept),
+      ...toFailureNote(kept, pointers),
     ],
   };
 }
@@ -161,6 +163,17 @@ function toUnsoldNote(drafts: readonly Draft[]): string[] {
   const named = writing.map(({ parts }) => `${parts.id} (${parts.answer.unsold?.join(", ")})`);
   return [
     `good answers of another form than the one that is sold are not charged, although the API has done its work: ${toIdList(named)}`,
+  ];
+}
+
+function toFailureNote(drafts: readonly Draft[], pointers: Pointers): string[] {
+  const found = drafts.flatMap(({ parts }) => {
+    const fields = failureFields(parts.answer, pointers);
+    return fields.length > 0 ? [`${parts.id} (${fields.join(", ")})`] : [];
+  });
+  if (found.length === 0) return [];
+  return [
+    `answers may report a failure with a good status, and are charged: ${toIdList(found)}; where they do, say so under answer ("failed: /success == false")`,
   ];
 }
 

@@ -1,0 +1,28 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { OperationAnswer } from "./answers.ts";
+import type { Pointers } from "./pointers.ts";
+
+/** Fields by which APIs report a failure although the status is good. */
+const FAILURE = /^(?:ok|success|errors?|error_?(?:code|message|text))$/i;
+const DEEPEST = 4;
+
+/** The fields by which an answer may report a failure: those of its outermost mapping, in any of its forms. */
+export function failureFields({ body }: OperationAnswer, pointers: Pointers): readonly string[] {
+  const fields = body.kind === "json" ? fieldsOf(body.schema, pointers, 0) : [];
+  const telling = fields.filter(([name, schema]) => FAILURE.test(name) && !isFixed(pointers.tryObject(schema)));
+  return [...new Set(telling.map(([name]) => name))];
+}
+
+/** Whether it has one value only: any other is refused, and not charged. */
+const isFixed = (schema: JsonObject): boolean =>
+  "const" in schema || (Array.isArray(schema.enum) && schema.enum.length === 1);
+
+function fieldsOf(schema: unknown, pointers: Pointers, depth: number): readonly (readonly [string, unknown])[] {
+  if (depth > DEEPEST) return [];
+  const { properties, allOf, anyOf, oneOf } = pointers.tryObject(schema);
+  const parts = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  return [
+    ...Object.entries(isObject(properties) ? properties : {}),
+    ...parts.flatMap((part) => fieldsOf(part, pointers, depth + 1)),
+  ];
+}
