@@ -29,6 +29,26 @@ describe("a parameter of an imported operation", () => {
     expect(await namesIn(dir)).to.deep.equal(["shelf_ask"]);
   });
 
+  it("sends no mapping as a JSON Patch, which is a list, where another type is taken, too", async () => {
+    const dir = await openShop();
+    const patch = (schema: object, ...types: string[]) => ({
+      method: "patch",
+      requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) },
+    });
+    const types = ["application/json-patch+json", "application/merge-patch+json"];
+    const file = await writeDocument(dir, {
+      mapping: patch({ type: "object" }, ...types),
+      list: patch({ type: "array", items: {} }, ...types),
+      alone: patch({ type: "object" }, "application/json-patch+json"),
+    });
+    await importAll(dir, file);
+    const typeOf = async (id: string) =>
+      ((await manifestOf(dir, id)).proxy as { headers: Record<string, string> }).headers["content-type"];
+    expect(await typeOf("shelf_mapping")).to.equal("application/merge-patch+json");
+    expect(await typeOf("shelf_list")).to.equal("application/json-patch+json");
+    expect(await typeOf("shelf_alone")).to.equal("application/json-patch+json");
+  });
+
   it("takes a parameter of a path of which nothing is said as a text", async () => {
     const dir = await openShop();
     const parameters = [{ name: "id", in: "path", required: true, schema: { description: "Any." } }];

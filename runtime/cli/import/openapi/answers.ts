@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { partsField } from "../../../core/proxy/media.ts";
 import { Refused } from "../imported.ts";
-import { isJsonType } from "./media-types.ts";
+import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import { examplesOf } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
@@ -78,10 +78,10 @@ function tryContent(response: JsonObject, pointers: Pointers): Content | undefin
 function readContent({ content }: JsonObject, pointers: Pointers): Content {
   const types = isObject(content) ? Object.keys(content) : [];
   if (!isObject(content) || types.length === 0) return { body: { kind: "nothing" } };
-  const type = types.find((one) => /^application\/json\b/i.test(one)) ?? types.find(isJsonType) ?? types[0] ?? "";
+  const type = types.find(isPlainJson) ?? types.find(isJsonType) ?? types[0] ?? "";
   const media = pointers.object(content[type]);
   const schema = pointers.tryObject(media.schema);
-  const isPlain = /^(?:application\/json\b|\*\/\*|application\/\*)/i.test(type);
+  const isPlain = isPlainJson(type) || /^(?:\*|application)\/\*/i.test(type);
   const accept = isPlain && types.length === 1 ? {} : { accept: type };
   const field = partsField(type);
   if (field !== undefined) return { body: { kind: "json", schema: toPartsSchema(field), examples: [] }, accept: type };

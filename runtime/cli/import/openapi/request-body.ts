@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { BodyEncoding } from "../../../core/proxy/plan.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
-import { isJsonType } from "./media-types.ts";
+import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import { examplesOf, type Field } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
@@ -37,7 +37,7 @@ const TEXT_TYPE = /^text\/|[/+](?:xml|yaml|csv|graphql|x-yaml|javascript)\b/i;
 
 /** The kinds of bodies, simplest first. */
 const KINDS: readonly (readonly [encoding: BodyEncoding, isIt: (type: string) => boolean])[] = [
-  ["json", (type) => /^application\/json\b/i.test(type)],
+  ["json", isPlainJson],
   ["json", isJsonType],
   ["form", (type) => FORM_TYPE.test(type)],
   ["multipart", (type) => FILES_TYPE.test(type)],
@@ -60,7 +60,11 @@ export function readRequestBody(
     return undefined;
   }
   const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
-  const type = types.find(isIt) ?? "";
+  const fitting = types.filter(isIt);
+  // A JSON Patch is a list (RFC 6902): what is described as a mapping, is meant in one of the other types.
+  const isMisnamed = (one: string): boolean =>
+    /\bjson-patch\+json\b/i.test(one) && kindOf(pointers.object(content[one]).schema ?? {}, pointers) === "object";
+  const type = fitting.find((one) => !isMisnamed(one)) ?? fitting[0] ?? "";
   const media = pointers.object(content[type]);
   const schema = pointers.tryObject(media.schema);
   const shared = {
@@ -84,7 +88,7 @@ export function readRequestBody(
       type,
     };
   }
-  const isOtherJson = encoding === "json" && /^application\/(?!json\b)[\w.-]+\+json\b/i.test(type);
+  const isOtherJson = encoding === "json" && /^application\/[\w.-]+\+json\b/i.test(type);
   return { ...shared, schema: media.schema ?? {}, ...(isOtherJson && { type: toPlainType(type) }), examples };
 }
 
