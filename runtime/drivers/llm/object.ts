@@ -1,5 +1,7 @@
 /** How many opening braces are tried: the search is quadratic. */
 const MOST_STARTS = 10;
+/** A brace in prose is no start. */
+const OBJECT_START = /\{\s*(?:"|$)/g;
 /** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
 const REASONING_END = /<\/(?:think|thinking|reasoning)>|\[\/THINK\]|◁\/think▷|<\|channel\|>final<\|message\|>/gi;
 const REASONING_START =
@@ -8,8 +10,8 @@ const REASONING_START =
 /**
  * The JSON objects in an answer: the whole text, or objects within prose, within a fence of backticks, or after the
  * model's reasoning. Returns lists in the order of preference: the objects after the reasoning, then all objects,
- * including drafts. Objects after an unfinished start of reasoning are drafts, and are ignored. A mark within an object
- * is a quotation.
+ * including drafts. Objects after an unfinished start of reasoning are drafts, and are ignored; so are those before an
+ * object that has begun and does not end. A mark within an object is a quotation.
  */
 export function findObjects(text: string): readonly (readonly object[])[] {
   const all = find(text);
@@ -17,8 +19,11 @@ export function findObjects(text: string): readonly (readonly object[])[] {
   const final = end ? text.slice(end.index + end[0].length) : text;
   const found = find(final);
   const [start] = marksIn(final, REASONING_START, found);
-  if (start) return [toObjects(found.filter(({ from }) => from < start.index))];
-  return end ? [toObjects(found), toObjects(all)] : [toObjects(found)];
+  if (start) {
+    const before = found.filter(({ from }) => from < start.index);
+    return [toAnswers(final.slice(0, start.index), before)];
+  }
+  return end ? [toAnswers(final, found), toAnswers(text, all)] : [toAnswers(final, found)];
 }
 
 /** An object, with the part of the text that it is. */
@@ -28,7 +33,12 @@ interface Found {
   readonly to: number;
 }
 
-const toObjects = (found: readonly Found[]): object[] => found.map(({ object }) => object);
+/** The objects; none when another one begins after them and does not end. */
+function toAnswers(text: string, found: readonly Found[]): object[] {
+  const rest = text.slice(found.at(-1)?.to ?? text.length);
+  const begun = [...rest.matchAll(OBJECT_START)].slice(0, MOST_STARTS);
+  return begun.some(({ index }) => endOf(rest, index) === undefined) ? [] : found.map(({ object }) => object);
+}
 
 /** The marks outside of all objects. */
 const marksIn = (text: string, mark: RegExp, found: readonly Found[]): RegExpExecArray[] =>

@@ -103,6 +103,7 @@ describe("a language model", () => {
       "the same object twice": `${good}\n\nIn short: ${good}`,
       "a fence": `\`\`\`json\n${good}\n\`\`\``,
       "prose around it": `Here you are: ${good}\nHope that helps!`,
+      "a stray brace behind it": `${good}\nFits {word, score. :-{ Bye`,
       "an example that breaks the schema before it": `Like ${draft}, but: ${good}`,
       "all of that": `<thinking>{ hm }</thinking>Sure:\n\`\`\`\n${good}\n\`\`\`\nBye {}`,
     };
@@ -124,6 +125,7 @@ describe("a language model", () => {
   });
 
   describe("whose answer cannot be used", () => {
+    const DRAFT = '{"word":"no","score":1}';
     const faulty: readonly [why: string, behaviour: Behaviour, fault: RegExp][] = [
       ["breaks a bound", say({ word: "yes", score: 10 }), /score: Input should be less than or equal to 9/],
       ["lacks a field", say({ word: "yes" }), /score: Field required/],
@@ -138,6 +140,13 @@ describe("a language model", () => {
       ["has two answers", say('{"word":"no","score":1} No: {"word":"yes","score":7}'), /several answers/],
       ["reasons to two answers", say('<think>{"word":"no","score":1} {"word":"a","score":2}</think>'), /several/],
       ["was cut off while it reasoned", say('<think>Perhaps {"word":"no","score":1}', { finish: "length" }), /cut off/],
+      [
+        "was cut off in the answer after a draft",
+        say(`${DRAFT} Wrong: {"word":"yes","sc`, { finish: "length" }),
+        /cut off/,
+      ],
+      ["never ended the answer after a draft", say(`${DRAFT} Wrong: {"word":"yes","sc`), /It holds no JSON object/],
+      ["was cut off where an answer began after a draft", say(`${DRAFT}\n{`, { finish: "length" }), /cut off/],
       ["never ended its reasoning", say('<think>Perhaps {"word":"no","score":1}'), /It holds no JSON object/],
       ["was cut off", say('{"word": "ye', { finish: "length" }), /cut off/],
     ];
