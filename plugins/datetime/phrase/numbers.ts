@@ -21,7 +21,8 @@ const longestFirst = [...NUMBERS.keys()].sort((a, b) => b.length - a.length).map
 const NUMBER_WORD = new RegExp(`\\b(?:${longestFirst.join("|")})\\b`, "g");
 /** The unit of time, not the ordinal. */
 const UNIT_SECOND = /(?<=(?:\b\d{1,9}|\ban?|\bone|\bsplit) ?)second\b/g;
-const YEAR_WORDS = /\b20 (\d\d)\b(?! ?(?:past|to|:|am|pm|minutes?|hours?|days?|weeks?|months?|years?))/g;
+const YEAR_WORDS =
+  /\b20 (\d\d)\b(?! ?(?:past|to|:|[ap]\.? ?m\b|o'clock|in the|at night|h\b|h\d|minutes?|hours?|days?|weeks?|months?|years?))/g;
 const HUNDREDS = /\b(an?|\d) hundred(?: and)?(?: (\d{1,2})\b)?/g;
 
 /** Spelled-out numbers in digits: `twenty-first of may` becomes `21th of may`. @param text in lower case. */

@@ -2,8 +2,11 @@ import { MONTH, WEEKDAY } from "../vocabulary.ts";
 import { UNIT } from "./durations.ts";
 import { toDigits } from "./numbers.ts";
 
-const HOUR = "(1[0-2]|[1-9])(?![\\d:/.-])";
+const HOUR = `(1[0-2]|[1-9])(?![\\d:/.-]| (?:of )?${MONTH}\\b)`;
 const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
+/** Before a number that is not the day of a date, as 5 in "March 5 10pm" and "3/5 10pm". */
+const NO_DAY = `(?<!\\d[/.-]|\\b${MONTH}[.,]? (?:the )?)\\b`;
+const BEFORE_UNIT = `(?= ?-?${UNIT}(?![a-z]))`;
 const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
@@ -30,20 +33,23 @@ const BEFORE_DIGITS: readonly Replacement[] = [
 const NTH_LAST: Readonly<Record<string, string>> = { second: "2", third: "3", fourth: "4" };
 
 const REPLACEMENTS: readonly Replacement[] = [
-  [/⁄/g, "/"],
-  [/(\d) ?1\/2\b/g, "$1.5"],
-  [/(\d) ?1\/4\b/g, "$1.25"],
-  [/(\d) ?3\/4\b/g, "$1.75"],
+  // One character (½) before NFKC, which writes it with a slash of its own; 11/2 and 5 1/2 may be dates.
+  [new RegExp(`(\\d)(?: ?1⁄2| 1/2${BEFORE_UNIT})`, "g"), "$1.5"],
+  [new RegExp(`(\\d)(?: ?1⁄4| 1/4${BEFORE_UNIT})`, "g"), "$1.25"],
+  [new RegExp(`(\\d)(?: ?3⁄4| 3/4${BEFORE_UNIT})`, "g"), "$1.75"],
   [/^t(?=\d\d)/, ""],
   [/(?<=\d:?\d\d)z(?![a-z])/g, " utc"],
   [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
   [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
-  [/\b(1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?= ?[ap]m\b)/g, "$1:$2"],
+  [new RegExp(`${NO_DAY}(1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?= ?[ap]m\\b)`, "g"), "$1:$2"],
   [/(?<=\d[ap]m) (?:sharp|exactly|precisely|on the dot)\b/g, ""],
   [/(?<=\d|o'clock) (?:sharp|on the dot)\b/g, ""],
   [/\b(?:exactly|precisely) (?=\d|an? |12:00|midnight)/g, ""],
   [
-    /\b(1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?=(?: (?:in the|today|tomorrow|yesterday|this))? (?:morning|afternoon|evening|night)\b)/g,
+    new RegExp(
+      `${NO_DAY}(1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?=(?: (?:in the|today|tomorrow|yesterday|this))? (?:morning|afternoon|evening|night)\\b)`,
+      "g",
+    ),
     "at $1:$2",
   ],
   [new RegExp(`\\b(${MONTH}|${WEEKDAY})\\.(?= |,|\\d|$)`, "g"), "$1"],
@@ -70,10 +76,19 @@ const REPLACEMENTS: readonly Replacement[] = [
     "cob",
   ],
   [/\b(?:12(?::00)? ?(?:pm )?)?(?:noon|midday)\b/g, "12:00pm"],
-  [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:])/g, "at $1:$2"],
-  [/\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b/g, "$1:$2"],
+  [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:/-]|\.\d)/g, "at $1:$2"],
+  [
+    /(?<!\b(?:in|after) )\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b(?! (?:ago|from|later|hence|before|after|earlier)\b)/g,
+    "$1:$2",
+  ],
   [/@ ?/g, "at "],
-  [/\bat (1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?![\d:/.]| [a-z]*(?:days?|hours?|minutes?|past|to)\b)/g, "at $1:$2"],
+  [
+    new RegExp(
+      `\\bat (1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?![\\d:/.]| (?:[a-z]*(?:days?|hours?|minutes?|past|to)|(?:of )?${MONTH})\\b)`,
+      "g",
+    ),
+    "at $1:$2",
+  ],
   [/(?<=[a-z]),(?=\d)/g, ", "],
   [/\b(?:a )?(half|quarter) (to|till|before|past|after) (midnight|12:00pm)\b/g, toMinutes],
   [new RegExp(`\\bhalf (?:past |after )${HOUR}`, "g"), "$1:30"],

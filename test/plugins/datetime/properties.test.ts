@@ -111,6 +111,31 @@ describe("any date and time", () => {
     );
   });
 
+  /** Dates without a leading zero, with and without a time at ten in the evening beside them. */
+  const figures: Record<string, (date: string) => string> = {
+    "M/D/YYYY": (date) => `${toAmerican(date)}/2028`,
+    "D/M/YYYY": (date) => `${toAmerican(date).split("/").reverse().join("/")}/2028`,
+    "YYYY/M/D": (date) => `2028/${toAmerican(date)}`,
+    "22:00 M/D/YYYY": (date) => `22:00 ${toAmerican(date)}/2028`,
+    "M/D/YYYY 10pm": (date) => `${toAmerican(date)}/2028 10pm`,
+    "M/D 10 pm": (date) => `${toAmerican(date)} 10 pm`,
+    "Month D 10pm": (date) => `${toEnglish(date)} 10pm`,
+    "Mon. D 10 p.m.": (date) => `${toEnglish(date).replace(/(?<=^\w{3})[a-z]*/, ".")} 10 p.m.`,
+    "at 10 D Month": (date) => `at 10 ${toEnglish(date).split(" ").reverse().join(" ")} 2028`,
+    "10 minutes before D Month": (date) => `10 minutes before ${toEnglish(date).split(" ").reverse().join(" ")} 2028`,
+  };
+  for (const [form, write] of Object.entries(figures))
+    it(`is read on each day of a year as ${form}`, async () => {
+      for (let day = Temporal.PlainDate.from("2028-01-01"); day.year === 2028; day = day.add({ days: 1 })) {
+        const isDayFirst = form === "D/M/YYYY";
+        if (isDayFirst && day.day <= 12) continue; // Read with the month first.
+        const input = write(String(day));
+        const { iso } = await ask({ input, base_time: "2028-01-01T00:00:00Z" });
+        const at = form.startsWith("10 minutes") ? day.subtract({ days: 1 }) : day;
+        expect(String(iso).slice(0, 10), input).to.equal(String(at));
+      }
+    });
+
   it("moves by real hours and by calendar days, across every change of clocks", async () => {
     const counts = fc.integer({ min: 1, max: 500 });
     await fc.assert(
@@ -153,3 +178,7 @@ describe("any date and time", () => {
     );
   });
 });
+
+const toAmerican = (date: string): string => date.slice(5).split("-").map(Number).join("/");
+const toEnglish = (date: string): string =>
+  Temporal.PlainDate.from(date).toLocaleString("en", { month: "long", day: "numeric" });

@@ -37,6 +37,8 @@ export const REFUSED: readonly string[] = [
   "2 days 3 days ago",
   "in 2 hours at 5pm",
   "in 2:30 hours",
+  "in 11/2 hours",
+  "½",
   "today in 2 hours",
   "2 hours ago today",
   "3 hours ago yesterday",
