@@ -13,6 +13,30 @@ export const AMERICAN: Readonly<Record<string, string>> = {
 /** Cities of zones whose names also occur in dates: Pacific/Easter, Indian/Christmas … */
 export const NOT_PLACES: ReadonlySet<string> = new Set(["easter", "christmas", "midway", "center"]);
 
+/** Names that another place in another zone has, too, which is as well known or better: San Juan in Puerto Rico. */
+export const SHARED_NAMES: ReadonlySet<string> = new Set([
+  "casey",
+  "chatham",
+  "cordoba",
+  "davis",
+  "hyderabad",
+  "jersey",
+  "knox",
+  "la paz",
+  "la rioja",
+  "manchester",
+  "merida",
+  "monticello",
+  "norfolk",
+  "palmer",
+  "petersburg",
+  "portland",
+  "san juan",
+  "san luis",
+  "vincennes",
+  "washington",
+]);
+
 /** Well-known cities, and countries with one zone, that no IANA zone is named after. */
 export const PLACES: Readonly<Record<string, string>> = {
   "san francisco": "America/Los_Angeles",

@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import { AMBIGUOUS, OFFSETS, offsetOf } from "./abbreviations.ts";
-import { AMERICAN, NOT_PLACES, PLACES } from "./places.ts";
+import { AMERICAN, NOT_PLACES, PLACES, SHARED_NAMES } from "./places.ts";
 
 /** The canonical spelling of an IANA zone name; undefined when there is no such zone. */
 export function toZone(name: string): string | undefined {
@@ -23,7 +23,13 @@ export interface ZoneInText {
 type Found = Omit<ZoneInText, "rest">;
 
 const toFound = (zone: string | undefined): Found => ({ zone, assumptions: [] });
-const toPlace = (name = ""): Found => toFound(NOT_PLACES.has(name) ? undefined : placesByName().get(name));
+
+function toPlace(name = ""): Found {
+  const zone = NOT_PLACES.has(name) ? undefined : placesByName().get(name);
+  if (zone === undefined || !SHARED_NAMES.has(name)) return toFound(zone);
+  const written = name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  return { zone, assumptions: [`${written} is taken as the one in the zone ${zone}; there are others of that name`] };
+}
 
 function toAbbreviated(name = ""): Found {
   const american = AMERICAN[name];
@@ -32,18 +38,20 @@ function toAbbreviated(name = ""): Found {
   return { zone: offset === "Z" ? "+00:00" : offset, assumptions: assumption === undefined ? [] : [assumption] };
 }
 
+/** Behind "in Tokyo". */
+const PLACE_END = "(?=$|,| (?:on|at|today|tomorrow|yesterday)\\b)";
 const WORDS = "[a-z]+(?:[ -][a-z]+){0,2}";
 const SHORT = [OFFSETS, AMBIGUOUS, AMERICAN].flatMap(Object.keys).join("|");
 
 const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found])[] = [
   [/(?<=^| )(?:in )?\(?([a-z]+(?:\/[a-z_+-]+\d*){1,2})\)?(?= |,|$)/, (name = "") => toFound(toZone(name))],
-  [/\(?\b(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?!\S)/, (hours, minutes) => toFound(toOffset(hours, minutes))],
+  [/\(?\b(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?![^\s,])/, (hours, minutes) => toFound(toOffset(hours, minutes))],
   // A minus with a colon would be the end of a time range, as in 10:30-11:30.
-  [/(?<=:\d\d|[ap]m) ?(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?!\S)/, (...two) => toFound(toOffset(...pair(two)))],
+  [/(?<=:\d\d|[ap]m) ?(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?![^\s,])/, (...two) => toFound(toOffset(...pair(two)))],
   ...[3, 2, 1].map(
     (words) => [new RegExp(`(?:\\bin )?\\b((?:[a-z]+ ){${words - 1}}[a-z]+) time\\b`), toPlace] as const,
   ),
-  ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)$`), toPlace] as const),
+  ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)${PLACE_END}`), toPlace] as const),
   [new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) (${WORDS})$`), toPlace],
   [new RegExp(`(?<=\\b(?:today|tomorrow|yesterday|[a-z]+day)) (${WORDS})$`), toPlace],
   [new RegExp(`\\(?\\b(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],

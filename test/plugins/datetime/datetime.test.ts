@@ -57,6 +57,9 @@ describe("a parsed date and time", () => {
       Thanksgiving: ["The day follows the rule of the United States", "The next one that is not over is taken"],
       "tomorrow morning": ["The morning is taken as 06:00"],
       "in 3 business days": ["Business days are Monday to Friday; holidays are not considered"],
+      "tomorrow 3pm in San Juan": [
+        "San Juan is taken as the one in the zone America/Argentina/San_Juan; there are others of that name",
+      ],
       "tomorrow 3pm CST": ["CST is taken as Central Standard Time (America)"],
       "134395560000000000": ["134395560000000000 is read as 100 ns since 1601 (Windows FILETIME)"],
     };
