@@ -126,8 +126,8 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
     const answer = await coingecko.get("/coins/markets", { query, signal });
     const rows = toJson(answer);
     if (!Array.isArray(rows)) throw unreadable("no list of coins");
-    const date = dateOf(answer);
-    return rows.map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row), date) }));
+    const givenMs = timeOf(answer);
+    return rows.map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row), givenMs) }));
   };
   return {
     markets,
@@ -145,7 +145,7 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
       const coin = toMembers(toJson(answer));
       const found = contractOn(coin, chain);
       if (found !== null && found.toLowerCase() !== address.toLowerCase()) throw unreadable("another token's price");
-      return { ...fromCoin(coin, dateOf(answer)), contract: address };
+      return { ...fromCoin(coin, timeOf(answer)), contract: address };
     },
 
     async onChain(id, chain) {
@@ -154,7 +154,7 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
       const coin = toMembers(toJson(answer));
       const contract = contractOn(coin, chain);
       if (contract === null && NATIVE_IDS[chain] !== id) return null;
-      return { ...fromCoin(coin, dateOf(answer)), contract };
+      return { ...fromCoin(coin, timeOf(answer)), contract };
     },
   };
 }
@@ -169,6 +169,8 @@ function toJson(answer: UpstreamAnswer): unknown {
   throw new Problem("upstream-failed", `CoinGecko answered with ${answer.status}`);
 }
 
-const dateOf = ({ headers }: UpstreamAnswer): string | null => headers.get("date");
+/** When the answer was given by CoinGecko's clock, or by a cache on the way that has kept it (RFC 9111); NaN when it has no date. */
+const timeOf = ({ headers }: UpstreamAnswer): number =>
+  Date.parse(headers.get("date") ?? "") + 1000 * (Number(headers.get("age")) || 0);
 
 const capOf = ({ market_cap_usd }: Quote): number => market_cap_usd ?? -1;

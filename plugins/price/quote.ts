@@ -25,28 +25,28 @@ const LONGEST_SILENT_MS = 60 * 60 * 1000;
 /** The members of a JSON object from CoinGecko, not yet checked. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Reads one item of `/coins/markets`. @param date of the answer. */
-export const fromMarkets = (coin: Members, date: string | null): Quote =>
+/** Reads one item of `/coins/markets`. @param givenMs when the answer was given; NaN when it does not say. */
+export const fromMarkets = (coin: Members, givenMs: number): Quote =>
   refuseStill(
     toQuote(coin, coin.current_price, coin.price_change_percentage_24h, coin.market_cap),
     coin.last_updated,
-    date,
+    givenMs,
   );
 
-/** Reads the answer of `/coins/{platform}/contract/{address}` and of `/coins/{id}`. @param date of the answer. */
-export function fromCoin(coin: Members, date: string | null): Quote {
+/** Reads the answer of `/coins/{platform}/contract/{address}` and of `/coins/{id}`. @param givenMs as for `fromMarkets`. */
+export function fromCoin(coin: Members, givenMs: number): Quote {
   const { current_price, price_change_percentage_24h, market_cap } = toMembers(coin.market_data);
   const quote = toQuote(coin, toMembers(current_price).usd, price_change_percentage_24h, toMembers(market_cap).usd);
-  return refuseStill(quote, coin.last_updated, date);
+  return refuseStill(quote, coin.last_updated, givenMs);
 }
 
 /**
  * Says of an old price when it was updated, and removes the last one of a dead market: updated long before the answer's
  * own date, and without a change in 24 hours. Both times are from CoinGecko's clock.
  */
-function refuseStill(quote: Quote, updated: unknown, date: string | null): Quote {
+function refuseStill(quote: Quote, updated: unknown, givenMs: number): Quote {
   const at = typeof updated === "string" ? Date.parse(updated) : Number.NaN;
-  const age = Date.parse(date ?? "") - at;
+  const age = givenMs - at;
   if (!(age > LONGEST_SILENT_MS)) return quote;
   const time = new Date(at).toISOString();
   if (age > LONGEST_STILL_MS && quote.usd_24h_change_pct === null)

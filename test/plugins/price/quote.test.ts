@@ -76,6 +76,20 @@ describe("what CoinGecko says of a price", () => {
     expect(await ask()).to.include({ name: "Coin one", market_cap_usd: null });
   });
 
+  it("is old where a cache on the way has kept it for hours, whatever date the answer has", async () => {
+    const last_updated = new Date(Date.now() - 60_000).toISOString();
+    const kept = (age: string): void =>
+      source.script({ headers: { age }, body: JSON.stringify([toCoin("one", { last_updated })]) });
+    kept("7200");
+    expect((await ask()).assumptions).to.deep.equal([
+      `CoinGecko has not updated this price since ${last_updated}: it is taken to hold`,
+    ]);
+    for (const age of ["20", "soon"]) {
+      kept(age);
+      expect(await ask(), age).not.to.have.property("assumptions");
+    }
+  });
+
   it("is not read of a coin with another symbol", async () => {
     answers([
       toCoin("bigger", { symbol: "dupe", market_cap: 1e12 }),
