@@ -10,6 +10,8 @@ export interface WalletAddress {
   readonly key: string;
   /** The chain of an address in CAIP-10 form: its EIP-155 number, or the name of Solana's test cluster. */
   readonly chainId?: string;
+  /** The keys of the addresses in a text that holds several, so that none of them is the one that is meant. */
+  readonly among?: readonly string[];
 }
 
 /** An EVM address. Some databases write `x` or `\\x` before hex. */
@@ -89,7 +91,7 @@ export function readAddress(text: string): WalletAddress {
   if (digits !== undefined) return toEvm(digits, namespace?.toLowerCase() === "eip155" ? reference : undefined);
   const cluster = TEST_CLUSTERS.get(reference ?? "");
   if (isSolanaKey(written)) return { chain: "solana", key: written, ...(cluster && { chainId: cluster }) };
-  return readInside(clean) ?? { chain: "unknown", key: toKey(written) };
+  return readInside(clean, toKey(written));
 }
 
 const toEvm = (digits: string, chainId: string | undefined): WalletAddress => ({
@@ -100,14 +102,17 @@ const toEvm = (digits: string, chainId: string | undefined): WalletAddress => ({
 
 const isSolanaKey = (text: string): boolean => BASE58.test(text) && base58.decode(text).length === 32;
 
-/** The one EVM address in a text, or the one Solana key in a web address. */
-function readInside(text: string): WalletAddress | undefined {
+/** The one EVM address in a text, or the one Solana key in a web address. @param key of a text that holds neither. */
+function readInside(text: string, key: string): WalletAddress {
   const found = [...text.matchAll(EVM_INSIDE)];
   const [, before, digits = "", after] = found[0] ?? [];
-  const isOne = new Set(found.map(([, , each = ""]) => each.toLowerCase())).size === 1;
-  if (isOne) return toEvm(digits, toChainId(after) ?? toChainId(before));
-  const keys = /^https?:/i.test(text) ? text.split(/[^1-9A-HJ-NP-Za-km-z]/).filter(isSolanaKey) : [];
-  return keys.length === 1 && keys[0] !== undefined ? { chain: "solana", key: keys[0] } : undefined;
+  const evm = new Set(found.map(([, , each = ""]) => `0x${each.toLowerCase()}`));
+  if (evm.size === 1) return toEvm(digits, toChainId(after) ?? toChainId(before));
+  const parts = /^https?:/i.test(text) ? text.split(/[^1-9A-HJ-NP-Za-km-z]/) : [];
+  const keys = [...new Set(parts.filter(isSolanaKey))];
+  if (evm.size === 0 && keys.length === 1 && keys[0] !== undefined) return { chain: "solana", key: keys[0] };
+  const among = [...evm, ...keys];
+  return { chain: "unknown", key, ...(among.length > 1 && { among }) };
 }
 
 const toChainId = (name = ""): string | undefined => (/^\d+$/.test(name) ? name : CHAIN_IDS.get(name.toLowerCase()));

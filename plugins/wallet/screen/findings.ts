@@ -8,6 +8,8 @@ export interface ScreenFindings {
   readonly wallet: string;
   readonly chain: ChainFamily;
   readonly key: string;
+  /** Whether the caller wrote several addresses; `key` is then the one that is listed, if there is one. */
+  readonly isSeveral: boolean;
   readonly listed: SanctionsFinding;
   /** Undefined when GoPlus was not asked or did not answer. */
   readonly reputation: Reputation | undefined;

@@ -6,9 +6,10 @@ import { FLAGS } from "./flags.ts";
 export const toScreenNotes = (findings: ScreenFindings): string =>
   [aboutSanctions(findings), aboutReputation(findings), aboutSpelling(findings)].filter(Boolean).join(" ");
 
-function aboutSanctions({ listed: { entries, corpus, isCurrent } }: ScreenFindings): string {
+function aboutSanctions({ listed: { entries, corpus, isCurrent }, isSeveral }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");
-  if (names !== "") return `Sanctioned: OFAC's SDN list names this address as ${names}'s. Do not deal with it.`;
+  if (names !== "")
+    return `Sanctioned: OFAC's SDN list names ${isSeveral ? "an address in it" : "this address"} as ${names}'s. Do not deal with it.`;
   if (isCurrent) return `Not on OFAC's SDN list of ${corpus.published}.`;
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
 }
@@ -32,7 +33,8 @@ function toChecksum(digits: string): string {
   );
 }
 
-function aboutReputation({ chain, reputation }: ScreenFindings): string {
+function aboutReputation({ chain, isSeveral, reputation }: ScreenFindings): string {
+  if (isSeveral) return "Nothing but the sanctions list was searched. It holds several addresses: screen each of them.";
   if (chain === "unknown")
     return "It is neither an EVM address nor a Solana key, so nothing but the sanctions list was searched.";
   if (chain === "solana") return "Solana addresses are looked up in the sanctions list alone.";

@@ -34,15 +34,29 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);
 
+  /** The first key that the list names, or else the first one. */
+  async function findListed(keys: readonly [string, ...string[]]) {
+    const found = await Promise.all(keys.map(async (key) => ({ key, listed: await sanctions.search(key) })));
+    return found.find(({ listed }) => listed.entries.length > 0) ?? (found[0] as (typeof found)[number]);
+  }
+
   async function examine(wallet: string, { chainId: named = "1", ...terms }: ScreenTerms): Promise<Examination> {
-    const { chain, key, chainId = named } = readAddress(wallet);
+    const { chain, key, chainId = named, among = [] } = readAddress(wallet);
     const isAsked = chain === "ethereum";
-    const [listed, reputation] = await Promise.all([
-      sanctions.search(key),
+    const [{ key: found, listed }, reputation] = await Promise.all([
+      findListed([key, ...among]),
       isAsked ? findReputation(key, { ...terms, chainId }) : undefined,
     ]);
     return {
-      response: toScreenResponse({ wallet, chain, key, listed, reputation, checkedAtMs: host.clock.now() }),
+      response: toScreenResponse({
+        wallet,
+        chain,
+        key: found,
+        isSeveral: among.length > 1,
+        listed,
+        reputation,
+        checkedAtMs: host.clock.now(),
+      }),
       failure: isAsked && !reputation ? "GoPlus did not answer: the screening is provisional" : undefined,
     };
   }
@@ -50,7 +64,10 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   return {
     examine,
     screen: async (wallet, terms) => (await examine(wallet, terms)).response,
-    isListed: async (wallet) => (await sanctions.search(readAddress(wallet).key)).entries.length > 0,
+    async isListed(wallet) {
+      const { key, among = [] } = readAddress(wallet);
+      return (await findListed([key, ...among])).listed.entries.length > 0;
+    },
     isListCurrent: async () => (await sanctions.search("")).isCurrent,
   };
 }

@@ -59,9 +59,23 @@ describe("a sanctioned address in another notation", () => {
       expect(asked?.query.get("chain_id")).to.equal(chainId);
     });
 
-  it("is not taken out of a name, out of longer digits, or from among several", async () => {
+  it("is a match among several addresses, of which none is asked about", async () => {
     const other = `0x${"1".repeat(40)}`;
-    for (const text of [`${RONIN}.eth`, `${RONIN}0`, RONIN.slice(0, -1), `${RONIN} ${other}`]) {
+    for (const text of [`${RONIN} ${other}`, `https://basescan.org/token/${other}?a=${RONIN}`]) {
+      const answer = await screen({ wallet: text });
+      expect(answer, text).to.include({ chain_inferred: "unknown", sanctions_match: true, recommendation: "block" });
+      expect(answer.notes, text).to.match(
+        /^Sanctioned: .* names an address in it as LAZARUS GROUP's\. .* It holds several addresses/,
+      );
+    }
+    const harmless = await screen({ wallet: `${other} 0x${"2".repeat(40)}` });
+    expect(harmless).to.include({ sanctions_match: false, recommendation: "review", partial: true });
+    expect(harmless.notes).to.match(/It holds several addresses: screen each of them\.$/);
+    expect(goplus.asked).to.deep.equal([]);
+  });
+
+  it("is not taken out of a name or out of longer digits", async () => {
+    for (const text of [`${RONIN}.eth`, `${RONIN}0`, RONIN.slice(0, -1)]) {
       const answer = await screen({ wallet: text });
       expect(answer, text).to.include({ chain_inferred: "unknown", recommendation: "review" });
     }
