@@ -112,15 +112,15 @@ const SETTLED_SECONDS = 600;
 
 /**
  * A whole history adds up to the balance: USDC on Base moves by transfers alone. Not so when a part of the chain is missing
- * between an explorer's index and the newest logs. Not told while the wallet moves.
+ * between an explorer's index and the newest logs. While the wallet moves, only more sent than received tells.
  */
 function aboutSums({ subject, balances, balancesAt, traced }: Limits): Missing | undefined {
   const { isWhole, lastAt, volumes } = traced.movements;
   const isAtRest = lastAt === null || lastAt < balancesAt - SETTLED_SECONDS;
-  if (subject.family !== "evm" || !isWhole || !isAtRest || balances.base_usdc === null) return undefined;
+  if (subject.family !== "evm" || !isWhole || balances.base_usdc === null) return undefined;
   const { received = "0", sent = "0" } = volumes.find(({ asset }) => asset === "USDC") ?? {};
   const [came, went, held] = [received, sent, balances.base_usdc].map(toMillionths) as [bigint, bigint, bigint];
-  if ((came > went ? came - went : 0n) === held) return undefined;
+  if (isAtRest ? came - went === held : came >= went) return undefined;
   const message = `It holds ${balances.base_usdc} USDC, and the transfers that were listed do not come to that`;
   return { source: traced.coverage[0]?.source ?? "explorer", message, atStake: 99 };
 }

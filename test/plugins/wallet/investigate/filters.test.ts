@@ -177,6 +177,25 @@ describe("an investigation whose sources are not true to what they were asked fo
     expect((await investigateIn({ payments, explorer: { lagDays: 1 } }, SUBJECT)).data.missing).to.deep.equal([]);
   });
 
+  for (const [when, daysAgo] of Object.entries({ "since half a day": 0.5, "since a minute": 1 / 1440 }))
+    it(`is not sure where a payment is missing that has left the wallet again, which is empty ${when}`, async () => {
+      const payments = [
+        { from: OTHER, to: SUBJECT, asset: "USDC", amount: "20", daysAgo: 90 },
+        { from: SUBJECT, to: SHOP, asset: "USDC", amount: "20", daysAgo: 60 },
+        { from: OTHER, to: SUBJECT, asset: "USDC", amount: "1000", daysAgo: 3 },
+        { from: SUBJECT, to: SHOP, asset: "USDC", amount: "1000", daysAgo },
+      ] as const;
+      const { data } = await investigateIn({ payments, explorer: { lagDays: 5 } }, SUBJECT);
+      expect(data).to.include({ verdict: "inconclusive", provisional: true });
+      expect(data.missing).to.deep.equal([
+        {
+          source: "Blockscout",
+          message: "It holds 0 USDC, and the transfers that were listed do not come to that",
+          atStake: 99,
+        },
+      ]);
+    });
+
   it("says that the newest day is missing where the node is behind", async () => {
     const { data } = await investigateIn({ payments: PAYMENTS, base: { lagSeconds: 3600 } }, SUBJECT);
     expect(data.missing).to.deep.equal([

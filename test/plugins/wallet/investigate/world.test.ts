@@ -93,9 +93,10 @@ describe("an investigation in a world of public sources", function () {
 
   it("waits for GoPlus, which allows 30 requests a minute and answers in part at first", async () => {
     const others = Array.from({ length: 40 }, (_, at) => toAddress(`friend ${at}`));
-    const payments = others.map(
-      (to, at): Payment => ({ from: SUBJECT, to, asset: "USDC", amount: "50", daysAgo: 60 + at }),
-    );
+    const payments = others.flatMap((other, at): Payment[] => [
+      { from: other, to: SUBJECT, asset: "USDC", amount: "50", daysAgo: 60 + at },
+      { from: SUBJECT, to: other, asset: "USDC", amount: "50", daysAgo: 59 + at },
+    ]);
     const manners = { goplus: { rate: { perSecond: 0.5, burst: 30 }, refusal: TOO_MANY } };
     const { data } = await investigateIn({ payments, manners, partialFirst: 1 }, SUBJECT);
     expect(data.missing).to.deep.equal([]);

@@ -115,7 +115,7 @@ export const TAINTED: readonly Archetype[] = [
     name: "a customer of a shop where a sanctioned address bought",
     verdict: "low",
     why: "the money met, and did not flow on",
-    payments: [...born(500), usdc(LAZARUS, SHOP, 300, 60), usdc(SUBJECT, SHOP, 250, 30)],
+    payments: [...born(500), usdc(BOSS, SUBJECT, 250, 90), usdc(LAZARUS, SHOP, 300, 60), usdc(SUBJECT, SHOP, 250, 30)],
   },
 
   // Mixers.
