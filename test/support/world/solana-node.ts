@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
+import { PublicKey } from "@solana/web3.js";
 import { type Mined, mine, type Payment, toBalance } from "./payments.ts";
 import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
@@ -8,9 +9,13 @@ export interface SolanaNodeOptions extends Omit<WorldSourceOptions, "answer"> {
   readonly payments: readonly Payment[];
   /** For how many days the node keeps transactions; default: for ever. It does not list older signatures. */
   readonly days?: number;
+  /** Wallets that have closed their USDC account. */
+  readonly closed?: readonly string[];
 }
 
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const FEE = 5000n;
 const START = 1_000_000_000_000n;
 
@@ -18,7 +23,12 @@ const START = 1_000_000_000_000n;
 export const toSolanaKey = (text: string): string => base58.encode(createHash("sha256").update(text).digest());
 
 /** A Solana node over HTTP. Each wallet has one USDC account; no names are registered. */
-export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOptions): Promise<WorldSource> {
+export async function openSolanaNode({
+  payments,
+  days,
+  closed = [],
+  ...rest
+}: SolanaNodeOptions): Promise<WorldSource> {
   const all = mine(payments, rest.clock.now());
   const mined = all.filter(({ daysAgo }) => daysAgo <= (days ?? daysAgo));
   const isPruned = days !== undefined;
@@ -27,7 +37,7 @@ export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOpti
     getFirstAvailableBlock: () => (isPruned ? (mined[0]?.block ?? 1) : 0),
     getBalance: ([wallet]: [string]) => ({ context: { slot: 1 }, value: Number(toBalance(all, wallet, "SOL")) }),
     getTokenAccountsByOwner: ([wallet, { mint }]: [string, { mint: string }]) => ({
-      value: mint === USDC ? toAccounts(all, wallet) : [],
+      value: mint === USDC && !closed.includes(wallet) ? toAccounts(all, wallet) : [],
     }),
     getAccountInfo: () => ({ context: { slot: 1 }, value: null }),
     getMultipleAccounts: ([keys]: [string[]]) => ({ context: { slot: 1 }, value: keys.map(() => null) }),
@@ -45,8 +55,12 @@ export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOpti
   });
 }
 
-/** The wallet's USDC account. */
-const toTokenAccount = (wallet: string): string => toSolanaKey(`${wallet} ${USDC}`);
+/** The wallet's USDC account, derived as wallets do. */
+export const toTokenAccount = (wallet: string): string =>
+  PublicKey.findProgramAddressSync(
+    [wallet, TOKEN_PROGRAM, USDC].map((key) => new PublicKey(key).toBuffer()),
+    new PublicKey(ASSOCIATED_TOKEN_PROGRAM),
+  )[0].toBase58();
 
 function toAccounts(mined: readonly Mined[], wallet: string): object[] {
   if (!mined.some(({ from, to, asset }) => asset === "USDC" && [from, to].includes(wallet))) return [];

@@ -36,8 +36,8 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
   async read(address, reading) {
     const { depth, signal, step } = reading;
     const bounds = BOUNDS[depth];
-    const listing = await step("signatures", () => list(node, address, { bounds, signal }));
-    const { signatures, isListed, unread } = listing;
+    const listing = await step("signatures", () => list(node, address, { bounds, depth, signal }));
+    const { signatures, isListed, accounts, unread } = listing;
     const chosen = choose(signatures, bounds);
     const read = await readInSteps(node, address, { chosen, ...reading });
     const isRead = read.failed === 0 && chosen.length === signatures.length;
@@ -49,7 +49,7 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
       isWhole: isListed && isRead,
       gaps: [
         ...(read.failed > 0 ? [`${read.failed} of its transactions could not be read${why}`] : []),
-        ...(unread > 0 ? [`${unread} of its ${MOST_ACCOUNTS + unread} USDC accounts were not read`] : []),
+        ...(unread > 0 ? [`${unread} of its ${accounts} USDC accounts were not read`] : []),
       ],
       labels: [],
       firstSeenAt: isListed ? oldestAt : null,
@@ -60,17 +60,35 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
   },
 });
 
-async function list(
-  node: Upstream,
-  address: string,
-  { bounds: { pages }, signal }: { readonly bounds: SolanaBounds; readonly signal: AbortSignal },
-): Promise<{ readonly signatures: Signature[]; readonly isListed: boolean; readonly unread: number }> {
+interface Listing extends Pick<Reading, "depth" | "signal"> {
+  readonly bounds: SolanaBounds;
+}
+
+interface Listed {
+  readonly signatures: Signature[];
+  readonly isListed: boolean;
+  /** How many USDC accounts the node lists, and how many of them were not read. */
+  readonly accounts: number;
+  readonly unread: number;
+}
+
+/**
+ * Lists the signatures of a wallet and of its USDC accounts. A node lists no closed accounts, but their signatures: the
+ * subject's usual account is always asked for, since what it received without the wallet's signature names it alone.
+ */
+async function list(node: Upstream, address: string, { bounds: { pages }, depth, signal }: Listing): Promise<Listed> {
   const all = await readUsdcAccounts(node, address, signal);
-  const accounts = all.slice(0, MOST_ACCOUNTS);
-  const unread = all.length - accounts.length;
-  const lists = await Promise.all([address, ...accounts].map((key) => listSignatures(node, key, { pages, signal })));
+  const usual = depth === "subject" ? [await toUsdcAccount(address)] : [];
+  const keys = new Set([address, ...all.slice(0, MOST_ACCOUNTS), ...usual]);
+  const unread = all.filter((key) => !keys.has(key)).length;
+  const lists = await Promise.all([...keys].map((key) => listSignatures(node, key, { pages, signal })));
   const isListed = unread === 0 && lists.every(({ isEnded }) => isEnded) && (await keepsAll(node, signal));
-  return { signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)), isListed, unread };
+  return {
+    signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)),
+    isListed,
+    accounts: all.length,
+    unread,
+  };
 }
 
 /** Whether the node has every transaction since the first block. A node that does not say so counts as pruned. */
@@ -86,6 +104,16 @@ async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSig
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const keys = value.map((found: unknown) => toJsonFields(found).pubkey);
   return keys.filter((key) => typeof key === "string");
+}
+
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+
+/** The account in which wallets keep their USDC, whether it is open or not: its address follows from the wallet's. */
+async function toUsdcAccount(wallet: string): Promise<string> {
+  const { PublicKey } = await import("@solana/web3.js"); // Loaded on first use.
+  const seeds = [wallet, TOKEN_PROGRAM, USDC_ON_SOLANA].map((key) => new PublicKey(key).toBuffer());
+  return PublicKey.findProgramAddressSync(seeds, new PublicKey(ASSOCIATED_TOKEN_PROGRAM))[0].toBase58();
 }
 
 function choose(signatures: readonly Signature[], { newest, oldest }: SolanaBounds): Signature[] {

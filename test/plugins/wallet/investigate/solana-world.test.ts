@@ -21,6 +21,12 @@ describe("an investigation of a Solana wallet", () => {
     expect(data.activity.firstSeenAt).to.be.closeTo(1_800_000_000 - 400 * 86_400, 2);
   });
 
+  it("reads what a USDC account has received that is closed since, which a node does not list", async () => {
+    const { data } = await investigateIn({ payments: ON_SOLANA, closed: [WALLET] }, WALLET);
+    expect(data.movements.volumes[1]).to.include({ asset: "USDC", received: "1500", receivedCount: 150 });
+    expect(data.graph.counterparties).to.equal(2);
+  });
+
   it("calls no wallet young whose node has pruned its first transactions", async () => {
     const { data, report } = await investigateIn({ payments: ON_SOLANA, solanaDays: 20 }, WALLET);
     expect(data.activity.firstSeenAt).to.equal(null);

@@ -22,6 +22,8 @@ export interface WorldOptions {
   readonly explorer?: Pick<ExplorerOptions, "names" | "lagDays">;
   /** How many days back the Solana node has transactions. */
   readonly solanaDays?: number;
+  /** Solana wallets that have closed their USDC account. */
+  readonly closed?: readonly string[];
   /** Sources that nobody runs. */
   readonly dead?: readonly ("base" | "solana" | "blockscout" | "goplus" | "ethereum")[];
   readonly host?: Partial<Host>;
@@ -52,6 +54,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       ...on("solana"),
       payments,
       ...(options.solanaDays !== undefined && { days: options.solanaDays }),
+      closed: options.closed ?? [],
     }),
   };
   const urls = Object.entries(sources).map(([id, { url }]) => [id, dead.some((gone) => gone === id) ? DEAD : url]);
