@@ -49,6 +49,14 @@ async function read(file: string): Promise<unknown> {
 interface Proof {
   readonly jws: string;
   readonly beside: JsonObject;
+  /** The call that it is shown for, in the report of `payphone call`. */
+  readonly call?: Call;
+}
+
+/** What the buyer knows of a call without the seller. */
+interface Call {
+  readonly url: string;
+  readonly payer: string | undefined;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -56,8 +64,17 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The signed data that challenges and receipts also hold unsigned. */
 const SHOWN = ["scheme", "network", "asset", "payTo", "amount", "payer", "transaction", "resourceUrl"] as const;
 
-/** Every signed offer and receipt in a document, however deep it is. */
+/** Every signed offer and receipt in a document. The results in a report of `payphone call` are goods, and prove no call. */
 function findProofs(document: unknown): Proof[] {
+  const url = textField(field(document, "request"), "url");
+  if (!isObject(document) || url === undefined) return searchProofs(document);
+  const call = { url, payer: textField(document.payment, "payer") };
+  const { result: _, job: __, ...told } = document;
+  return searchProofs(told).map((proof) => ({ ...proof, call }));
+}
+
+/** Every signed offer and receipt in a value, however deep it is. */
+function searchProofs(document: unknown): Proof[] {
   const found: Proof[] = [];
   /** Each with the innermost object with `extensions` around it: a challenge, or a receipt. */
   const open: (readonly [value: unknown, holder: JsonObject])[] = [[document, {}]];
@@ -91,7 +108,7 @@ function checkShown(said: JsonObject, beside: JsonObject): void {
 
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
 
-async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdict> {
+async function judge({ jws, beside, call }: Proof, signal: AbortSignal): Promise<Verdict> {
   let kid = "nobody";
   try {
     kid = decodeProtectedHeader(jws).kid ?? kid;
@@ -100,11 +117,10 @@ async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdi
     const said: unknown = JSON.parse(Buffer.from(payload).toString());
     if (!isObject(said) || isDeep(said)) throw new Error("what was signed is no JSON object, or is too deep");
     const seller = sellerOf(kid);
-    const sold = URL.parse(String(said.resourceUrl));
-    const isOwn = sold?.host === seller.host && sold.pathname.startsWith(`${seller.path}/`);
-    if (!isOwn)
+    if (!isOf(seller, said.resourceUrl))
       throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
     checkShown(said, beside);
+    if (call) checkCall(said, seller, call);
     return { kind: "amount" in said ? "offer" : "receipt", valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
@@ -112,11 +128,29 @@ async function judge({ jws, beside }: Proof, signal: AbortSignal): Promise<Verdi
   }
 }
 
-/**
- * The host in a did:web key, and the path of its base URL: `/paid`, or an empty text. @throws Error when the key is not
- * a did:web URL.
- */
-function sellerOf(kid: string): { readonly host: string; readonly path: string } {
+/** @throws Error when another seller than the one that was called has signed, or for another payer. */
+function checkCall(said: JsonObject, seller: Seller, { url, payer }: Call): void {
+  // On this machine a shop has another address than its public one.
+  if (!isLocal(URL.parse(url)?.hostname) && !isOf(seller, url))
+    throw new Error(`${url} was called, and ${seller.host}${seller.path} has signed`);
+  if (payer !== undefined) checkShown({ payer: said.payer }, { payer });
+}
+
+/** A host, and the path of its base URL: `/paid`, or an empty text. */
+interface Seller {
+  readonly host: string;
+  readonly path: string;
+}
+
+function isOf({ host, path }: Seller, address: unknown): boolean {
+  const url = URL.parse(String(address));
+  return url?.host === host && url.pathname.startsWith(`${path}/`);
+}
+
+const isLocal = (hostname: string | undefined): boolean => hostname === "localhost" || hostname === "127.0.0.1";
+
+/** The seller in a did:web key. @throws Error when the key is not a did:web URL. */
+function sellerOf(kid: string): Seller {
   const [, host, path = ""] = /^did:web:([^:#/]+)((?::[\w.~-]+)*)(?:#|$)/.exec(kid) ?? [];
   if (host === undefined) throw new Error(`"${kid}" is no key of a host (did:web)`);
   return { host: decodeURIComponent(host), path: path.replaceAll(":", "/") };
@@ -126,7 +160,7 @@ function sellerOf(kid: string): { readonly host: string; readonly path: string }
 async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const { host, path } = sellerOf(kid);
   const { hostname } = new URL(`https://${host}`);
-  const scheme = hostname === "localhost" || hostname === "127.0.0.1" ? "http" : "https";
+  const scheme = isLocal(hostname) ? "http" : "https";
   const url = `${scheme}://${host}${path || "/.well-known"}/did.json`;
   const { json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
   const methods = field(json, "verificationMethod");

@@ -164,6 +164,26 @@ describe("what a sandbox signs", () => {
     }
   });
 
+  it("is not valid in the report of a call that was made to another seller, or paid by somebody else", async () => {
+    const report = JSON.parse((await run({ url: sandbox.url, json: true })).out);
+    const url = "https://shop.example/v1/roll";
+    const elsewhere = await verify({ ...report, request: { ...report.request, url } });
+    const host = new URL(sandbox.url).host;
+    expect([elsewhere.code, elsewhere.out]).to.deep.equal([1, `NOT VALID: ${url} was called, and ${host} has signed`]);
+    const { payer: _, ...receipt } = report.receipt;
+    const { code, out } = await verify({ ...report, payment: { ...report.payment, payer: "0xme" }, receipt });
+    expect([code, out]).to.deep.equal([1, `NOT VALID: payer is 0xme in the file, and ${buyer()} was signed`]);
+  });
+
+  it("is no receipt of a call whose result holds one that was signed for another", async () => {
+    const { receipt, ...report } = JSON.parse((await run({ url: sandbox.url, json: true })).out);
+    const refused = await verify({ ...report, result: receipt }).catch((error: Error) => error);
+    expect(refused)
+      .to.be.an("error")
+      .with.property("message")
+      .that.matches(/holds no signed offer and no signed receipt/);
+  });
+
   describe("of another seller,", () => {
     let seller: Server;
     let origin: string;
