@@ -5,6 +5,7 @@ import type { InputLocation } from "../../core/schema/issues.ts";
 import { createCompiler, type Schema } from "../../core/schema/validator.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { field, type SellerRequest, type SellerResponse } from "./http.ts";
+import { decodedChallenge } from "./offers.ts";
 import { toIssueLines } from "./text.ts";
 
 /** How long a seller's schema may take: its patterns and references are the seller's own, and could go on for ever. */
@@ -15,10 +16,14 @@ const CHECK_MS = 1000;
  * seller gives no schema, or one that cannot be used, nothing is checked here.
  * @throws Problem `invalid-input` with one line for each fault.
  */
-export function checkInput({ method, url, body }: SellerRequest, { json }: SellerResponse): void {
+export function checkInput({ method, url, body }: SellerRequest, { headers, json }: SellerResponse): void {
   const isQuery = method === "GET";
+  const part = isQuery ? "queryParams" : "body";
+  const header = headers.get("payment-required");
+  // A stock seller says it in the header only; ours says all of it in the body.
+  const schema = findSchema(json, part) ?? findSchema(header && decodedChallenge(header), part);
   const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
-  check(findSchema(json, isQuery ? "queryParams" : "body"), given, isQuery ? "query" : "body");
+  check(schema, given, isQuery ? "query" : "body");
 }
 
 /**
@@ -30,7 +35,8 @@ function check(document: unknown, given: object, from: InputLocation): void {
   if (!isObject(document)) return;
   let issues: readonly ValidationIssue[];
   try {
-    const toIssues = (): typeof issues => issuesOf(createCompiler(new Map())(document), given, from);
+    const compile = createCompiler(new Map(), { areForeign: true });
+    const toIssues = (): typeof issues => issuesOf(compile(document), given, from);
     issues = runInNewContext("toIssues()", { toIssues }, { timeout: CHECK_MS });
   } catch {
     return;

@@ -53,7 +53,11 @@ const COMPILING: Options = {
 export interface CompilerOptions {
   /** Whether the schemas are known to be valid: each is then compiled at its first check. */
   readonly areSound?: boolean;
+  /** Whether they are of somebody else, who need not name types, and may use keywords and formats that are unknown here. */
+  readonly areForeign?: boolean;
 }
+
+const LENIENT: Options = { strict: false, logger: false };
 
 /**
  * A compiler for the schemas of a set. It does not check them against the meta-schema, which takes longer to compile
@@ -61,14 +65,15 @@ export interface CompilerOptions {
  */
 export function createCompiler(
   schemas: ReadonlyMap<string, object>,
-  { areSound = false }: CompilerOptions = {},
+  { areSound = false, areForeign = false }: CompilerOptions = {},
 ): Compile {
   const nodes = createSchemaNodes(schemas);
   // Two instances, because coercion is right for query texts but would turn a body's "5" into 5.
-  const strict = once(() => createAjv(schemas, {}));
+  const strictness = areForeign ? LENIENT : {};
+  const validating = once(() => createAjv(schemas, strictness));
   const coercing = once(() => {
     const typed = [...schemas].map(([name, document]) => [name, toConvertible(document as SchemaObject)] as const);
-    const ajv = createAjv(new Map(typed), { coerceTypes: "array" });
+    const ajv = createAjv(new Map(typed), { ...strictness, coerceTypes: "array" });
     ajv.opts.unevaluated = false; // Ends `anyOf` at the first fitting branch: a later one would turn 0 into null.
     return ajv;
   });
@@ -79,7 +84,7 @@ export function createCompiler(
     if (typeof schema === "object") nodes.add(schema);
     if (!areSound && isEndless(document as SchemaNode, nodes))
       throw new Error("refers to itself for the same value, so that its check would never end");
-    const validator = once(() => compile(strict(), schema));
+    const validator = once(() => compile(validating(), schema));
     if (!areSound) validator();
     const converter = once(() =>
       compile(coercing(), typeof schema === "string" ? schema : toConvertible(schema as SchemaObject)),

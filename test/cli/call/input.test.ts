@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { run, runRefused } from "./run.ts";
-import { type Seller, startSeller } from "./seller.ts";
+import { type Seller, startSeller, USDC_OFFER } from "./seller.ts";
 
 describe("payphone call checks the input before it pays, and refuses", () => {
   let seller: Seller;
@@ -34,6 +34,30 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     });
     expect(seller.paid()).to.deep.equal([]);
     expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
+  });
+
+  it("an input that does not fit the schema of a stock seller, who shows it in the header only", async () => {
+    const body = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    const bazaar = { info: {}, schema: { properties: { input: { properties: { body } } } } };
+    const resource = { url: `${seller.url}/v1/roll` };
+    const challenge = { x402Version: 2, error: "pay", resource, accepts: [USDC_OFFER], extensions: { bazaar } };
+    const headers = { "payment-required": btoa(JSON.stringify(challenge)) };
+    seller.script.unpaid = { status: 402, body: {}, headers };
+    const said = await runRefused(seller, 5, { input: '{"citty":"Rome"}' });
+    expect(said).to.match(/body\.city: Field required\nNothing was paid\.$/);
+    expect((await run({ url: seller.url, input: '{"city":"Rome"}' })).code).to.equal(0);
+  });
+
+  it("an input that does not fit a schema with keywords and formats that are not known, or without a type", async () => {
+    const city = { type: "string", example: "Rome", "x-order": 1, format: "place" };
+    for (const body of [
+      { type: "object", properties: { city }, required: ["city"] },
+      { properties: { city: { type: "string" } }, required: ["city"] },
+    ]) {
+      seller.script.extensions = { bazaar: { info: {}, schema: { properties: { input: { properties: { body } } } } } };
+      expect(await runRefused(seller, 5, { input: '{"citty":"Rome"}' })).to.include("body.city: Field required");
+    }
+    expect((await run({ url: seller.url, input: '{"city":"Rome"}' })).code).to.equal(0);
   });
 
   it("a field that is misspelled, which sellers would ignore", async () => {
