@@ -11,6 +11,8 @@ export interface ToolPayment {
   readonly payment: PaymentPayload;
   /** Until when it is remembered: no earlier than the end of its authorization. Unix milliseconds. */
   readonly until: number;
+  /** What the seller says of a call without a payment; files of earlier versions do not have it. */
+  readonly unpaid?: string | undefined;
 }
 
 /** A tool and its arguments. */
@@ -20,8 +22,7 @@ export interface LostCall {
 }
 
 /** A payment that is being sent. */
-export interface SentPayment {
-  readonly payment: PaymentPayload;
+export interface SentPayment extends Pick<ToolPayment, "payment" | "unpaid"> {
   /** Its outcome is known, and told: it is forgotten. */
   answered(): void;
   /** Its outcome is unknown, or its caller has left: the next call that it was signed for sends it again. */
@@ -60,6 +61,7 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
     sending.set(file, signal);
     return {
       payment: signed.payment,
+      unpaid: signed.unpaid,
       answered() {
         sending.delete(file);
         rmSync(file, { force: true });
@@ -78,7 +80,10 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
         const own = newFile(call);
         if (!rename(file, own)) continue; // Another proxy has taken it.
         sending.delete(file);
-        if (kept && kept.until >= now()) return send(own, { payment: kept.payment, until: kept.until }, signal);
+        if (kept && kept.until >= now()) {
+          const { payment, until, unpaid } = kept;
+          return send(own, { payment, until, unpaid }, signal);
+        }
         rmSync(own);
       }
       return undefined;

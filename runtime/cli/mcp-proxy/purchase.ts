@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodePaymentSignatureHeader } from "@x402/core/http";
+import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
@@ -53,6 +53,8 @@ const KEPT_MS = 15 * 60_000;
  */
 export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult> {
   const { ask, budget, lost, rails, say, now, patienceMs } = deps;
+  /** Whether the seller has taken a payment as base64 text: Cloudflare's servers take no object. */
+  let takesText = false;
 
   return async function call(tool, signal) {
     const left = lost.take(tool, signal);
@@ -61,7 +63,8 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
-    return deliver(tool, lost.keep(tool, await sign(tool, challenge, signal), signal), signal);
+    const signed = { ...(await sign(tool, challenge, signal)), unpaid: refusalIn(first) };
+    return deliver(tool, lost.keep(tool, signed, signal), signal);
   };
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
@@ -120,16 +123,27 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   /** Sends a payment until the answer is final; `isUnsure` when one was lost. @throws Problem `settlement-unknown`. */
   async function send(
     tool: ToolRequest,
-    { payment }: SentPayment,
+    { payment, unpaid }: SentPayment,
     signal: AbortSignal,
   ): Promise<{ readonly answer: ToolResult; readonly isUnsure: boolean }> {
     const until = now() + patienceMs;
     let isUnsure = false;
-    const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
+    let isText = takesText;
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
+      const form = isText ? encodePaymentSignatureHeader(payment) : payment;
+      const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: form } };
       const answer = await ask(paid, signal).catch((error: Error) => toRefusedCall(error) ?? error);
       const seconds = answer instanceof Error ? pause : secondsToRetry(answer);
-      if (!(answer instanceof Error) && seconds === undefined) return { answer, isUnsure };
+      if (!(answer instanceof Error) && seconds === undefined) {
+        // A seller who answers as without a payment has not read it in this form.
+        const isUnread = unpaid !== undefined && refusalIn(answer) === unpaid;
+        if (!isUnread || isText) {
+          takesText = isText && !isUnread;
+          return { answer, isUnsure };
+        }
+        isText = true;
+        continue;
+      }
       isUnsure ||= answer instanceof Error;
       const why = answer instanceof Error ? answer.message : "the seller has no result yet";
       const pauseMs = (seconds ?? pause) * 1000;

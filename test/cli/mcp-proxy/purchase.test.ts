@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
 import { loadRails } from "../../../runtime/cli/call/rails-file.ts";
@@ -125,6 +126,27 @@ describe("a purchase of payphone mcp-proxy", () => {
       expect(content).to.deep.equal([{ type: "text", text }]);
       expect(spent).to.equal(1);
     });
+
+  it("is sent as base64 text, too, to a seller who reads no object, and counts once", async () => {
+    const buy = open(60_000);
+    answers = [challenge(), ROLLED, ROLLED];
+    expect(await buy()).to.equal(ROLLED);
+    expect(await buy()).to.equal(ROLLED);
+    const [object, text, next] = paid as [object, string, string];
+    expect(decodePaymentSignatureHeader(text)).to.deep.equal(object);
+    expect(decodePaymentSignatureHeader(next)).to.not.deep.equal(object);
+    expect([paid.length, spent]).to.deep.equal([3, 2]);
+    paid = [];
+    answers = [challenge(), challenge()];
+    const { content } = await buy();
+    expect(content).to.deep.equal([
+      { type: "text", text: "The payment for roll was refused: ?. It counts against today's budget." },
+    ]);
+    expect(paid).to.have.length(1);
+    answers = [];
+    await buy();
+    expect(paid[1], "an object again").to.be.an("object");
+  });
 
   it("that is answered with a JSON-RPC error about the call is called refused, and not sent again", async () => {
     answers = [Object.assign(new Error("no such tool"), { code: -32602 })];
