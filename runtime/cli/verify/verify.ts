@@ -45,10 +45,10 @@ async function read(file: string): Promise<unknown> {
   return tryParseJson(text) ?? tryParseJson(Buffer.from(text.trim(), "base64").toString());
 }
 
-/** A JWS, and the unsigned offer or receipt around it, whose terms must equal the signed ones. */
+/** A JWS, and the unsigned offers or the receipt around it: the terms of one must equal the signed ones. */
 interface Proof {
   readonly jws: string;
-  readonly beside: JsonObject;
+  readonly beside: readonly JsonObject[];
   /** The call that it is shown for, in the report of `payphone call`. */
   readonly call?: Call;
 }
@@ -89,21 +89,29 @@ function searchProofs(document: unknown): Proof[] {
   return found;
 }
 
-function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): JsonObject {
+/** The offer that the index names, which is not signed; all of them where it names none. */
+function toBeside({ acceptIndex }: JsonObject, holder: JsonObject): readonly JsonObject[] {
   const { accepts, resource } = holder;
-  if (!Array.isArray(accepts)) return holder;
-  const offer: unknown = accepts[Number(acceptIndex)];
-  return { ...(isObject(offer) && offer), resourceUrl: field(resource, "url") };
+  if (!Array.isArray(accepts)) return [holder];
+  const named: unknown = accepts[Number(acceptIndex)];
+  const offers = isObject(named) ? [named] : accepts.filter(isObject);
+  return offers.map((offer) => ({ ...offer, resourceUrl: field(resource, "url") }));
 }
 
 /** @throws Error when a document shows other terms than those that were signed, or a term is no plain value. */
-function checkShown(said: JsonObject, beside: JsonObject): void {
+function checkShown(said: JsonObject, beside: readonly JsonObject[]): void {
   const odd = [...SHOWN, "validUntil", "issuedAt"].find((name) => said[name] instanceof Object);
   if (odd) throw new Error(`${odd}, which was signed, is no plain value`);
-  const differing = SHOWN.find(
-    (name) => said[name] && beside[name] !== undefined && toComparable(said[name]) !== toComparable(beside[name]),
+  const differing = beside.map((shown) =>
+    SHOWN.find(
+      (name) => said[name] && shown[name] !== undefined && toComparable(said[name]) !== toComparable(shown[name]),
+    ),
   );
-  if (differing) throw new Error(`${differing} is ${beside[differing]} in the file, and ${said[differing]} was signed`);
+  const [first] = differing;
+  if (differing.length === 0) throw new Error("what was signed is not offered in the file");
+  if (first === undefined || differing.includes(undefined)) return;
+  const why = `${first} is ${beside[0]?.[first]} in the file, and ${said[first]} was signed`;
+  throw new Error(differing.length === 1 ? why : `no offer in the file has the terms that were signed: ${why}`);
 }
 
 const toComparable = (value: unknown): unknown => (typeof value === "string" ? toAccount(value) : value);
@@ -133,7 +141,7 @@ function checkCall(said: JsonObject, seller: Seller, { url, payer }: Call): void
   // On this machine a shop has another address than its public one.
   if (!isLocal(URL.parse(url)?.hostname) && !isOf(seller, url))
     throw new Error(`${url} was called, and ${seller.host}${seller.path} has signed`);
-  if (payer !== undefined) checkShown({ payer: said.payer }, { payer });
+  if (payer !== undefined) checkShown({ payer: said.payer }, [{ payer }]);
 }
 
 /** A host, and the path of its base URL: `/paid`, or an empty text. */

@@ -164,6 +164,24 @@ describe("what a sandbox signs", () => {
     }
   });
 
+  it("is not valid beside other terms where the index of the offer, which is not signed, was taken away", async () => {
+    const required = await challenge();
+    const declared = required.extensions!["offer-receipt"] as { info: { offers: object[] } };
+    const offers = declared.info.offers.map((offer) => ({ ...offer, acceptIndex: undefined }));
+    const extensions = { "offer-receipt": { info: { offers } } };
+    expect((await verify({ ...required, extensions })).code, "as they were signed").to.equal(0);
+    const [first, ...others] = required.accepts;
+    const accepts = [{ ...first!, payTo: `0x${"66".repeat(20)}` }, ...others];
+    const { code, out } = await verify({ ...required, accepts, extensions });
+    expect(code, out).to.equal(1);
+    expect(out.split("\n")[0]).to.match(
+      /^NOT VALID: no offer in the file has the terms that were signed: payTo is 0x66/,
+    );
+    expect((await verify({ ...required, accepts: [], extensions })).out).to.match(
+      /^NOT VALID: what was signed is not /,
+    );
+  });
+
   it("is not valid in the report of a call that was made to another seller, or paid by somebody else", async () => {
     const report = JSON.parse((await run({ url: sandbox.url, json: true })).out);
     const url = "https://shop.example/v1/roll";
