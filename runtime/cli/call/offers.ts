@@ -5,6 +5,7 @@ import { Problem } from "../../api/problem.ts";
 import { isSameToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { isPrice, toAtomic, toDecimal } from "../../core/set/price.ts";
+import { toUint256 } from "../../core/x402/eip3009.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 
 /** One entry of a challenge's `accepts` that this command can pay. */
@@ -77,7 +78,7 @@ export function toOffers(
 function fits(requirements: PaymentRequirements, rail: RailManifest): boolean {
   const { scheme, amount, extra } = requirements;
   const method = extra?.assetTransferMethod ?? "eip3009";
-  return scheme === "exact" && isSameToken(requirements, rail) && /^\d+$/.test(amount) && method === "eip3009";
+  return scheme === "exact" && isSameToken(requirements, rail) && toUint256(amount) === amount && method === "eip3009";
 }
 
 /**

@@ -2,6 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { railOfToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
+import { toUint256 } from "../../core/x402/eip3009.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, type SellerResponse, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -91,7 +92,9 @@ function toTable(purchases: readonly unknown[], rails: readonly RailManifest[]):
     const rail = railOfToken(rails, { network: network ?? "", asset: textField(purchase, "asset") ?? "" });
     const amount = textField(purchase, "amount");
     const price =
-      rail && amount && /^\d+$/.test(amount) ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : "-";
+      rail && amount && toUint256(amount) === amount
+        ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}`
+        : "-";
     return [id, service, at, state, price, transaction].map((cell) => printable(cell ?? "-"));
   });
   return toColumns([["id", "service", "bought at", "state", "price", "transaction"], ...rows]).join("\n");

@@ -102,6 +102,7 @@ describe("payphone call refuses", () => {
       { ...USDC_OFFER, extra: { ...USDC_OFFER.extra, assetTransferMethod: "permit2" } },
     ],
     ["an amount that is no number", { ...USDC_OFFER, amount: "1e3" }],
+    ["a larger amount than any token has", { ...USDC_OFFER, amount: String(2n ** 256n) }],
   ];
   for (const [what, offer] of strange)
     it(`${what} than a known rail's`, async () => {
