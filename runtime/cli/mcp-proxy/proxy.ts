@@ -31,7 +31,8 @@ const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
 const ANSWER_MS = 120_000;
 /** Room for the largest files that are sold, in base64, twice. */
 const LARGEST_MESSAGE = 32 * 1024 * 1024;
-const PATIENCE_MS = 60_000;
+/** A stock client gives up after a minute; until then it must hear that a payment is on its way. */
+export const PATIENCE_MS = 45_000;
 
 /** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
 export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {

@@ -39,8 +39,16 @@ export interface PurchaseDeps {
   /** Prints one line for the person who runs the proxy. */
   readonly say: (text: string) => void;
   readonly now: () => number;
-  /** How long a payment without a final answer is repeated. */
+  /** For how long after the beginning of a call its payment is repeated while there is no final answer. */
   readonly patienceMs: number;
+}
+
+/** How long a call may take. */
+interface Terms {
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+  /** Unix milliseconds. */
+  readonly until: number;
 }
 
 const PAYMENT_KEY = "x402/payment";
@@ -57,14 +65,15 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   let takesText = false;
 
   return async function call(tool, signal) {
+    const terms = { signal, until: now() + patienceMs };
     const left = lost.take(tool, signal);
-    if (left) return deliver(tool, left, signal, true);
+    if (left) return deliver(tool, left, terms, true);
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
     const signed = { ...(await sign(tool, challenge, signal)), unpaid: refusalIn(first) };
-    return deliver(tool, lost.keep(tool, signed, signal), signal);
+    return deliver(tool, lost.keep(tool, signed, signal), terms);
   };
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
@@ -105,17 +114,12 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   }
 
   /** @param wasLost whether an answer to this payment was lost before */
-  async function deliver(
-    tool: ToolRequest,
-    sent: SentPayment,
-    signal: AbortSignal,
-    wasLost = false,
-  ): Promise<ToolResult> {
-    const { answer, isUnsure } = await send(tool, sent, signal).catch((error: unknown) => {
+  async function deliver(tool: ToolRequest, sent: SentPayment, terms: Terms, wasLost = false): Promise<ToolResult> {
+    const { answer, isUnsure } = await send(tool, sent, terms).catch((error: unknown) => {
       sent.lost();
       throw error;
     });
-    if (signal.aborted) sent.lost();
+    if (terms.signal.aborted) sent.lost();
     else sent.answered();
     return finish(tool, answer, wasLost || isUnsure);
   }
@@ -124,9 +128,8 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   async function send(
     tool: ToolRequest,
     { payment, unpaid }: SentPayment,
-    signal: AbortSignal,
+    { signal, until }: Terms,
   ): Promise<{ readonly answer: ToolResult; readonly isUnsure: boolean }> {
-    const until = now() + patienceMs;
     let isUnsure = false;
     let isText = takesText;
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DEFAULT_REQUEST_TIMEOUT_MSEC } from "@modelcontextprotocol/client";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
 import { loadRails } from "../../../runtime/cli/call/rails-file.ts";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
+import { PATIENCE_MS } from "../../../runtime/cli/mcp-proxy/proxy.ts";
 import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-proxy/purchase.ts";
 import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
@@ -28,6 +30,8 @@ describe("a purchase of payphone mcp-proxy", () => {
   let spent: number;
   let paid: unknown[];
   let maxTimeoutSeconds: number;
+  /** How long the seller takes to name the price. */
+  let unpaidMs: number;
   /** The rail of the offers. */
   let railId: string;
   /** Whether the offers name the token's domain. */
@@ -41,6 +45,7 @@ describe("a purchase of payphone mcp-proxy", () => {
     spending = createDataDir();
     [now, spent, paid, answers, maxTimeoutSeconds, isSignable] = [Date.now(), 0, [], [], 300, true];
     railId = "base";
+    unpaidMs = 0;
   });
 
   afterEach(() => spending.remove());
@@ -56,7 +61,10 @@ describe("a purchase of payphone mcp-proxy", () => {
   };
   const ask = async ({ _meta }: ToolRequest): Promise<ToolResult> => {
     const payment = _meta?.["x402/payment"];
-    if (payment === undefined) return challenge();
+    if (payment === undefined) {
+      now += unpaidMs;
+      return challenge();
+    }
     paid.push(payment);
     const answer = answers.shift() ?? ROLLED;
     if (answer instanceof Error) throw answer;
@@ -146,6 +154,17 @@ describe("a purchase of payphone mcp-proxy", () => {
     answers = [];
     await buy();
     expect(paid[1], "an object again").to.be.an("object");
+  });
+
+  it("is told to be unknown before a stock client gives up, however long the seller took to name the price", async () => {
+    expect(PATIENCE_MS).to.be.below(DEFAULT_REQUEST_TIMEOUT_MSEC);
+    unpaidMs = PATIENCE_MS;
+    answers = [toProblem({ code: "settlement-unknown", status: 503, retry_after: 1 })];
+    const why = await open(PATIENCE_MS)().then(String, ({ message }: Error) => message);
+    expect(why).to.match(
+      /^the payment for roll was sent, and its outcome is not known .* Call the tool again with the same/,
+    );
+    expect(paid).to.have.length(1);
   });
 
   it("that is answered with a JSON-RPC error about the call is called refused, and not sent again", async () => {
