@@ -28,6 +28,8 @@ export interface McpProxyOptions {
 }
 
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
+/** A code that JSON-RPC leaves to implementations. */
+const BROKEN_OFF = -32000;
 const ANSWER_MS = 120_000;
 /** Room for the largest files that are sold, in base64, twice. */
 const LARGEST_MESSAGE = 32 * 1024 * 1024;
@@ -119,7 +121,7 @@ function openSeller(
     // Redirects are not followed, because a payment is meant for the server that asked for it.
     const requestInit = { redirect: "error" } as const;
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch });
+    const transport = failBroken(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
     await client.connect(transport);
     return client;
   };
@@ -155,6 +157,20 @@ function openSeller(
       await (await opened?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** Lets a request fail whose stream ends without its answer: the client would wait until its own time is up. */
+function failBroken(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const [id] = [message].flat().flatMap((one) => ("method" in one && "id" in one ? one.id : []));
+    const error = { code: BROKEN_OFF, message: "the answer broke off" };
+    const onRequestStreamEnd = (): void => {
+      if (id !== undefined) transport.onmessage?.({ jsonrpc: "2.0", id, error }); // Ignored where it was answered.
+    };
+    return send(message, { onRequestStreamEnd, ...options });
+  };
+  return transport;
 }
 
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
