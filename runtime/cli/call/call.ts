@@ -14,7 +14,7 @@ import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
-import { sendPaid } from "./send.ts";
+import { isPaidBack, sendPaid } from "./send.ts";
 import { findTarget, readInputArgument, type Target } from "./target.ts";
 import * as texts from "./text.ts";
 
@@ -161,8 +161,8 @@ async function prepare(
 }
 
 /**
- * Sends the payment until the answer is final. Its file is deleted after a result, or when the first answer refuses the
- * payment.
+ * Sends the payment until the answer is final. Its file is deleted after a result, when it was paid back, or when the first
+ * answer refuses it.
  */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
@@ -179,7 +179,8 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
     report.receipt = { ...receipt, explorer_url };
   }
-  if (report.resume && (isResult(answer) || (isFirst && options.resume === undefined))) {
+  const isOver = isResult(answer) || isPaidBack(answer) || (isFirst && options.resume === undefined);
+  if (report.resume && isOver) {
     await dropPending(report.resume);
     delete report.resume;
   }

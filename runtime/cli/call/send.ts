@@ -16,6 +16,10 @@ export function isFinal({ status, json }: Pick<SellerResponse, "status" | "json"
   return !PASSING.includes(status) && code !== "payment-in-progress";
 }
 
+/** Whether the payment was paid back, so that asking again would bring nothing. */
+export const isPaidBack = ({ json }: Pick<SellerResponse, "json">): boolean =>
+  textField(json, "code") === "paid-not-delivered" && textField(json, "refund_tx") !== undefined;
+
 /** The final answer to a payment. */
 export interface FinalAnswer {
   readonly answer: SellerResponse;

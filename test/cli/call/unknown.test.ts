@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { run } from "./run.ts";
-import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller } from "./seller.ts";
+import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION } from "./seller.ts";
 
 describe("a payment whose outcome is not known", () => {
   let seller: Seller;
@@ -80,6 +80,20 @@ describe("a payment whose outcome is not known", () => {
     expect(err).to.match(/402 The payment was refused: expired\n.*--resume/);
     seller.script.answers = [PAID];
     expect((await run({ service: undefined, resume: file })).code).to.equal(0);
+  });
+
+  it("is forgotten when it was paid back, however late", async () => {
+    const credit = { status: 502, headers: { "retry-after": "0" } };
+    const owed = { ...credit, body: { code: "paid-not-delivered" } };
+    const back = { ...credit, body: { code: "paid-not-delivered", refund_tx: TRANSACTION } };
+    seller.script.answers = [owed, back];
+    expect((await run({ url: seller.url })).err).not.to.include("--resume");
+    seller.script.answers = [owed];
+    const { resume } = JSON.parse((await run({ url: seller.url, waitSeconds: 0, json: true })).out);
+    seller.script.answers = [back];
+    const { code, err } = await run({ service: undefined, resume });
+    expect([code, existsSync(resume)]).to.deep.equal([1, false]);
+    expect(err).not.to.include("--resume");
   });
 
   it("is kept when it is refused after an outcome that was not known", async () => {
