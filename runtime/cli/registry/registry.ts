@@ -34,7 +34,7 @@ export async function importRegistry(sources: readonly string[], now: number, si
 /** The services of a registry file, checked against `schemas/Registry.json`. */
 function checkServices(source: string, listed: readonly unknown[]): readonly RegistryService[] {
   const compile = createCompiler(new Map([["Registry", schema]]));
-  const { value, issues } = compile("Registry").check({ version: "listed", services: listed }, "body");
+  const { value, issues } = compile("Registry").check({ version: "listed", services: listed }, "body", "own");
   const [issue] = issues;
   if (!issue) return (value as Registry).services;
   const place = issue.loc.slice(1).join(".");

@@ -1,7 +1,7 @@
-import type { Options, ValidateFunction } from "ajv";
+import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
-import { unescapeStep } from "../json.ts";
+import { isObject, unescapeStep } from "../json.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
 import { isEndless } from "./endless.ts";
@@ -18,16 +18,17 @@ export interface Schema {
   /** Resolves its `$ref`s. */
   readonly nodes: Pick<SchemaNodes, "resolve" | "reach">;
   /**
-   * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2. `null` in an optional
-   * field means absent. Unknown fields are dropped, not refused.
+   * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2; the first one alone of a value
+   * with many parts. `null` in an optional field means absent. Unknown fields are dropped, not refused.
    * @param from the first element of every `loc`.
    * @param use `input`: JSON that was parsed for this call alone, so that parts of any shape are not copied. An
    * optional `null` that the schema allows and that has no default is omitted, so that equal calls have equal inputs.
+   * `own`: what the operator wrote, all faults of which are found, however many parts it has.
    */
   check(
     value: unknown,
     from: InputLocation,
-    use?: "input" | "output",
+    use?: "input" | "output" | "own",
   ): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
   /** A copy of query or path texts, converted to the schema's types. Other texts stay as they are for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
@@ -68,9 +69,11 @@ export function createCompiler(
   { areSound = false, areForeign = false }: CompilerOptions = {},
 ): Compile {
   const nodes = createSchemaNodes(schemas);
-  // Two instances, because coercion is right for query texts but would turn a body's "5" into 5.
   const strictness = areForeign ? LENIENT : {};
-  const validating = once(() => createAjv(schemas, strictness));
+  // An invalid list costs far more to check where each part's faults are collected, in each branch of a union.
+  const quick = once(() => createAjv(schemas, { ...strictness, allErrors: false }));
+  const thorough = once(() => createAjv(schemas, strictness));
+  // An instance of its own, because coercion is right for query texts but would turn a body's "5" into 5.
   const coercing = once(() => {
     const typed = [...schemas].map(([name, document]) => [name, toConvertible(document as SchemaObject)] as const);
     const ajv = createAjv(new Map(typed), { ...strictness, coerceTypes: "array" });
@@ -84,7 +87,8 @@ export function createCompiler(
     if (typeof schema === "object") nodes.add(schema);
     if (!areSound && isEndless(document as SchemaNode, nodes))
       throw new Error("refers to itself for the same value, so that its check would never end");
-    const validator = once(() => compile(validating(), schema));
+    const validator = once(() => compile(quick(), schema));
+    const faultFinder = once(() => compile(thorough(), schema));
     if (!areSound) validator();
     const converter = once(() =>
       compile(coercing(), typeof schema === "string" ? schema : toConvertible(schema as SchemaObject)),
@@ -97,12 +101,13 @@ export function createCompiler(
       nodes,
       check(value, from, use = "output") {
         if (value === undefined || (value === null && !takesNull)) return { value, issues: [missingValue(from)] };
-        const copied = copyValue(value, shape(), from, use);
+        const copied = copyValue(value, shape(), from, use === "input" ? use : "output");
         if (copied.issues.length > 0) return { value: undefined, issues: copied.issues };
-        const validate = validator();
-        const isValid = validate(copied.value);
+        const errors = errorsOf(validator(), copied.value);
+        const isWhole = errors.length > 0 && (use === "own" || !isLarge(copied.value));
+        const all = isWhole ? errorsOf(faultFinder(), copied.value) : errors;
         copied.restoreNulls();
-        const issues = isValid ? [] : toIssues(validate.errors ?? [], { value, from, document, nodes });
+        const issues = all.length > 0 ? toIssues(all, { value, from, document, nodes }) : [];
         return { value: copied.value, issues };
       },
       coerce(texts) {
@@ -124,6 +129,25 @@ export function createCompiler(
       },
     };
   };
+}
+
+const errorsOf = (validate: ValidateFunction, value: unknown): readonly ErrorObject[] =>
+  validate(value) ? [] : (validate.errors ?? []);
+
+/** The most parts of a value whose faults are all searched for. Usual calls have fewer. */
+const MOST_PARTS = 256;
+
+/** Whether a value has more than `MOST_PARTS` parts; counting stops there. */
+function isLarge(value: unknown): boolean {
+  let parts = 1;
+  for (const waiting = [value]; waiting.length > 0; ) {
+    const next = waiting.pop();
+    const inner: readonly unknown[] = Array.isArray(next) ? next : isObject(next) ? Object.values(next) : [];
+    parts += inner.length;
+    if (parts > MOST_PARTS) return true;
+    waiting.push(...inner);
+  }
+  return false;
 }
 
 /**

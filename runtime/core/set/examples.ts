@@ -21,7 +21,7 @@ export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
       const schema = compiled[part];
       const path = ["examples", at, part];
       if (!schema || example[part] === undefined) return [];
-      const { value, issues } = schema.check(example[part], "body");
+      const { value, issues } = schema.check(example[part], "body", "own");
       const fields = fieldsOf(schema);
       return [...toFaults(draft, path, issues), ...findDropped(draft, path, example[part], value, fields)];
     }),
@@ -32,7 +32,7 @@ export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
 export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, handler: AnyHandler): Fault[] {
   if (!input || typeof handler !== "object") return [];
   return (draft.data.examples ?? []).flatMap((example, at) => {
-    const { value, issues } = input.check(example.input, "body");
+    const { value, issues } = input.check(example.input, "body", "own");
     if (issues.length > 0) return [];
     try {
       const answer: unknown = handler.check?.(value as never);

@@ -104,6 +104,18 @@ describe("a hostile body", () => {
     expect(dear.map(({ schema, json }) => `${schema}: ${json.slice(0, 60)}`)).to.deep.equal([]);
   });
 
+  it("does not fill the memory where each item of a list may have many forms", async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `f${at}`);
+    const form = { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
+    const forms = names.map(() => form);
+    const items = [form, { anyOf: forms }, { oneOf: forms }, { anyOf: [...forms, { type: "object" }] }];
+    const checks = items.map((item) => ({ schema: { type: "array", items: item }, json: list("{}", SIZE / 3) }));
+    const bounded = checks.map(({ schema, json }) => ({ schema: { ...schema, maxItems: 10 }, json }));
+    const refused = ["missing"];
+    expect((await check(checks)).map(({ issues }) => issues)).to.deep.equal([refused, refused, refused, []]);
+    for (const { issues } of await check(bounded)) expect(issues).to.deep.equal(["too_long"]);
+  });
+
   it("is not matched against a pattern when it is longer than its schema allows", async () => {
     const schema = { type: "string", maxLength: 10, pattern: "^(a+)+$" };
     const [result] = await check([{ schema, json: JSON.stringify(`${"a".repeat(60)}!`) }]);
