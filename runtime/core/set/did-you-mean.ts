@@ -3,6 +3,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   const limit = 1 + Math.floor(word.length / 5);
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
+    if (Math.abs(word.length - name.length) > limit) continue; // Callers send words of any length.
     const distance = distanceOf(word.toLowerCase(), name.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }

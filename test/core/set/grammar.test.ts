@@ -120,4 +120,17 @@ describe("the nearest known word", () => {
   it("is not guessed for a word that is too different", () => {
     for (const word of ["colour", "", "x", "requests"]) expect(nearest(word, WORDS), word).to.equal(undefined);
   });
+
+  it("is not sought letter by letter for a word that is far too long", () => {
+    const read: unknown[] = [];
+    const letters = new Proxy(Array(100).fill("x"), {
+      get(all, key) {
+        read.push(key);
+        return Reflect.get(all, key);
+      },
+    });
+    const word: unknown = { length: 100, toLowerCase: () => letters };
+    expect(nearest(word as string, WORDS)).to.equal(undefined);
+    expect(read).to.deep.equal([]);
+  });
 });
