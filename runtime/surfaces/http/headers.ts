@@ -4,7 +4,7 @@ export type RequestHeaders = Readonly<Record<string, string | readonly string[] 
 /** One header's text without surrounding white space; undefined when the header is missing. */
 export function readHeader(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
-  return value === undefined ? undefined : String(value).replace(/^[\t ]+|[\t ]+$/g, "");
+  return value === undefined ? undefined : String(value).trim();
 }
 
 /** Whether `Content-Type` says that a body is JSON. */
