@@ -1,9 +1,11 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { createReportShelf, type ReportShelf } from "../../runtime/core/jobs/reports.ts";
+import { createReportShelf, type PublishedReport, type ReportShelf } from "../../runtime/core/jobs/reports.ts";
 import type { Store } from "../../runtime/core/store.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { problemOf } from "../plugins/host.ts";
@@ -42,6 +44,35 @@ describe("a published report", () => {
     expect(await (await fetch(url)).text()).to.equal(body);
     const longest = Math.max(...[...store.entries.values()].map((entry) => JSON.stringify(entry).length));
     expect(longest).to.be.below(600_000);
+  });
+
+  it("is read from the store once for all who read it slowly at the same time", async () => {
+    const url = new URL(await shelf.publish({ ...MARKDOWN, body: "x".repeat(24 * 1024 * 1024) }));
+    let reads = 0;
+    const kept = shelf;
+    const count = (report: PublishedReport): PublishedReport => {
+      const read = (): Promise<string | undefined> => {
+        reads += 1;
+        return report.read();
+      };
+      return { ...report, read };
+    };
+    shelf = {
+      ...kept,
+      find: async (folder, name) => {
+        const report = await kept.find(folder, name);
+        return report && count(report);
+      },
+    };
+    const sockets = [];
+    for (let reader = 0; reader < 3; reader += 1) {
+      const socket = connect(Number(url.port), "127.0.0.1");
+      sockets.push(socket);
+      socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, "readable"); // It is answered, and reads no further.
+    }
+    for (const socket of sockets) socket.destroy();
+    expect(reads).to.equal(1);
   });
 
   it("may be empty", async () => {

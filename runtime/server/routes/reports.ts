@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { Request, Response } from "express";
 import { Problem } from "../../api/problem.ts";
 import type { PublishedReport, ReportShelf } from "../../core/jobs/reports.ts";
 import { PATHS } from "../../core/paths.ts";
@@ -27,14 +27,49 @@ const CACHE_CONTROL = `private, max-age=${JOB_KEEP_MS / 1000}, immutable`;
 
 /** Published files at their unguessable addresses. No page lists them. */
 export function createReports(shelf: Shelf, baseUrl: string): ReadonlyMap<string, Methods> {
-  const policy = toPolicy(baseUrl);
-  return new Map([[`${PATHS.reports}{folder}/{name}`, { GET: (request) => answer(shelf, policy, request) }]]);
+  const terms = { shelf, policy: toPolicy(baseUrl), read: createSharedReader() };
+  return new Map([
+    [`${PATHS.reports}{folder}/{name}`, { GET: (request, response) => answer(terms, request, response) }],
+  ]);
 }
 
 type Shelf = Pick<ReportShelf, "find">;
 
+interface Terms {
+  readonly shelf: Shelf;
+  readonly policy: string;
+  readonly read: SharedReader;
+}
+
+/** The body of the report at a path, for a response. */
+type SharedReader = (path: string, report: PublishedReport, response: Response) => Promise<Buffer | undefined>;
+
+/**
+ * Reads bodies. Responses with one file share its bytes until they have ended: a copy for each would fill the memory when
+ * many callers read slowly.
+ */
+function createSharedReader(): SharedReader {
+  const held = new Map<string, { readonly body: Promise<Buffer | undefined>; responses: number }>();
+  return (path, report, response) => {
+    const known = held.get(path);
+    const shared = known ?? { body: report.read().then(toBytes), responses: 0 };
+    if (response.closed) return shared.body;
+    held.set(path, shared);
+    shared.responses += 1;
+    response.once("close", () => {
+      shared.responses -= 1;
+      if (shared.responses === 0) held.delete(path);
+    });
+    return shared.body;
+  };
+}
+
 /** The body is read from the shelf only when it is sent. @throws Problem `not-found`. */
-async function answer(shelf: Shelf, policy: string, { params, headers, method }: Request): Promise<Reply> {
+async function answer(
+  { shelf, policy, read }: Terms,
+  { params, headers, method }: Request,
+  response: Response,
+): Promise<Reply> {
   const { folder = "", name = "" } = params as Readonly<Record<string, string>>;
   const report = await shelf.find(folder, name);
   if (!report) throw notFound();
@@ -42,7 +77,7 @@ async function answer(shelf: Shelf, policy: string, { params, headers, method }:
   const reply = { status: 200, headers: toHeaders(report, { name, etag, policy }) };
   if (isKnown(headers, etag)) return { ...reply, status: 304 };
   if (method === "HEAD") return { ...reply, headers: [...reply.headers, "Content-Length", String(report.bytes)] };
-  const body = await report.read();
+  const body = await read(`${folder}/${name}`, report, response);
   if (body === undefined) throw notFound();
   return { ...reply, body };
 }
@@ -62,6 +97,8 @@ function toHeaders(
     ...(type.startsWith("text/csv") ? ["Content-Disposition", `attachment; filename="${name}"`] : []),
   ];
 }
+
+const toBytes = (text: string | undefined): Buffer | undefined => (text === undefined ? undefined : Buffer.from(text));
 
 const notFound = (): Problem =>
   new Problem("not-found", `There is no report at this address; reports are kept for ${JOB_KEEP_MS / 86_400_000} days`);
