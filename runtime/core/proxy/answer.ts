@@ -101,8 +101,8 @@ export function readText(text: string, reading: ReadPlainText = asValue): unknow
 
 /**
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
- * the stream has no such data, was cut off, or has an event of the type `error`. Its last line may lack its end where the data is complete
- * all the same.
+ * the stream has no such data, was cut off, or has an event of the type `error`. Its last line may lack its end where
+ * the data is complete all the same.
  */
 function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
