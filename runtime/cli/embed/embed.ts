@@ -84,10 +84,10 @@ async function begin(
   const dataDir = variables.PAYPHONE_DATA_DIR?.trim() || toDataDir(dir, file);
   const env = { ...file, ...variables, PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
-  const { set, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
+  const { set, folder, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
   await refuseFaults(set, config, faults);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  return run({ set, config, server, note, examine, log: log && createHostLog(log, config.logLevel) });
+  return run({ set, folder, config, server, note, examine, log: log && createHostLog(log, config.logLevel) });
 }
 
 const readEnvFile = (file: string): Env => (existsSync(file) ? readVariables(file) : {});

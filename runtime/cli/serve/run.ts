@@ -34,6 +34,8 @@ import type { Composition, SandboxParts } from "./composition.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
+  /** Its files, when they were read already. */
+  readonly folder?: SetFolder | undefined;
   readonly config: Config;
   /** What a sandbox replaces or adds, for each set that it sells. */
   readonly sandbox?: ((set: ManifestSet) => SandboxParts) | undefined;
@@ -114,7 +116,7 @@ export async function run(options: RunOptions): Promise<Running> {
     const kept = { store: shared, books, refusals };
     return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
-  const first = { set, folder: tryRead(set.dir) };
+  const first = { set, folder: options.folder ?? tryRead(set.dir) };
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });
   const composition = await composeSet({ set, digest: first.folder?.digest, retired: await past.atStart(first) });
   if (!("listener" in composition)) throw toFaultProblem(composition);

@@ -3,7 +3,7 @@ import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
-import { readFolder } from "../history/folder.ts";
+import { readFolder, type SetFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { toServeBanner } from "../process/banner.ts";
 import { workerLifecycle } from "../process/worker.ts";
@@ -48,11 +48,11 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
   const { config, faults } = examineConfig(loadEnv());
   const digest = digestSet(dir);
   const isKnown = digest !== undefined && digest === (await readSoundSet(config.dataDir));
-  const { set, note } = await chooseSet({ dir, config, isKnown, strict, asSold });
+  const { set, folder, note } = await chooseSet({ dir, config, isKnown, strict, asSold });
   await refuseFaults(set, config, faults);
   if (note !== undefined) console.error(`payphone: ${note}`);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  const running = await run({ set, config, isRenamed: renamed, isFollower: asSold, note, examine });
+  const running = await run({ set, folder, config, isRenamed: renamed, isFollower: asSold, note, examine });
   if (digest !== undefined && !set.isKnown && note === undefined) await noteSoundSet(config.dataDir, digest);
   const { services, railStatuses } = running.swap.current().composition;
   const sold = { set, services, digest: running.changes.digest(), rails: railStatuses() };
@@ -72,6 +72,8 @@ const follow = ({ changes, log }: Running): Promise<void> =>
 
 interface Choice {
   readonly set: ManifestSet;
+  /** Its files, when they were read for the choice. */
+  readonly folder?: SetFolder;
   /** Why the set is not the one in the folder. */
   readonly note?: string;
 }
@@ -89,7 +91,8 @@ export async function chooseSet({ dir, config, isKnown, strict, asSold }: Choice
   const last = await createHistory(config.dataDir).last();
   const set = await loadSet(dir, isKnown);
   if (!last) return { set };
-  const { digest } = readFolder(dir);
+  const folder = readFolder(dir);
+  const { digest } = folder;
   if (asSold && last.digest !== digest) {
     const kept = await loadKept(last, { dir, config });
     if (kept) return { set: kept, note: toAsSoldNote(last, dir) };
@@ -98,10 +101,10 @@ export async function chooseSet({ dir, config, isKnown, strict, asSold }: Choice
     const kept = await loadKept(last, { dir, config });
     if (kept) return { set: kept, note: toTakenBackNote(last, dir) };
   }
-  if ((strict && !asSold) || isKnown || last.digest === digest) return { set };
+  if ((strict && !asSold) || isKnown || last.digest === digest) return { set, folder };
   const { faults } = await tryPlugins(set, config.env);
   const kept = faults.length > 0 ? await loadKept(last, { dir, config }) : undefined;
-  if (!kept) return { set };
+  if (!kept) return { set, folder };
   console.error(toFaultReport(faults));
   return { set: kept, note: toFaultyNote(last, dir) };
 }
