@@ -17,6 +17,7 @@ const PETS = {
   Line: { type: "object", required: ["x", "end"], properties: { x: { type: "integer" }, end: { type: "integer" } } },
   Place: { oneOf: [named("Point"), named("Line")] },
   Named: { type: "object", required: ["name"], properties: { name: text } },
+  Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
 const CAT = { kind: "cat", skill: "lazy" };
 const TAGGED = { pet: { name: "Tom", tag: "x" } };
@@ -42,6 +43,7 @@ const DOCUMENT = {
       required: ["pet", "id"],
     }),
     "/placed": echo(named("Place")),
+    "/joined": echo(named("Task")),
     "/chosen": echo({
       type: "object",
       properties: { a: text, b: text },
@@ -66,7 +68,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("7 services")
+      .to.include("8 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -90,6 +92,9 @@ describe("what an imported operation takes and answers", () => {
 
   it("may fit several of the forms that a document lists, and has the fields of each", () =>
     expectPassed("placed", { x: 1, end: 2 }, { x: 1, end: 2 }));
+
+  it("joins a schema with another one that may be null, as an object never is", () =>
+    expectPassed("joined", { name: "Tom", tag: "x" }, { name: "Tom", tag: "x" }));
 
   it("is still one of the choices that exclude each other", async () => {
     const response = await shop.buy("/v1/pets/post-chosen", { body: { a: "1", b: "2" } });

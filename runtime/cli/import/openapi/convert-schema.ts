@@ -181,16 +181,26 @@ function withTypes(schema: Converted, types: readonly string[] | undefined): Con
   return used.length > 0 ? { type: used.length === 1 ? used[0] : used, ...kept } : kept;
 }
 
-const BRANCHES = ["allOf", "anyOf", "oneOf", "not"];
+const CHOICES = ["allOf", "anyOf", "oneOf"];
+const BRANCHES = [...CHOICES, "not"];
 
 /**
  * Restricts branches to the types of the surrounding schema, as the strict check requires; other values could never
  * occur. When no branch fits, the types are moved aside, and the schema still accepts nothing.
  */
-function fitBranches(schema: Converted): Converted {
+export function fitBranches(schema: Converted): Converted {
   const types = schema.type === undefined ? undefined : ([schema.type].flat() as string[]);
   if (!types) return schema;
-  const fitted = BRANCHES.flatMap((key) => {
+  const fitted = restrict(schema, types, BRANCHES);
+  if (fitted) return fitted;
+  const apart = Object.fromEntries(BRANCHES.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])));
+  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !BRANCHES.includes(key)));
+  return { allOf: [rest, apart] };
+}
+
+/** A schema whose branches are restricted to these types; undefined when none of them fits. */
+function restrict(schema: Converted, types: readonly string[], branches: readonly string[]): Converted | undefined {
+  const fitted = branches.flatMap((key) => {
     const branch = schema[key];
     if (branch === undefined) return [];
     if (!Array.isArray(branch)) return [[key, narrow(branch, types)]];
@@ -200,15 +210,13 @@ function fitBranches(schema: Converted): Converted {
   const isPossible = fitted.every(([, part]) =>
     Array.isArray(part) ? part.length > 0 && !part.includes(undefined) : part !== undefined,
   );
-  if (isPossible) return { ...schema, ...Object.fromEntries(fitted) };
-  const apart = Object.fromEntries(BRANCHES.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])));
-  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !BRANCHES.includes(key)));
-  return { allOf: [rest, apart] };
+  return isPossible ? { ...schema, ...Object.fromEntries(fitted) } : undefined;
 }
 
 /** A branch restricted to these types; undefined when it has none of them. */
 function narrow(part: unknown, types: readonly string[]): unknown {
-  if (!isObject(part) || part.type === undefined) return part;
+  if (!isObject(part)) return part;
+  if (part.type === undefined) return restrict(part, types, CHOICES);
   const own = [part.type].flat() as string[];
   const common = own.filter((type) => types.includes(type) || (type === "integer" && types.includes("number")));
   if (common.length === own.length) return part;

@@ -2,7 +2,7 @@ import { escapeStep, isObject, type JsonObject } from "../../../core/json.ts";
 import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toSchemaName } from "../names.ts";
-import { convertSchema, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import { convertSchema, fitBranches, hasOwnRules, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
 import { type Pointers, tryDecode } from "./pointers.ts";
 import type { WireSide } from "./schema-words.ts";
 
@@ -170,7 +170,9 @@ const filesIn = (schema: unknown): string[] =>
 
 /** Names the type at the root of an object's schema, as inputs and outputs require. */
 const withRootType = (schema: JsonObject, isAlways: boolean): JsonObject =>
-  isAlways && schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema;
+  isAlways && schema.type === undefined && schema.$ref === undefined
+    ? fitBranches({ type: "object", ...schema })
+    : schema;
 
 const referencesOf = (schema: unknown): string[] =>
   [...subschemas(schema)].flatMap(({ schema: { $ref } }) => (typeof $ref === "string" ? [$ref] : []));
