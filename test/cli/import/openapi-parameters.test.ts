@@ -49,6 +49,16 @@ describe("a parameter of an imported operation", () => {
     expect(await typeOf("shelf_alone")).to.equal("application/json-patch+json");
   });
 
+  it("sends a parameter of the path in the query where the document writes it there", async () => {
+    const dir = await openShop();
+    const parameters = ["id", "term"].map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+    const file = await writeDocument(dir, { "shelves/{id}?q={term}&v=2": { operationId: "find", parameters } });
+    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { proxy, input } = await manifestOf(dir, "shelf_find");
+    expect(proxy).to.deep.include({ request: "GET /shelves/{id}", query: { q: "{q}", v: "2" } });
+    expect(input).to.have.property("required").deep.equal(["id", "q"]);
+  });
+
   it("takes a parameter of a path of which nothing is said as a text", async () => {
     const dir = await openShop();
     const parameters = [{ name: "id", in: "path", required: true, schema: { description: "Any." } }];

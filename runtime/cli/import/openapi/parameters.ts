@@ -51,7 +51,9 @@ export function readParameters(
   };
   const claim = createNames();
   const inPath = new Map<string, string>();
-  const declared = operation.parameters.flatMap((own) => readParameter(own, pointers));
+  const declared = operation.parameters
+    .flatMap((own) => readParameter(own, pointers))
+    .map((parameter) => toQueryOf(parts.query, parameter));
   const undeclared = placeholdersOf(path).filter((name) => !declared.some((one) => isInPath(one, name)));
   const all = [...declared, ...undeclared.map(toPathText)];
   for (const parameter of all.filter((one) => isSent(one, path) && !isCredential(one.place, one.wireName)))
@@ -96,6 +98,15 @@ export function readParameters(
     if (place === "path") inPath.set(wireName, fill(obstacle.text));
     else parts.headers[wireName.toLowerCase()] = fill(obstacle.text);
   }
+}
+
+/** Some documents write a query behind a path, and call what stands there parameters of the path. */
+function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter): Parameter {
+  const { place, wireName, own } = parameter;
+  const [key] = Object.entries(query).find(([, text]) => place === "path" && text === `{${wireName}}`) ?? [];
+  return key === undefined
+    ? parameter
+    : { ...parameter, place: "query", wireName: key, own: { ...own, required: true } };
 }
 
 /**
