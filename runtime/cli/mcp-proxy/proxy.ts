@@ -5,6 +5,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
+import { failBroken } from "../../drivers/mcp/broken-streams.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -28,13 +29,11 @@ export interface McpProxyOptions {
 }
 
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
-/** A code that JSON-RPC leaves to implementations. */
-const BROKEN_OFF = -32000;
 const ANSWER_MS = 120_000;
 /** Room for the largest files that are sold, in base64, twice. */
 const LARGEST_MESSAGE = 32 * 1024 * 1024;
 /** A stock client gives up after a minute; until then it must hear that a payment is on its way. */
-export const PATIENCE_MS = 45_000;
+export const REPEAT_MS = 45_000;
 
 /** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
 export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
@@ -59,7 +58,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     lost: createLostPayments(options.spendingDir, options.url, Date.now),
     say: (text) => err(printable(text)),
     now: Date.now,
-    patienceMs: PATIENCE_MS,
+    patienceMs: REPEAT_MS,
   });
   const handle = serveStdio(() => {
     const server = new Server(INFO, { capabilities: { tools: {} } });
@@ -157,20 +156,6 @@ function openSeller(
       await (await opened?.catch(() => undefined))?.close();
     },
   };
-}
-
-/** Lets a request fail whose stream ends without its answer: the client would wait until its own time is up. */
-function failBroken(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
-    const [id] = [message].flat().flatMap((one) => ("method" in one && "id" in one ? one.id : []));
-    const error = { code: BROKEN_OFF, message: "the answer broke off" };
-    const onRequestStreamEnd = (): void => {
-      if (id !== undefined) transport.onmessage?.({ jsonrpc: "2.0", id, error }); // Ignored where it was answered.
-    };
-    return send(message, { onRequestStreamEnd, ...options });
-  };
-  return transport;
 }
 
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */

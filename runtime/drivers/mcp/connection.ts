@@ -2,6 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { CallToolResult, Client, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
+import { failBroken } from "./broken-streams.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 import { listTools, type ToolList } from "./tool-list.ts";
@@ -105,7 +106,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   // Redirects are refused: they could carry the credential to another origin.
   const requestInit = { headers: { ...headers }, redirect: "error" as const };
   const options = { requestInit, fetch: createBoundedFetch("The MCP server", LARGEST_MESSAGE) };
-  return { transport: new StreamableHTTPClientTransport(new URL(url), options), pidOf: () => undefined };
+  return { transport: failBroken(new StreamableHTTPClientTransport(new URL(url), options)), pidOf: () => undefined };
 }
 
 async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<Opened> {

@@ -1,6 +1,7 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { toLine } from "../../core/proxy/message.ts";
+import { BROKEN_OFF } from "./broken-streams.ts";
 
 /** A failed call, and whether its session can still be used. */
 export interface CallFailure {
@@ -65,7 +66,8 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
 function toProtocolProblem(error: ProtocolError, title: string): Problem {
   const words = toLine(error.message) ?? "it refuses the input";
   if (error.code === INVALID_PARAMS) return new Problem("unparseable-input", `${title}: ${words}`, { cause: error });
-  const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : "answered with an error";
+  const other = error.message === BROKEN_OFF ? "broke off its answer" : "answered with an error";
+  const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : other;
   return new Problem("upstream-failed", `${title} ${said}`, { cause: error });
 }
 

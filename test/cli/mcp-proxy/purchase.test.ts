@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { BuyerWallet } from "../../../runtime/cli/call/buyer-wallet.ts";
 import { loadRails } from "../../../runtime/cli/call/rails-file.ts";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
-import { PATIENCE_MS } from "../../../runtime/cli/mcp-proxy/proxy.ts";
+import { REPEAT_MS } from "../../../runtime/cli/mcp-proxy/proxy.ts";
 import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-proxy/purchase.ts";
 import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
@@ -157,10 +157,10 @@ describe("a purchase of payphone mcp-proxy", () => {
   });
 
   it("is told to be unknown before a stock client gives up, however long the seller took to name the price", async () => {
-    expect(PATIENCE_MS).to.be.below(DEFAULT_REQUEST_TIMEOUT_MSEC);
-    unpaidMs = PATIENCE_MS;
+    expect(REPEAT_MS).to.be.below(DEFAULT_REQUEST_TIMEOUT_MSEC);
+    unpaidMs = REPEAT_MS;
     answers = [toProblem({ code: "settlement-unknown", status: 503, retry_after: 1 })];
-    const why = await open(PATIENCE_MS)().then(String, ({ message }: Error) => message);
+    const why = await open(REPEAT_MS)().then(String, ({ message }: Error) => message);
     expect(why).to.match(
       /^the payment for roll was sent, and its outcome is not known .* Call the tool again with the same/,
     );

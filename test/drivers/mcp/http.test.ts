@@ -169,6 +169,16 @@ for (const kind of ["stateless", "sessions"] as const)
       expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
     });
 
+    it("costs nothing when a stream ends without the answer, and nobody waits for that", async () => {
+      expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+      site.intercept((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": hi\n\n", () => response.end());
+      });
+      expect(await fail("add", 502)).to.equal("site-tools broke off its answer");
+      site.intercept(undefined);
+      expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+    });
+
     it("costs nothing when it dies in the middle of a call, and is connected again", async () => {
       site.intercept((response) => void response.socket?.destroy());
       await fail("add", 502);
