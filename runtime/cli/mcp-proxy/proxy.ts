@@ -30,6 +30,8 @@ export interface McpProxyOptions {
 
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
 const ANSWER_MS = 120_000;
+/** A list could go on for ever. */
+const MOST_PAGES = 50;
 /** Room for the largest files that are sold, in base64, twice. */
 const LARGEST_MESSAGE = 32 * 1024 * 1024;
 /** A stock client gives up after a minute; until then it must hear that a payment is on its way. */
@@ -45,11 +47,18 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     schemas.learn(page);
     return page;
   };
+  const listAll = async (cancelled: AbortSignal): Promise<void> => {
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      cursor = textField(await list(cursor === undefined ? {} : { cursor }, cancelled), "nextCursor");
+      if (cursor === undefined) return;
+    }
+  };
   const call = createPurchases({
     ask: (tool, cancelled) => seller.request("tools/call", tool, cancelled),
     async schemaOf(tool, cancelled, isFresh) {
       // Without the list, nothing is checked here: the seller checks anyway.
-      if (isFresh || !schemas.has(tool)) await list({}, cancelled).catch(() => undefined);
+      if (isFresh || !schemas.has(tool)) await listAll(cancelled).catch(() => undefined);
       return schemas.get(tool);
     },
     openWallet: rememberWallet((cancelled) => openWallet(config, toBase(options.url), cancelled)),
