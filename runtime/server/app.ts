@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { type ParsedUrlQuery, parse } from "node:querystring";
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from "express";
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
@@ -61,7 +62,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const fail = createFailureLog(log, clock);
   const shared = { maxDepth: bounds.body_depth, limits };
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
-  app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
+  app.set("query parser", parseQuery).set("trust proxy", deps.trustProxy ?? 0);
   /** Paths without parameters, so that their requests do not try every route in turn. */
   const fixed = new Map<string, RequestHandler>();
   const mount = (paths: ReadonlyMap<string, Methods>, budgetOf: HandlerOptions["budgetOf"]): void => {
@@ -92,6 +93,9 @@ export function createApp(deps: AppDeps): RequestListener {
 }
 
 const toBodyBytes = (one: Service | RpcDoor): number => ("bodyBytes" in one ? one.bodyBytes : one.maxBytes);
+
+/** All parameters: without `maxKeys` those behind the thousandth would be left out, of a call that is paid. */
+const parseQuery = (query: string): ParsedUrlQuery => parse(query, "&", "=", { maxKeys: 0 });
 
 const skip: RequestHandler = (_request, _response, next) => next();
 

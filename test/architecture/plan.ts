@@ -18,7 +18,7 @@ export const FLOORS: Readonly<Record<string, FloorRule>> = {
   "runtime/surfaces": { below: BELOW_SERVER, packages: /^(marked|viem\/utils)$/ },
   "runtime/server": {
     below: [...BELOW_SERVER, "runtime/surfaces"],
-    packages: /^(express|node:(http|zlib|crypto|net|buffer|stream|timers\/promises))$/,
+    packages: /^(express|node:(http|zlib|crypto|net|buffer|querystring|stream|timers\/promises))$/,
   },
   "runtime/sandbox": { below: [...BELOW_SERVER, "runtime/drivers"], packages: /^(?!express$)/ },
   "runtime/cli": {

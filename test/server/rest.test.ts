@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Outcome } from "../../runtime/core/call.ts";
 import { eventually } from "../support/eventually.ts";
 import { freezeTime } from "../support/frozen-time.ts";
-import { type Door, decodeHeader, jsonOf, openDoor, RECEIPT, toChallenge, toService } from "../support/http.ts";
+import { type Door, decodeHeader, jsonOf, LIMITS, openDoor, RECEIPT, toChallenge, toService } from "../support/http.ts";
 
 const SERVICES = [
   toService({ id: "roll", route: "POST /v1/roll", price: "0.001" }),
@@ -209,6 +209,14 @@ describe("a call over HTTP", () => {
       expect(await response.text()).to.equal(
         '{"id":"poll","value":{"n":"1","tag":["x","y"],"__proto__":"z","job_id":"a/b"},"from":"query"}',
       );
+    });
+
+    it("takes every parameter of a query that is not too long", async () => {
+      await door.close({ graceMs: 0 });
+      door = await openDoor(SERVICES, { limits: { ...LIMITS, url_bytes: 8192 } });
+      const response = await get(`/v1/jobs/a?${"t=1&".repeat(1500)}last=2`);
+      const { value } = await jsonOf<{ value: { t: string[]; last: string } }>(response);
+      expect([value.t.length, value.last]).to.deep.equal([1500, "2"]);
     });
 
     it("refuses a query that is not UTF-8, instead of guessing its text", async () => {
