@@ -105,9 +105,10 @@ export function createCompiler(
         if (copied.issues.length > 0) return { value: undefined, issues: copied.issues };
         const errors = errorsOf(validator(), copied.value);
         const isWhole = errors.length > 0 && (use === "own" || !isLarge(copied.value));
-        const all = isWhole ? errorsOf(faultFinder(), copied.value) : errors;
+        const all = isWhole ? errorsOf(faultFinder(), copied.value) : [];
         copied.restoreNulls();
-        const issues = all.length > 0 ? toIssues(all, { value, from, document, nodes }) : [];
+        const told = all.length > 0 ? all : errors;
+        const issues = told.length > 0 ? toIssues(told, { value, from, document, nodes }) : [];
         return { value: copied.value, issues };
       },
       coerce(texts) {
