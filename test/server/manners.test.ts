@@ -45,6 +45,10 @@ describe("an answer to anybody", () => {
       "x-a2a-exchange",
       "x-a2a-extensions",
       "x-request-id",
+      "accept-payment",
+      "traceparent",
+      "tracestate",
+      "baggage",
     ];
     const response = await fetch(`${door.url}/v1/roll`, {
       method: "OPTIONS",

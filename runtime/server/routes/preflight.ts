@@ -3,11 +3,15 @@ import type { Reply } from "../reply/reply.ts";
 /** Request headers that browser agents may send, besides those that begin with `mcp-` or `a2a-`. */
 const REQUEST_HEADERS = [
   "accept",
+  "accept-payment", // mppx says so what it can pay
   "access-control-expose-headers", // the stock x402 client sends it as a request header
   "authorization",
+  "baggage", // with the two that begin with "trace": W3C's trace context, which pages with OpenTelemetry send
   "content-type",
   "payment-signature",
   "sign-in-with-x",
+  "traceparent",
+  "tracestate",
   "x-a2a-exchange",
   "x-a2a-extensions", // activates extensions in A2A 0.3
   "x-payment",
