@@ -132,9 +132,7 @@ let reading: Reading | undefined;
 const createReading = (): Reading => ({ pieces: new Map(), folders: new Map(), versions: new Map(), urls: new Set() });
 
 /** These plugin files and all files of their own shop that they import. */
-export function importedBy(files: readonly string[]): readonly string[] {
-  return [...closureOf(files, new Map())];
-}
+export const importedBy = (files: readonly string[]): readonly string[] => [...closureOf(files, new Map())];
 
 function versionOf(file: string, root: string, read: Reading): string {
   const known = read.versions.get(file);

@@ -27,7 +27,7 @@ describe("a payment whose outcome is not known", () => {
   for (const [what, answer] of passing)
     it(`is sent again, the same, after ${what}`, async () => {
       seller.script.answers = [answer, PAID];
-      const { code, out, err } = await run({ url: seller.url });
+      const { code, out, err } = await run({ url: seller.url, waitSeconds: 60 });
       expect([code, JSON.parse(out)]).to.deep.equal([0, RESULT]);
       expect([seller.paid().length, distinctPayments()]).to.deep.equal([2, 1]);
       expect(err).to.match(/No result yet \(.+\)\. The same payment is sent again in (0\.2|1) s\./);

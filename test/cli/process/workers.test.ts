@@ -153,7 +153,10 @@ describe("serve --workers", () => {
     const applying = apply({ dataDir: data.path });
     process.kill(pid, "SIGKILL"); // It is told last.
     const [applied] = await applying;
-    const now = await eventually(workers, (running) => oneSet(running) && running.every((one) => one.pid !== pid));
+    const now = await eventually(
+      workers,
+      (running) => oneSet(running) && running.every((one) => one.pid !== pid && one.ready.status === "ready"),
+    );
     expect(now.map(({ set }) => set)).to.deep.equal([applied?.to, applied?.to]);
     for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["400000"]);
     expect((await readHistory({ dataDir: data.path })).map(({ what }) => what)).to.deep.equal([

@@ -10,13 +10,17 @@ describe("a refund and a chain in trouble", () => {
   const { createProcess, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
 
   it("is not sent a second time while the first is on its way", async () => {
-    const refunds = createProcess({ attemptMs: 300 });
+    const refunds = createProcess({ attemptMs: 1000 });
     const job = failedJob();
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
     await refunds.open(job);
-    await eventually(() => desk.events.filter((event) => event === "refund.delayed").length >= 3);
-    const sent = desk.proxy.params.filter((_, at) => desk.proxy.calls[at] === "eth_sendRawTransaction");
-    expect(new Set(sent.map((params) => JSON.stringify(params))).size, "signed forms").to.equal(1);
+    const sent = (): unknown[] =>
+      desk.proxy.params.filter((_, at) => desk.proxy.calls[at] === "eth_sendRawTransaction");
+    const delays = (): number => desk.events.filter((event) => event === "refund.delayed").length;
+    await eventually(() => sent().length > 0);
+    const enough = delays() + 3;
+    await eventually(() => delays() >= enough);
+    expect(new Set(sent().map((params) => JSON.stringify(params))).size, "signed forms").to.equal(1);
     expect(await sentBy(desk.treasury.address)).to.equal(1);
     await desk.stage.chain.rpc("evm_mine", []);
     await expectPaidOnce(refunds, job);
