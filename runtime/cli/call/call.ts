@@ -168,6 +168,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   const started = performance.now();
   const { answer, isFirst } = await sendPaid(pending, {
     waitMs: options.waitSeconds * 1000,
+    isNew: options.resume === undefined,
     signal: terminal.signal,
     onWait: (why, seconds) =>
       terminal.err(printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),

@@ -30,6 +30,14 @@ export interface FinalAnswer {
   readonly isFirst: boolean;
 }
 
+interface SendTerms {
+  readonly waitMs: number;
+  /** Whether the payment has not been sent before. */
+  readonly isNew: boolean;
+  readonly signal: AbortSignal;
+  readonly onWait: (why: string, seconds: number) => void;
+}
+
 /**
  * Sends a request with its payment until the answer is final. All attempts send the same payment, so it is charged at
  * most once.
@@ -37,23 +45,27 @@ export interface FinalAnswer {
  */
 export async function sendPaid(
   { request, payment }: Pending,
-  { waitMs, signal, onWait }: { waitMs: number; signal: AbortSignal; onWait: (why: string, seconds: number) => void },
+  { waitMs, isNew, signal, onWait }: SendTerms,
 ): Promise<FinalAnswer> {
   const end = Date.now() + waitMs;
   let why = "";
+  /** Whether every answer was a 429: then none of the calls was taken. */
+  let isPutOff = isNew;
   for (let attempt = 0; ; attempt++) {
     let pauseMs = Math.min(1000 * 2 ** attempt, 10_000);
     try {
       const answer = await ask(request, { headers: { "payment-signature": payment }, signal });
       if (isFinal(answer)) return { answer, isFirst: attempt === 0 };
+      isPutOff &&= answer.status === 429;
       why = `${answer.status} ${textField(answer.json, "detail") ?? ""}`.trim();
       pauseMs = retryAfterMs(answer) ?? pauseMs;
     } catch (error) {
       if (signal.aborted) throw unknown("interrupted");
       if (!(error instanceof Problem)) throw error;
+      isPutOff = false;
       why = error.message;
     }
-    if (Date.now() + pauseMs > end) throw unknown(why);
+    if (Date.now() + pauseMs > end) throw isPutOff ? putOff(why) : unknown(why);
     onWait(why, pauseMs / 1000);
     await sleep(pauseMs, undefined, { signal }).catch(() => {
       throw unknown("interrupted");
@@ -66,6 +78,9 @@ function retryAfterMs({ headers }: SellerResponse): number | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,5}$/.test(seconds) ? Math.max(Number(seconds) * 1000, 200) : undefined;
 }
+
+const putOff = (why: string): Problem =>
+  new Problem("settlement-unknown", `the seller does not take the call yet, and has not charged it (${why})`);
 
 const unknown = (why: string): Problem =>
   new Problem("settlement-unknown", `the payment was sent, and its result is not known yet (${why})`);

@@ -70,6 +70,16 @@ describe("a payment whose outcome is not known", () => {
     expect(existsSync(file)).to.equal(false);
   });
 
+  it("is kept, and not called sent, when the seller puts the call off until tomorrow", async () => {
+    const detail = "A wallet may spend 5 dollars a day here";
+    seller.script.answers = [{ status: 429, body: { detail }, headers: { "retry-after": "40000" } }, PAID];
+    const { code, err } = await run({ url: seller.url });
+    expect([code, seller.paid().length]).to.deep.equal([4, 1]);
+    expect(err).to.include(`the seller does not take the call yet, and has not charged it (429 ${detail})`);
+    const { out } = await run({ service: undefined, resume: /--resume (\S+)$/.exec(err)?.[1] ?? "" });
+    expect(JSON.parse(out)).to.deep.equal(RESULT);
+  });
+
   it("is kept when it is refused long after it was signed", async () => {
     seller.script.answers = [NOT_YET];
     const { out } = await run({ url: seller.url, waitSeconds: 0, json: true });
