@@ -1,5 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../api/problem.ts";
 import { oneByOne } from "./pipelining.ts";
 import { ANY_ORIGIN } from "./reply/headers.ts";
@@ -17,6 +18,11 @@ export interface Timeouts {
   readonly keepAliveMs: number;
   /** Without a byte in either direction. Longer than any handler's deadline. */
   readonly silenceMs: number;
+  /**
+   * How long connections without a request are kept while the server closes: a proxy may send one at that moment, and
+   * sends no POST a second time.
+   */
+  readonly lingerMs: number;
 }
 
 export interface ListenOptions {
@@ -35,16 +41,25 @@ export interface OpenServer {
   readonly port: number;
   /** Hands all requests to the listener. Before that, requests are answered 503. */
   attach(listener: RequestListener): void;
-  /** Accepts no more connections, waits `graceMs` for calls in flight, then closes every connection. */
+  /**
+   * Accepts no more connections, and closes each after the call that is in flight or comes within a moment; after
+   * `graceMs` every connection.
+   */
   close(options: { readonly graceMs: number }): Promise<void>;
 }
 
 const OWN = { host: "HOST", port: "PORT" };
-const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, silenceMs: 600_000 };
+const TIMEOUTS: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 65_000,
+  silenceMs: 600_000,
+  lingerMs: 500,
+};
 
 /** Binds a port. @throws Problem `unavailable`, with the reason. */
 export async function openServer({ host, port, variables = OWN, timeouts }: ListenOptions): Promise<OpenServer> {
-  const { headersMs, requestMs, keepAliveMs, silenceMs } = { ...TIMEOUTS, ...timeouts };
+  const { headersMs, requestMs, keepAliveMs, silenceMs, lingerMs } = { ...TIMEOUTS, ...timeouts };
   const inFlight = new Set<ServerResponse>();
   let listener: RequestListener = answerNotYet;
   let closing: Promise<void> | undefined;
@@ -74,13 +89,22 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
   server.on("connect", (_request, socket) => refuseConnection("CONNECT", socket));
   await bind(server, { host, port, variables });
 
+  let isLingering = true;
   const finish = (): void => {
-    if (inFlight.size === 0) server.closeAllConnections();
+    if (inFlight.size === 0 && !isLingering) server.closeAllConnections();
   };
   const close = async (graceMs: number): Promise<void> => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const response of inFlight) if (!response.headersSent) response.setHeader("Connection", "close");
+    // A whole turn: connections that wait to be accepted would be reset with the port.
+    for (let turn = 0; turn < 2; turn += 1) await setImmediate();
+    const over = new AbortController();
+    // Not the method of `node:http`, which closes the connections without a request at once.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const cutter = setTimeout(() => server.closeAllConnections(), graceMs);
+    void closed.then(() => over.abort());
+    await sleep(Math.min(lingerMs, graceMs), undefined, { signal: over.signal }).catch(() => {});
+    isLingering = false;
+    server.close(); // Closes the connections without a request, and ends Node's watch over slow ones.
     finish();
     await closed;
     clearTimeout(cutter);
