@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { closeSync, existsSync, fchownSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -14,5 +14,26 @@ export function makeFolder(path: string, mode = 0o777): void {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || existsSync(above)) throw error;
     makeFolder(above, mode);
     makeFolder(path, mode);
+  }
+}
+
+/**
+ * Makes a file for this user alone, unless it exists. What root makes is given to the user of the folder: the server may
+ * run as that user. @throws as `openSync` does.
+ */
+export function makeFile(path: string, text = ""): void {
+  let file: number;
+  try {
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    const { uid, gid } = statSync(dirname(path));
+    if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+    writeSync(file, text);
+  } finally {
+    closeSync(file);
   }
 }

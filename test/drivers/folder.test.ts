@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { makeFolder } from "../../runtime/drivers/folder.ts";
+import { makeFile, makeFolder } from "../../runtime/drivers/folder.ts";
+
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 describe("a folder that is made", () => {
   let dir: string;
@@ -45,5 +47,32 @@ describe("a folder that is made", () => {
     });
     expect(stderr).to.contain("ENOENT");
     expect(status).to.equal(1);
+  });
+});
+
+describe("a file that is made", () => {
+  let dir: string;
+  let file: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "payphone-file-"));
+    file = join(dir, "file");
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  it("is for its user alone, and stays as it is when it exists", () => {
+    makeFile(file, "first");
+    makeFile(file, "second");
+    expect(readFileSync(file, "utf8")).to.equal("first");
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+  });
+
+  itAsRoot("is the folder's user's when root makes it; root gives away nothing that exists", () => {
+    chownSync(dir, 65_534, 65_533);
+    writeFileSync(join(dir, "mine"), "");
+    symlinkSync(join(dir, "mine"), join(dir, "link"));
+    makeFile(file);
+    makeFile(join(dir, "link"));
+    expect(statSync(file)).to.include({ uid: 65_534, gid: 65_533 });
+    expect(statSync(join(dir, "mine"))).to.include({ uid: 0 });
   });
 });

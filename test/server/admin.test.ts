@@ -10,6 +10,7 @@ import type { LoginHeader } from "../../runtime/server/admin/login-header.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";
 import { runPayphone } from "../support/commands/commands.ts";
+import { findFreePort } from "../support/free-port.ts";
 
 const TOKEN = "a-token-of-a-test-0123456789";
 const ROUTES: readonly AdminRoute[] = [
@@ -86,6 +87,20 @@ describe("the admin listener", () => {
   });
 
   describe("on its port", () => {
+    it("does not keep the port of a process that cannot start, as where no token can be kept", async () => {
+      const port = await findFreePort();
+      mkdirSync(join(dataDir, "kept", "admin.token"), { recursive: true });
+      const admin = { port, host: "127.0.0.1", token: undefined, login: undefined };
+      const refusal = await openAdmin({
+        config: { dataDir: join(dataDir, "kept"), admin },
+        routes: ROUTES,
+        log: silentLog,
+      }).catch((error: unknown) => error);
+      expect(refusal).to.have.property("code", "unavailable");
+      expect(String(refusal)).to.include("set ADMIN_TOKEN");
+      expect((await start(port)).url).to.equal(`http://127.0.0.1:${port}`);
+    });
+
     it("names the methods of a path that is asked with another one (RFC 9110, 15.5.6)", async () => {
       const { url = "" } = await start(0);
       const headers = { authorization: `Bearer ${TOKEN}` };

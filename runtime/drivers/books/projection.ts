@@ -7,7 +7,7 @@ import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
-import { makeFolder } from "../folder.ts";
+import { makeFile, makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
@@ -173,7 +173,8 @@ const TABLES = [
 function openTables(file: string): DatabaseSync {
   try {
     makeFolder(dirname(file), 0o700);
-    closeSync(openSync(file, "a", 0o600));
+    makeFile(file);
+    closeSync(openSync(file, "a"));
     const db = new DatabaseSync(file, { timeout: BUSY_MS });
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     prepareTables(db);

@@ -6,7 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
-import { makeFolder } from "../folder.ts";
+import { makeFile, makeFolder } from "../folder.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
@@ -172,7 +172,8 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
     let db: DatabaseSync | undefined;
     try {
       makeFolder(dirname(file), 0o700);
-      closeSync(openSync(file, "a", 0o600));
+      makeFile(file);
+      closeSync(openSync(file, "a"));
       db = new DatabaseSync(file, { timeout: BUSY_MS });
       db.exec(PREPARE);
       prepareTables(db);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
@@ -11,6 +11,7 @@ import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
 import { testBooks } from "./suite.ts";
 
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 const HOUR_MS = 3_600_000;
 /** The start of a day. */
 const DAY = T - 12 * HOUR_MS;
@@ -87,6 +88,16 @@ describe("the books", () => {
       await client.close();
     };
     const read = (file: string, isGentle = false) => openBooks({ redisUrl, namespace: "payphone", file, isGentle });
+
+    itAsRoot("has a copy that is its folder's user's, also when root has made it with `payphone sales`", async () => {
+      const folder = createFolder();
+      chownSync(folder, 65_534, 65_533);
+      const file = join(folder, "book.sqlite");
+      const books = await read(file);
+      await books.refresh();
+      for (const path of [file, `${file}-wal`]) expect(statSync(path)).to.include({ uid: 65_534, gid: 65_533 });
+      await books.close();
+    });
 
     testBooks(async () => {
       await flush();

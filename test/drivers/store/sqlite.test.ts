@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,6 +14,7 @@ import { testStore } from "../../support/store/suite.ts";
 /** A shell in which no file can grow beyond 1 MB, as on a disk that is full. */
 const LITTLE_ROOM = ["sh", "-c", 'ulimit -f 2048; exec "$0" "$@"'];
 
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "payphone-store-"));
 const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
@@ -39,6 +40,14 @@ describe("a store in a file", () => {
       expect((await stat(join(dataDir, name))).mode & 0o777, name).to.equal(0o600);
     }
     expect((await stat(dataDir)).mode & 0o777).to.equal(0o700);
+    await store.close();
+  });
+
+  itAsRoot("is its folder's user's when root opens it first, as with `serve --check`", async () => {
+    await chown(folder, 65_534, 65_533);
+    const store = await openSqliteStore({ file });
+    await store.set("a", 1);
+    for (const path of [file, `${file}-wal`]) expect(await stat(path)).to.include({ uid: 65_534, gid: 65_533 });
     await store.close();
   });
 

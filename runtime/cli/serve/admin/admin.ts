@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { RequestListener, Server } from "node:http";
 import { connect } from "node:net";
 import { join, relative } from "node:path";
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
+import { makeFile } from "../../../drivers/folder.ts";
 import { createTokenGate } from "../../../server/admin/gate.ts";
 import { createAdminListener } from "../../../server/admin/listener.ts";
 import type { AdminRoute } from "../../../server/admin/routes.ts";
@@ -47,9 +48,9 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
   });
   try {
     const { port, host } = admin;
+    const token = port === undefined ? "" : adminToken(config); // Before the port: an open one keeps the process alive.
     const pages = port === undefined ? undefined : await openServer({ host, port, variables: VARIABLES });
-    const terms = { token: adminToken(config), login: admin.login, clock: { now: Date.now }, log };
-    const gate = pages && createTokenGate(terms);
+    const gate = pages && createTokenGate({ token, login: admin.login, clock: { now: Date.now }, log });
     if (pages && !LOOPBACK.test(host))
       log.warn("admin.exposed", { host, note: "anybody who reaches it may try tokens" });
     pages?.attach(createAdminListener({ routes, gate, log }));
@@ -81,13 +82,12 @@ export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">
   if (admin.token !== undefined) return admin.token;
   const file = join(dataDir, "admin.token");
   try {
-    writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+    makeFile(file, randomBytes(32).toString("base64url"));
+    return readFileSync(file, "utf8").trim();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "EEXIST")
-      throw new Problem("unavailable", `No token can be kept in ${file}: set ADMIN_TOKEN (${message})`);
+    const { message } = error as Error;
+    throw new Problem("unavailable", `No token can be kept in ${file}: set ADMIN_TOKEN (${message})`);
   }
-  return readFileSync(file, "utf8").trim();
 }
 
 /**
