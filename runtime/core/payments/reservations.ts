@@ -79,6 +79,13 @@ export const UNATTENDED_MS = 24 * 60 * 60_000;
 /** How long owed work is remembered until it is delivered or refunded, also while no process runs. */
 const OWED_MS = 30 * 24 * 60 * 60_000;
 
+/** For how long wallets are shown what they have bought: today and the two days before. */
+export const LISTED_MS: number = 3 * 24 * 60 * 60_000;
+
+/** Whether a payment is known never to have moved, also when its record has expired. */
+export const isKnownUnpaid = async (store: Pick<Store, "get">, key: string): Promise<boolean> =>
+  (await store.get(`unpaid:${key}`)) !== undefined;
+
 /** The record of a payment. */
 export const readRecord = (store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> =>
   store.get<PaymentRecord>(`payment:${key}`);
@@ -122,7 +129,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       if (record.state === "rejected" && !leases.holds(key))
         throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
       const { state, owed } = record;
-      const isOpen = state === "settling" || owed !== undefined;
+      // What a facilitator has refused can still move, as long as the chain has not said that it cannot.
+      const isOpen = state === "settling" || owed !== undefined || (state === "rejected" && !record.isFinal);
       const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
       const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
       const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
@@ -130,7 +138,9 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       // again. But nothing shows again that work has begun which must not be repeated.
       const durability = state === "settled" && !owed?.isBegun ? "lazy" : "durable";
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
+      const isUnpaid = state === "rejected" && record.isFinal === true; // Others may still be settled.
       await Promise.all([
+        isUnpaid && store.set(`unpaid:${key}`, 1, LISTED_MS, "lazy"),
         outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
         write(saleOf(key, record), { key: `payment:${key}`, value: kept, ttlMs, durability }),
         state === "settling" && store.set(`open:${key}`, 1, ttlMs),

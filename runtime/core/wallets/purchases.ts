@@ -4,7 +4,7 @@ import { sha256 } from "../digest.ts";
 import { isObject } from "../json.ts";
 import { payerOf, type VerifiedPurchase } from "../payments/purchase.ts";
 import type { PaymentRecord } from "../payments/record.ts";
-import { readRecord } from "../payments/reservations.ts";
+import { isKnownUnpaid, LISTED_MS, readRecord } from "../payments/reservations.ts";
 import { createRefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 
@@ -32,8 +32,7 @@ interface Entry {
 
 const DAY_MS = 24 * 60 * 60_000;
 /** How many days before today a list shows. */
-const DAYS = 2;
-const ENTRY_MS = (DAYS + 1) * DAY_MS;
+const DAYS = LISTED_MS / DAY_MS - 1;
 const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
 
 export function createPurchaseList({ store, clock }: PurchaseListDeps): PurchaseList {
@@ -47,11 +46,11 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       if (payer === undefined) return async () => {};
       const account = payerOf(payer, offer);
       const day = today();
-      const counted = store.incr(countKey(account, day), 1, ENTRY_MS, "lazy");
+      const counted = store.incr(countKey(account, day), 1, LISTED_MS, "lazy");
       counted.catch(() => {}); // The returned function rejects with the same error.
       return async () => {
         const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
-        await store.set(entryKey(account, day, await counted), entry, ENTRY_MS, "lazy");
+        await store.set(entryKey(account, day, await counted), entry, LISTED_MS, "lazy");
       };
     },
     async list(accounts, limit, { answers = true } = {}) {
@@ -88,6 +87,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     const entry = await store.get<Entry>(entryKey(account, day, at));
     const record = entry && (await readRecord(store, entry.key));
     if (!entry || record?.state === "rejected") return undefined;
+    if (!record && (await isKnownUnpaid(store, entry.key))) return undefined;
     return {
       id: `${day}-${at}-${toTag(account)}`,
       service: entry.service,

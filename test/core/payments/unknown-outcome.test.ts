@@ -92,6 +92,23 @@ describe("a paid request", () => {
       expect(shop.rail.moved.size).to.equal(0);
     });
 
+    it("is in the book when it moves after a refusal, also when the chain could not be read for an hour", async () => {
+      const { script, manifest } = shop.rail;
+      script.settle = () => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network: manifest.network,
+      });
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+      script.find = () => Promise.reject(new Error("the node is away"));
+      await shop.restart();
+      shop.clock.advance(60 * 60_000);
+      script.find = () => ({ state: "settled", transaction: `0x${"5".repeat(64)}` });
+      await shop.restart();
+      await eventually(() => [...(shop.store.events?.values() ?? [])].some(({ kind }) => kind === "sale"));
+    });
+
     it("takes an authorization that somebody else brought to the chain as what it is: paid", async () => {
       shop.rail.script.settle = (payment, offer) => {
         move(shop.rail, payment, offer);

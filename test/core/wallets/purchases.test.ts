@@ -2,6 +2,9 @@ import { expect } from "chai";
 import type { VerifiedPurchase } from "../../../runtime/core/payments/purchase.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
+import { BASE_RAIL } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, ROLL } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const NETWORK = "eip155:8453";
@@ -74,5 +77,27 @@ describe("a list of large purchases", () => {
     await answered({ answers: false });
     clearImmediate(next);
     expect(turns).to.be.at.least(4);
+  });
+});
+
+describe("a wallet's list", () => {
+  it("never shows a payment that was refused for good, also when its record has expired", async () => {
+    const shop = await openShop({ patience: { confirmAfterMs: 1 } });
+    const list = createPurchaseList(shop);
+    const states = async (): Promise<string[]> =>
+      (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
+    try {
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+      const { network } = BASE_RAIL;
+      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+      expect(await states()).to.deep.equal(["delivered"]);
+      shop.rail.script.find = () => ({ state: "dead" });
+      await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+      shop.clock.advance(25 * 60 * 60_000);
+      expect(await states(), "only the other one was bought").to.deep.equal(["forgotten"]);
+    } finally {
+      await shop.close();
+    }
   });
 });
