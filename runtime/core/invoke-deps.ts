@@ -4,7 +4,7 @@ import type { Credits } from "./payments/credits.ts";
 import type { Exposure } from "./payments/exposure.ts";
 import type { Identifiers } from "./payments/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
-import type { Selling, VerifiedPurchase } from "./payments/purchase.ts";
+import type { Purchase, Selling, VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord } from "./payments/record.ts";
 import type { Reservations } from "./payments/reservations.ts";
@@ -12,7 +12,6 @@ import type { HasSold, SellerOf } from "./payments/seller-of.ts";
 import type { Settler } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
 import type { HouseRules } from "./rules/rules.ts";
-import type { Service } from "./service.ts";
 import type { Members } from "./wallets/members.ts";
 import type { Proofs } from "./x402/proofs.ts";
 import type { Rail } from "./x402/rails.ts";
@@ -51,8 +50,8 @@ export interface InvokeDeps {
   readonly mustConfirm: (usd: string) => boolean;
   /** @throws Problem `facilitator-unavailable` when no facilitator that could settle the offer is trusted. */
   readonly checkTrust: (offer: PaymentRequirements) => void;
-  /** @throws Problem `unavailable` when a service that is paid first is known to be failing. */
-  readonly checkReady: (service: Service, buyer: string | undefined) => void;
+  /** @throws Problem `unavailable` when work that is paid first cannot be done now; and what its `ready` throws. */
+  readonly checkReady: (purchase: Purchase, payer: string | undefined) => Promise<void>;
   readonly verifyMs?: number;
   /** Called with settled calls that named an exchange, before each answer. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;

@@ -20,7 +20,7 @@ import {
 import type { PaymentRecord } from "./payments/record.ts";
 import { SETTLE_LIFE_MS, toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
-import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
+import { onBehalf, perform, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { createDeadline } from "./time/deadline.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
@@ -115,12 +115,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
-    const { service, input, offer } = purchase;
+    const { service, input, offer, payer } = purchase;
     const isFirst = isJobService(service) || (await mustPayFirst(purchase));
     if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(offer);
     if (!isFirst) return payLast(purchase);
-    deps.checkReady(service, purchase.payer && payerOf(purchase.payer, purchase.offer));
-    await onBehalf(purchase.invocation, () => prepare(service, input, purchase.invocation.signal));
+    await deps.checkReady(purchase, payer);
     if (!isJobService(service)) return payFirst(purchase);
     return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
@@ -188,7 +187,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function finish(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
-    if (record.state !== "settled") return answer(purchase, await reconciler.conclude(purchase.key, record));
+    const check = record.owed || record.job ? () => deps.checkReady(purchase, record.payer) : undefined;
+    if (record.state !== "settled") return answer(purchase, await reconciler.conclude(purchase.key, record, check));
     const outcome = await answer(purchase, record);
     return outcome.kind === "result" && !record.owed ? { ...outcome, isRepeat: true } : outcome;
   }

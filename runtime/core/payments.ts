@@ -10,7 +10,7 @@ import { createExposure } from "./payments/exposure.ts";
 import { createIdentifiers } from "./payments/identifiers.ts";
 import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
-import { createUsdOf } from "./payments/purchase.ts";
+import { createUsdOf, payerOf } from "./payments/purchase.ts";
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations, type Reservations } from "./payments/reservations.ts";
@@ -20,6 +20,7 @@ import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createTrials, type Trials } from "./payments/trials.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "./payments/trust.ts";
+import { prepare as askReady, onBehalf } from "./perform.ts";
 import { facilitatorsOf } from "./rails/facilitators.ts";
 import { createRefunds, type Refunds } from "./refunds/refunds.ts";
 import { createHouseRules } from "./rules/rules.ts";
@@ -210,9 +211,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const reason = rail && trust.reasonAgainstAll(rail);
       if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
     },
-    checkReady(service, buyer) {
+    async checkReady({ service, invocation, input, offer }, payer) {
       deps.checkReady?.(service);
-      trials.enter(service, buyer);
+      trials.enter(service, payer && payerOf(payer, offer));
+      await onBehalf(invocation, () => askReady(service, input, invocation.signal));
     },
     onSettled,
     ...patience,

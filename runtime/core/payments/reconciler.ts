@@ -9,8 +9,8 @@ import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every payment to a final outcome, without ever asking the payer for another payment. */
 export interface Reconciler {
-  /** One attempt: asks the chain, and while the payment is valid also the facilitator. Call it under the lease. */
-  conclude(key: string, record: PaymentRecord): Promise<PaymentRecord>;
+  /** One attempt, under the lease: asks the chain, and while the payment is valid the facilitator; after `check` where it has refused. */
+  conclude(key: string, record: PaymentRecord, check?: Check): Promise<PaymentRecord>;
   /**
    * Records the outcome of a settlement, starts its job, and returns the record that may be reported to the payer. A
    * success is reported at once, since the chain keeps it; a refusal is reported only when it is on record.
@@ -48,6 +48,8 @@ export interface ReconcilerDeps {
   /** The time after a reported settlement within which the chain must show it. */
   readonly claimMs?: number;
 }
+
+type Check = () => Promise<void>;
 
 /** A settlement that a facilitator has reported, compared with the chain. */
 export interface JudgedClaim {
@@ -92,11 +94,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     close: () => void sweeper.close(),
   };
 
-  async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
+  async function conclude(key: string, record: PaymentRecord, check?: Check, keepMs?: number): Promise<PaymentRecord> {
     const { payment } = record;
     const seen = await settler.look(payment, payment.accepted);
     if (seen.state === "unknown" && !isAlive(record)) return record;
-    const found = seen.state === "unknown" ? await settleAgain(key, record) : ([record, seen] as const);
+    const found = seen.state === "unknown" ? await settleAgain(key, record, check) : ([record, seen] as const);
     const next = await conclusionOf(key, ...found, keepMs);
     if (next.state === "settled" || (next.state === "rejected" && record.state === "settling")) onKnownLate(key, next);
     return next;
@@ -107,13 +109,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** Marks a refused payment as open before it is settled again: this attempt may succeed. */
-  async function settleAgain(key: string, record: PaymentRecord): Promise<[PaymentRecord, Settlement]> {
+  async function settleAgain(key: string, record: PaymentRecord, check?: Check): Promise<[PaymentRecord, Settlement]> {
     const { payment, state } = record;
     const settle = () =>
       settler.settle(payment, payment.accepted, { isAgain: state === "settling", mustConfirm: true });
     if (state === "settling") return [record, await settle()];
     const open: PaymentRecord = { ...record, state: "settling" };
-    return [open, await deps.duringRetry(record, () => reservations.update(key, open).then(settle))];
+    const again = () => Promise.resolve(check?.()).then(() => reservations.update(key, open));
+    return [open, await deps.duringRetry(record, () => again().then(settle))];
   }
 
   async function conclusionOf(
@@ -231,9 +234,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function step(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord> {
     if (isOwed(record)) return credits.deliver(key, record, signal);
-    if (record.state === "settling") return conclude(key, record, UNATTENDED_MS);
-    // A refused payment may still be settled while it is valid. We settle it again only when its payer repeats the
-    // call.
+    if (record.state === "settling") return conclude(key, record, undefined, UNATTENDED_MS);
+    // A refused payment may still be settled while it is valid: by us only when its payer repeats the call.
     const seen = await settler.look(record.payment, record.payment.accepted);
     return seen.state === "unknown" ? record : conclusionOf(key, record, seen, UNATTENDED_MS);
   }

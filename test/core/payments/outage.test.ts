@@ -65,6 +65,28 @@ describe("a paid request", () => {
     });
   });
 
+  describe("for work that cannot be done now", () => {
+    it("is not settled again when it was refused before, and stays good", async () => {
+      let hasGas = true;
+      const ready = (): void => {
+        if (!hasGas) throw new Problem("unavailable", "The treasury has no gas");
+      };
+      shop = await openShop({ ready });
+      const { network } = shop.rail.manifest;
+      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      const payment = await shop.pay("/v1/echo");
+      expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(402);
+      shop.rail.script = {};
+      hasGas = false;
+      const early = await shop.retry("/v1/echo", ROLL, payment);
+      expect([early.status, shop.rail.moved.size]).to.deep.equal([503, 0]);
+      expect(await early.json()).to.have.property("detail", "The treasury has no gas");
+      hasGas = true;
+      expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(200);
+      expect([shop.executions, shop.rail.moved.size]).to.deep.equal([1, 1]);
+    });
+  });
+
   describe("when the store fails", () => {
     it("fails closed at the reservation: 503, nothing run, nobody charged", async () => {
       const store = createMemoryStore();
