@@ -21,8 +21,9 @@ export interface Credits {
    * Runs the work once, or opens the refund when it is too late. Call it under the payment's lease, with a settled
    * record. Work that must not be repeated is refunded as soon as it may have been done without a result. Returns the
    * updated record. @throws Problem `unavailable` when the store cannot be reached.
+   * @param keepMs how long a delivered answer is kept at least, see `Reservations.update`
    */
-  deliver(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord>;
+  deliver(key: string, record: PaymentRecord, signal: AbortSignal, keepMs?: number): Promise<PaymentRecord>;
   /** The Problem `paid-not-delivered` for the payer while nothing is delivered, with the receipt. */
   explain(record: PaymentRecord): Promise<Problem>;
 }
@@ -60,11 +61,11 @@ export function createCredits(deps: CreditsDeps): Credits {
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
 
   return {
-    async deliver(key, record, signal) {
+    async deliver(key, record, signal, keepMs) {
       const { owed } = record;
       if (!owed || owed.isPaidBack) return record;
       const end = await reservations.readEnd(key);
-      if (end?.state === "delivered") return keep(key, record, end.output);
+      if (end?.state === "delivered") return keep(key, record, end.output, keepMs);
       const ageMs = clock.now() - (record.settledAt ?? clock.now());
       const isOver = owed.failures >= MOST_RUNS || ageMs >= CREDIT_MS;
       if (end || isOver) return payBack(key, record, owed);
@@ -77,7 +78,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       if (!("problem" in outcome)) {
         trials.delivered(record.service, buyerOf(record));
         const counts = await reservations.end(key, { state: "delivered", output: outcome.output });
-        return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
+        return counts.state === "delivered" ? keep(key, record, counts.output, keepMs) : payBack(key, record, owed);
       }
       if (signal.aborted) return record;
       if (owed.failures === 0) trials.failed(record.service, buyerOf(record)); // Retries of one payment count once.
@@ -127,8 +128,13 @@ export function createCredits(deps: CreditsDeps): Credits {
     return outcome;
   }
 
-  function keep(key: string, { owed: _, ...record }: PaymentRecord, output: unknown): Promise<PaymentRecord> {
-    return write(key, { ...record, output });
+  function keep(
+    key: string,
+    { owed: _, ...record }: PaymentRecord,
+    output: unknown,
+    keepMs?: number,
+  ): Promise<PaymentRecord> {
+    return write(key, { ...record, output }, keepMs);
   }
 
   /** Records the end before opening the refund: nothing can be delivered after that. */
@@ -140,8 +146,8 @@ export function createCredits(deps: CreditsDeps): Credits {
     return write(key, { ...record, owed: { ...owed, isPaidBack: true } });
   }
 
-  async function write(key: string, record: PaymentRecord): Promise<PaymentRecord> {
-    await reservations.update(key, record);
+  async function write(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
+    await reservations.update(key, record, keepMs);
     return record;
   }
 }

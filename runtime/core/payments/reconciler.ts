@@ -233,7 +233,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   async function step(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord> {
-    if (isOwed(record)) return credits.deliver(key, record, signal);
+    if (isOwed(record)) return credits.deliver(key, record, signal, UNATTENDED_MS);
     if (record.state === "settling") return conclude(key, record, undefined, UNATTENDED_MS);
     // A refused payment may still be settled while it is valid: by us only when its payer repeats the call.
     const seen = await settler.look(record.payment, record.payment.accepted);
