@@ -228,7 +228,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (next.state !== record.state)
       log.info("settlement.concluded", { service, network: payment.accepted.network, state: next.state });
     if (!isDone(next)) return "retry";
-    await reservations.strike(key);
+    if (isOwed(record)) await reservations.strike(key); // Other outcomes strike it out once they are on record.
     return "done";
   }
 

@@ -79,6 +79,23 @@ describe("a paid request", () => {
       await eventually(() => shop.rail.moved.size === 1);
     });
 
+    it("stays open while the store cannot take it as settled, although it can strike it out", async () => {
+      shop.rail.script.settle = timesOut;
+      await shop.buy("/v1/roll", ROLL);
+      const { enter } = shop.store;
+      const refused = Promise.withResolvers<void>();
+      shop.store.enter = async () => {
+        refused.resolve();
+        throw new Problem("unavailable", "The store is full");
+      };
+      delete shop.rail.script.settle;
+      await refused.promise;
+      await shop.restart();
+      shop.store.enter = enter;
+      await shop.restart();
+      await eventually(() => shop.store.events?.size === 1);
+    });
+
     it("ends as refused, and never as charged, when the chain says that the authorization is dead", async () => {
       const payment = await shop.pay("/v1/roll");
       shop.rail.script.settle = timesOut;
