@@ -200,11 +200,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     standing: createStanding(store),
     clock,
     log,
-    termsOf: (purchase) => ({
-      rail: railOf(rails, purchase.offer) as Rail,
-      usd: usdOf(purchase),
-      set: deps.setDigest,
-    }),
+    termsOf: (purchase) => ({ rail: railOf(rails, purchase.offer) as Rail, usd: usdOf(purchase), set: deps.setDigest }),
     mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
     checkTrust(offer) {
       const rail = railOf(rails, offer)?.manifest;

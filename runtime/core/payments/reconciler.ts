@@ -3,13 +3,16 @@ import { Problem } from "../../api/problem.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import type { Credits } from "./credits.ts";
-import type { PaymentRecord } from "./record.ts";
+import { isDone, isOwed, type PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every payment to a final outcome, without ever asking the payer for another payment. */
 export interface Reconciler {
-  /** One attempt, under the lease: asks the chain, and while the payment is valid the facilitator; after `check` where it has refused. */
+  /**
+   * One attempt, under the lease: asks the chain, and while the payment is valid the facilitator, too; after `check` where
+   * it has refused before.
+   */
   conclude(key: string, record: PaymentRecord, check?: Check): Promise<PaymentRecord>;
   /**
    * Records the outcome of a settlement, starts its job, and returns the record that may be reported to the payer. A
@@ -111,8 +114,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   /** Marks a refused payment as open before it is settled again: this attempt may succeed. */
   async function settleAgain(key: string, record: PaymentRecord, check?: Check): Promise<[PaymentRecord, Settlement]> {
     const { payment, state } = record;
-    const settle = () =>
-      settler.settle(payment, payment.accepted, { isAgain: state === "settling", mustConfirm: true });
+    const how = { isAgain: state === "settling", mustConfirm: true };
+    const settle = () => settler.settle(payment, payment.accepted, how);
     if (state === "settling") return [record, await settle()];
     const open: PaymentRecord = { ...record, state: "settling" };
     const again = () => Promise.resolve(check?.()).then(() => reservations.update(key, open));
@@ -240,11 +243,3 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return seen.state === "unknown" ? record : conclusionOf(key, record, seen, UNATTENDED_MS);
   }
 }
-
-/** Whether a settled payment still awaits its work. */
-const isOwed = ({ state, owed }: PaymentRecord): boolean =>
-  state === "settled" && owed !== undefined && !owed.isPaidBack;
-
-/** Whether nothing is left to be confirmed or delivered. */
-const isDone = (record: PaymentRecord): boolean =>
-  record.state !== "settling" && record.isFinal === true && !isOwed(record);

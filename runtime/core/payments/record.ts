@@ -73,3 +73,11 @@ export interface Owed {
   /** The refund was opened, and nothing will be delivered. */
   readonly isPaidBack?: true;
 }
+
+/** Whether a settled payment still awaits its work. */
+export const isOwed = ({ state, owed }: PaymentRecord): boolean =>
+  state === "settled" && owed !== undefined && !owed.isPaidBack;
+
+/** Whether nothing is left to be confirmed or delivered. */
+export const isDone = (record: PaymentRecord): boolean =>
+  record.state !== "settling" && record.isFinal === true && !isOwed(record);
