@@ -23,7 +23,7 @@ export const SECOND = "gpt-second";
 export interface TermsOfTest {
   readonly apiKey?: string | undefined;
   readonly fallbackModel?: string;
-  /** Timeout of one attempt in seconds; 5 by default. */
+  /** Timeout of one attempt in seconds; 30 by default, since a busy machine is slow. */
   readonly seconds?: number;
   readonly options?: Partial<LlmOptions>;
 }
@@ -44,7 +44,7 @@ export interface Questions {
 
 /** A new driver, as after a restart; the received requests are cleared. */
 export function openQuestions(server: LlmServer, terms: TermsOfTest = {}): Questions {
-  const { apiKey = "apiKey" in terms ? undefined : "sk-of-ours", fallbackModel, seconds = 5, options } = terms;
+  const { apiKey = "apiKey" in terms ? undefined : "sk-of-ours", fallbackModel, seconds = 30, options } = terms;
   const book = createLogBook();
   const llm = createLlm({
     endpoint: { baseUrl: server.url, apiKey, model: FIRST, fallbackModel },
