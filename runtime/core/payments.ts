@@ -163,16 +163,16 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const facilitator = by ?? (rail && facilitatorsOf(rail, site)[0]);
     if (rail && facilitator) trust.withdraw({ ...claim, facilitator, network: rail.network, claimedAt: at });
   };
-  const beginJob = jobs.begin;
+  const standing = createStanding(store);
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
   const onKnownLate: ReconcilerDeps["onKnownLate"] = (key, record) => {
     const { state, payer, payment } = record;
-    if (state === "rejected") rules.refusedLate(record);
+    if (state === "rejected") for (const part of [rules, standing]) part.refusedLate(record);
     else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, usdOf, store, clock, log });
-  const told = { beginJob, onClaim, onKnownLate, duringRetry: rules.duringRetry };
+  const told = { beginJob: jobs.begin, onClaim, onKnownLate, duringRetry: rules.duringRetry };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
@@ -197,7 +197,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     reconciler,
     credits,
     exposure,
-    standing: createStanding(store),
+    standing,
     clock,
     log,
     termsOf: (purchase) => ({ rail: railOf(rails, purchase.offer) as Rail, usd: usdOf(purchase), set: deps.setDigest }),

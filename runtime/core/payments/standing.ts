@@ -1,4 +1,6 @@
 import type { Store } from "../store.ts";
+import { payerOf } from "./purchase.ts";
+import type { PaymentRecord } from "./record.ts";
 
 /**
  * Which payers must pay before the work: those who did not pay for work that was done. Kept in the store for all
@@ -8,6 +10,8 @@ export interface Standing {
   paysFirst(payer: string): Promise<boolean>;
   /** The payer's settlement was refused after the work was done. */
   noteRefused(payer: string): Promise<void>;
+  /** As `noteRefused`, if the work was done, for a payment that was refused after its outcome had been unknown. */
+  refusedLate(record: PaymentRecord): void;
   /** The payer disconnected after the work had begun. Counts from the third time within an hour. */
   noteLeft(payer: string): Promise<void>;
 }
@@ -23,6 +27,10 @@ export function createStanding(store: Store): Standing {
   return {
     paysFirst: async (payer) => (await store.get(`pays-first:${payer}`)) !== undefined,
     noteRefused: distrust,
+    refusedLate({ payer, payment, output, job }) {
+      if (payer === undefined || output === undefined || job !== undefined) return;
+      distrust(payerOf(payer, payment.accepted)).catch(() => {}); // Without the store, the payer is trusted once more.
+    },
     async noteLeft(payer) {
       if ((await store.incr(`left:${payer}`, 1, LEFT_WINDOW_MS)) >= MOST_LEFT) await distrust(payer);
     },

@@ -109,6 +109,18 @@ describe("a paid request", () => {
       expect(shop.rail.moved.size).to.equal(0);
     });
 
+    it("makes its payer pay first when it ends as refused after the work has run", async () => {
+      const { script, manifest } = shop.rail;
+      const reverted = { success: false, errorReason: "failed", transaction: `0x${"7".repeat(64)}` };
+      script.settle = () => ({ ...reverted, network: manifest.network });
+      const payment = await shop.pay("/v1/roll");
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
+      script.find = () => ({ state: "dead" });
+      expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(402);
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+      expect(shop.executions, "the second payment was refused before any work").to.equal(1);
+    });
+
     it("is in the book when it moves after a refusal, also when the chain could not be read for an hour", async () => {
       const { script, manifest } = shop.rail;
       script.settle = () => ({
