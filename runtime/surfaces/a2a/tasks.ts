@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { CallCourse, Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import type { Service } from "../../core/service.ts";
-import { NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
+import { NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
@@ -181,7 +181,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
-    const text = `The payment was not accepted (${required.error}); nothing was charged.`;
+    const text = `The payment was not accepted (${required.error}); ${toCharged(required.error)}.`;
     const refused = { status: "payment-failed" as const, error: toPaymentCode(required.error), receipts };
     const waiting = await book.write(task, { state: "input-required", text, input: task.input, payment: refused });
     await book.releasePayment(task.id, paying);

@@ -2,7 +2,7 @@ import { sha256 } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
 import type { MediaOutput } from "../../core/proxy/media.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
-import { type Challenge, NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
+import { type Challenge, NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
 import { type BroughtPayment, toReceiptHeaders } from "../http/payment-headers.ts";
 import type { DoorCall } from "../rpc/door.ts";
@@ -88,7 +88,7 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
   const refused = error === UNPAID ? "" : `The ${brought} was not accepted (${error}). `;
   const quota = free ? ` ${free.calls} calls a ${free.per} are free for a wallet that signs in: ${SIGN}.` : "";
   return (
-    `${refused}This tool costs ${price} USD a call; nothing was charged. Your client has to pay with x402, in ${ways}: ` +
+    `${refused}This tool costs ${price} USD a call; ${toCharged(error)}. Your client has to pay with x402, in ${ways}: ` +
     "sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +
     `_meta["${PAYMENT_KEY}"].${quota} ${WITHOUT_WALLET}`
   );

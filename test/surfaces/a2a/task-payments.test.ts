@@ -45,7 +45,13 @@ describe("a task", () => {
       ],
       ["it has run out", (task: Loose) => expired(pay(task)), "EXPIRED_PAYMENT"],
     ];
-    for (const [what, payment, code] of payments) it(`says so when ${what}`, () => refused(payment, code));
+    for (const [what, payment, code] of payments)
+      it(`says so when ${what}`, async () => {
+        const { text } = (await refused(payment, code)).status.message.parts[0];
+        const cost =
+          code === "EXPIRED_PAYMENT" ? /; this call was not charged, but an earlier one/ : /; nothing was charged\.$/;
+        expect(text).to.match(cost);
+      });
 
     const reasons: readonly [reason: string, code: string][] = [
       ["insufficient_funds", "INSUFFICIENT_FUNDS"],
@@ -59,7 +65,7 @@ describe("a task", () => {
         const result = await refused((task: Loose) => pay(task), code, rejecting(reason));
         expect(result.status.message.parts[0].text)
           .to.include(reason)
-          .and.match(/nothing was charged/);
+          .and.match(/EXPIRED|DUPLICATE/.test(code) ? /not charged, but an earlier one/ : /nothing was charged/);
       });
 
     /** A task of a payer who pays first, whose service fails; and its payment. */

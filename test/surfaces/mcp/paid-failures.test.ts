@@ -27,6 +27,15 @@ describe("a paid tool", () => {
       return JSON.parse(body.result.content[0].text);
     };
 
+    it("does not say that a payment which is over has cost nothing: an earlier call may have taken it", async () => {
+      const { payload, ...paid } = await stall.pay("roll");
+      const authorization = { ...payload.authorization, validBefore: "1" };
+      const refused = await paidBy({ ...paid, payload: { ...payload, authorization } });
+      expect(expectChallenge(refused, "payment_expired").content[0].text)
+        .to.include("; this call was not charged, but an earlier one with the same payment may have been.")
+        .and.not.to.include("nothing was charged");
+    });
+
     it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
       const payment = await stall.pay("roll");
       const options = { meta: { "x402/payment": payment } };
