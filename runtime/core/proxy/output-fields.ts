@@ -31,7 +31,8 @@ export function readOutputFields(
     isStrange(answer, checked) {
       const [given = [], left] = [namesIn(answer), namesIn(checked)];
       const isEmptied = given.length > 0 && left?.length === 0;
-      const isUnnamed = isEmptied && names.size > 0 && !given.some((name) => names.has(name));
+      if (isEmptied && names.size === 0) return false; // An output that names nothing sells that the call was made.
+      const isUnnamed = isEmptied && !given.some((name) => names.has(name));
       return isUnnamed || hasEmptiedList(answer, checked) || (hasValue(answer) && !keepsAny(answer, checked));
     },
   };

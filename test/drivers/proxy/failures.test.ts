@@ -24,6 +24,11 @@ examples:
   - input: { word: apple }
 `;
 
+/** What is sold is that the call was made. */
+const ACKNOWLEDGED = LOOKUP.replaceAll("lookup", "acknowledged").replace(
+  /^output: .*$/m,
+  "output: { type: object, additionalProperties: false }",
+);
 /** As imports write it of documents that require no field. */
 const VAGUE = LOOKUP.replaceAll("lookup", "vague").replace(", required: [meaning] }\ntags", " }\ntags");
 const BASE = "allOf: [{ type: object, properties: { meaning: { type: string } } }]";
@@ -57,6 +62,7 @@ describe("a proxied service whose upstream fails", () => {
         "manifests/lookup.yaml": LOOKUP,
         "manifests/hurried.yaml": LOOKUP.replaceAll("lookup", "hurried").replace("upstream: book", "upstream: brief"),
         "manifests/shelved.yaml": LOOKUP.replaceAll("lookup", "shelved").replace("upstream: book", "upstream: shelf"),
+        "manifests/acknowledged.yaml": ACKNOWLEDGED,
         "manifests/vague.yaml": VAGUE,
         "manifests/inside.yaml": INSIDE,
       }),
@@ -176,6 +182,12 @@ describe("a proxied service whose upstream fails", () => {
       expect(await lookUp()).to.deep.equal([200, empty]);
       expect(shop.rail.moved.size).to.equal(3);
     });
+
+  it("sells that a call was made, where the output names nothing", async () => {
+    shop.source.script(json(200, { id: 7 }));
+    const response = await shop.buy("/v1/acknowledged", { word: "apple" });
+    expect([response.status, await response.json(), shop.rail.moved.size]).to.deep.equal([200, {}, 1]);
+  });
 
   it("sells the same payment's answer once the upstream works again", async () => {
     shop.source.script(json(500, {}), json(200, { meaning: "a fruit" }));
