@@ -167,8 +167,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
   const onKnownLate: ReconcilerDeps["onKnownLate"] = (key, record) => {
     const { state, payer, payment } = record;
-    if (state === "rejected") for (const part of [rules, standing]) part.refusedLate(record);
-    else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
+    if (state === "rejected") {
+      rules.refusedLate(record);
+      standing.refusedLate(record).catch(report("payer.trusted-again"));
+    } else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, usdOf, store, clock, log });

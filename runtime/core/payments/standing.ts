@@ -11,7 +11,7 @@ export interface Standing {
   /** The payer's settlement was refused after the work was done. */
   noteRefused(payer: string): Promise<void>;
   /** As `noteRefused`, if the work was done, for a payment that was refused after its outcome had been unknown. */
-  refusedLate(record: PaymentRecord): void;
+  refusedLate(record: PaymentRecord): Promise<void>;
   /** The payer disconnected after the work had begun. Counts from the third time within an hour. */
   noteLeft(payer: string): Promise<void>;
 }
@@ -27,9 +27,9 @@ export function createStanding(store: Store): Standing {
   return {
     paysFirst: async (payer) => (await store.get(`pays-first:${payer}`)) !== undefined,
     noteRefused: distrust,
-    refusedLate({ payer, payment, output, job }) {
+    async refusedLate({ payer, payment, output, job }) {
       if (payer === undefined || output === undefined || job !== undefined) return;
-      distrust(payerOf(payer, payment.accepted)).catch(() => {}); // Without the store, the payer is trusted once more.
+      await distrust(payerOf(payer, payment.accepted));
     },
     async noteLeft(payer) {
       if ((await store.incr(`left:${payer}`, 1, LEFT_WINDOW_MS)) >= MOST_LEFT) await distrust(payer);
