@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
-import { createToolServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { createWorldClock } from "../../support/world/clock.ts";
+import { openSiteServer } from "./site-server.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -21,21 +19,8 @@ describe("the rate of calls of an MCP server's tools", () => {
         return { content: [{ type: "text", text: "done" }] };
       },
     });
-    const server = createToolServer({
-      id: "site",
-      title: "Site",
-      connect: () => connectMcp({ url: site.url, headers: {} }, 30_000),
-      unset: "",
-      timeoutMs: 30_000,
-      calls: 1,
-      rate: { per_second: 0.5, burst: 2 },
-      pause: clock.pause,
-      memoryBytes: 2 ** 40,
-      repeatsCredential: () => false,
-      slots: undefined,
-      clock,
-      log: silentLog,
-    });
+    const rate = { per_second: 0.5, burst: 2 };
+    const server = openSiteServer(site.url, { calls: 1, rate, clock, pause: clock.pause });
     try {
       await Promise.all(Array.from({ length: 4 }, () => server.call("work", {}, SIGNAL)));
       expect(times).to.deep.equal([0, 0, 2, 4]);

@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
-import { createToolServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { problemOf } from "../../support/thrown.ts";
+import { openSiteServer } from "./site-server.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -24,19 +22,7 @@ describe("a session over Streamable HTTP that several calls share", () => {
             return { content: [{ type: "text", text: "done" }] };
           },
         });
-        const server = createToolServer({
-          id: "site",
-          title: "Site",
-          connect: () => connectMcp({ url: site.url, headers: {} }, 30_000),
-          unset: "",
-          timeoutMs: 30_000,
-          calls: 4,
-          memoryBytes: 2 ** 40,
-          repeatsCredential: () => false,
-          slots: undefined,
-          clock: { now: Date.now },
-          log: silentLog,
-        });
+        const server = openSiteServer(site.url);
         try {
           const work = server.call("work", {}, SIGNAL);
           await begun.promise;
