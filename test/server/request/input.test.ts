@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { eventually } from "../support/eventually.ts";
-import { type Door, hear, jsonOf, LIMITS, openDoor, speak, toService } from "../support/http.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Door, hear, jsonOf, LIMITS, openDoor, speak, toService } from "../../support/http.ts";
 
 const SERVICES = [toService({ id: "verify", route: "POST /v1/verify" })];
 const JSON_TYPE = "application/json";

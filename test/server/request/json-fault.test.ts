@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Problem } from "../../runtime/api/problem.ts";
-import { parseJson } from "../../runtime/server/request/json.ts";
-import { findJsonFault } from "../../runtime/server/request/json-fault.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { parseJson } from "../../../runtime/server/request/json.ts";
+import { findJsonFault } from "../../../runtime/server/request/json-fault.ts";
 
 const broken = (text: string): boolean => {
   try {

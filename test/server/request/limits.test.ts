@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { Problem } from "../../runtime/api/problem.ts";
-import { toClientKey } from "../../runtime/server/request/limits.ts";
-import type { RpcDoor } from "../../runtime/surfaces/rpc/door.ts";
-import { type Door, jsonOf, LIMITS, openDoor, RECEIPT, toService } from "../support/http.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { toClientKey } from "../../../runtime/server/request/limits.ts";
+import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
+import { type Door, jsonOf, LIMITS, openDoor, RECEIPT, toService } from "../../support/http.ts";
 
 const SERVICES = [
   toService({ id: "screen", route: "GET /v1/screen", price: "0.02" }),
