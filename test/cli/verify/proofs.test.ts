@@ -17,8 +17,6 @@ import {
 } from "@x402/extensions/offer-receipt";
 import { expect } from "chai";
 import { CompactSign, exportJWK, generateKeyPair } from "jose";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -26,7 +24,6 @@ import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { run } from "../call/run.ts";
 
 const ROLL = { low: 1, high: 6 };
-const ROOT = join(import.meta.dirname, "../../..");
 
 describe("what a sandbox signs", () => {
   let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
@@ -238,34 +235,6 @@ describe("what a sandbox signs", () => {
       const said = `{"resourceUrl":"${origin}/x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
       const { code, out } = await verify(await sign(said), true);
       expect([code, JSON.parse(out)[0].error]).to.deep.equal([1, "what was signed is no JSON object, or is too deep"]);
-    });
-  });
-
-  it("names what a wallet has bought, for payphone purchases", async () => {
-    const bought = JSON.parse((await run({ url: sandbox.url, json: true })).out);
-    const out: string[] = [];
-    const terminal = {
-      out: (text: string) => void out.push(text),
-      err: () => {},
-      signal: new AbortController().signal,
-    };
-    const options = { id: undefined, url: sandbox.url, rail: undefined, json: true, dir: ROOT };
-    expect(await runPurchases(readConfig({}), options, terminal)).to.equal(0);
-    const [newest] = JSON.parse(out[0]!) as { id: string; transaction: string }[];
-    expect(newest!.transaction).to.equal(bought.receipt.transaction);
-    expect(await runPurchases(readConfig({}), { ...options, id: newest!.id }, terminal)).to.equal(0);
-    expect(JSON.parse(out[1]!).answer).to.deep.equal(bought.result);
-    expect(await runPurchases(readConfig({}), { ...options, json: false }, terminal)).to.equal(0);
-    expect(out[2]).to.match(new RegExp(`^${newest!.id} +roll .* delivered +0\\.001 USDC +0x`, "m"));
-  });
-
-  it("says that a seller has no list of purchases, for payphone purchases", async () => {
-    const options = { id: undefined, url: `${sandbox.url}/elsewhere`, rail: undefined, json: true, dir: ROOT };
-    const terminal = { out: () => {}, err: () => {}, signal: new AbortController().signal };
-    const asked = runPurchases(readConfig({ BUYER_EVM_KEY: `0x${"11".repeat(32)}` }), options, terminal);
-    expect(await asked.catch((error: unknown) => error)).to.include({
-      code: "not-found",
-      message: "this seller has no list of purchases (GET /v1/purchases)",
     });
   });
 });
