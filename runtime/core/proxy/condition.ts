@@ -1,4 +1,4 @@
-import { canonicalOf } from "../digest.ts";
+import { isSameJson } from "../digest.ts";
 import { tryParseJson } from "../json.ts";
 import { explainPointer, valueAt } from "./pointer.ts";
 
@@ -39,10 +39,9 @@ export function readCondition(text: string): Condition | string {
   return { pointer, values, isNot: operator === "!=" };
 }
 
-/** Whether an answer fulfils a condition. */
+/** Whether an answer fulfils a condition. A missing field counts as null. */
 export function holds({ pointer, values, isNot }: Condition, { status, body }: Conditioned): boolean {
   const found = pointer === undefined ? status : valueAt(body, pointer);
   if (!values) return found !== undefined && found !== null && found !== false;
-  const text = canonicalOf(found);
-  return values.some((value) => canonicalOf(value) === text) !== isNot;
+  return values.some((value) => isSameJson(value, found ?? null)) !== isNot;
 }

@@ -96,6 +96,11 @@ describe("an upstream's answer", () => {
     ["/result", 200, { result: { a: 1 } }, true],
     ["/result", 200, { result: null }, false],
     ["/list/0", 200, { list: [] }, false],
+    ["/error != null", 200, {}, false],
+    ["/error != null", 200, { error: "quota" }, true],
+    ["/error == null", 200, { result: 1 }, true],
+    ['/status != "ok"', 200, {}, true],
+    ['/status == "ok"', 200, { status: "\ud800" }, false],
     ["status == 200", 202, {}, false],
     ["status == 200", 200, null, true],
   ];
