@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
+import { toEndpoint } from "../../drivers/http/endpoint.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
@@ -78,9 +79,9 @@ export function openMcpServers({
     const { url, headers, query = {}, isOwn = false } = locate(upstream);
     if (isOwn) return `${upstream.title} is not recorded: start the sandbox with --online`;
     if (url === undefined) return `${upstream.title} needs ${upstream.variable}, which is not set`;
-    const address = new URL(url);
+    const { url: address, headers: basic } = toEndpoint(url);
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    return { url: address.href, headers };
+    return { url: address.href, headers: { ...basic, ...headers } };
   }
 
   /** The secrets that a program was given; its answers must not repeat them. */

@@ -10,12 +10,16 @@ import type {
   SupportedKind,
   VerifyResponse,
 } from "../../core/x402/x402.ts";
+import { toEndpoint } from "../http/endpoint.ts";
 import { exchange, type WholeAnswer } from "./exchange.ts";
 
 type Action = "supported" | "verify" | "settle";
 
 export interface HttpFacilitatorOptions {
-  /** The base URL; `/verify`, `/settle` and `/supported` are appended. */
+  /**
+   * The base URL; `/verify`, `/settle` and `/supported` are appended. A name and a password in it become a basic
+   * authorization header.
+   */
   readonly url: string;
   /** Makes the authentication headers of one request: constant ones, or newly signed ones. */
   readonly headers?: (action: Action) => Promise<Readonly<Record<string, string>>>;
@@ -36,7 +40,7 @@ const NOT_MANAGED = /fee_payer_not_managed/;
  * A malformed answer is an outage, never a verdict.
  */
 export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions): HttpFacilitator {
-  const base = new URL(url);
+  const { url: base, headers: basic } = toEndpoint(url);
   const prefix = base.pathname.replace(/\/$/, "");
   let opened: Promise<Dispatcher> | undefined;
   const listeners: (() => void)[] = [];
@@ -98,7 +102,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const pool = await opened;
       const path = `${prefix}/${action}${base.search}`;
       const sent = body === undefined ? ACCEPTING : SENDING;
-      const all = headers ? { ...sent, ...(await headers(action)) } : sent;
+      const all = { ...sent, ...basic, ...(await headers?.(action)) };
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
       const answer = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);

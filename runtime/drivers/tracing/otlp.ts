@@ -1,8 +1,9 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../../api/capabilities.ts";
+import { toEndpoint } from "../http/endpoint.ts";
 
 export interface OtlpOptions {
-  /** The collector's URL, without `/v1/traces`. */
+  /** The collector's URL, without `/v1/traces`. A name and a password in it become a basic authorization header. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -15,13 +16,13 @@ const FAILED = 1;
 
 /** Sends spans to a collector (OTLP 1.x over HTTP, JSON encoding). Rejected spans are lost, and logged. */
 export function createOtlpExporter({ endpoint, headers, log }: OtlpOptions): SpanExporter {
-  const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
+  const { url, headers: basic } = toEndpoint(`${endpoint.replace(/\/$/, "")}/v1/traces`);
   const sending = new Set<Promise<void>>();
 
   async function send(spans: readonly ReadableSpan[]): Promise<void> {
     const body = JSON.stringify(toRequest(spans));
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const sent = { "content-type": "application/json", ...headers };
+    const sent = { "content-type": "application/json", ...basic, ...headers };
     const response = await fetch(url, { method: "POST", headers: sent, body, redirect: "manual", signal });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`The collector answered ${response.status}`);

@@ -1,8 +1,8 @@
-import { unescape as decode } from "node:querystring";
 import { Webhook } from "standardwebhooks";
 import type { Clock } from "../../api/capabilities.ts";
 import { toWebhookBody } from "../../core/webhooks/events.ts";
 import type { PostWebhook } from "../../core/webhooks/outbox.ts";
+import { toEndpoint } from "../http/endpoint.ts";
 
 /** A receiver's URL, and the secrets that sign its messages: two during a rotation. */
 export interface WebhookTarget {
@@ -25,13 +25,13 @@ export function createPostWebhook({ targets, clock }: PostWebhookDeps): PostWebh
   return async (endpoint, event, signal) => {
     const target = targets.get(endpoint);
     if (!target) return "Its URL or its secret is not configured in this process";
-    const { url, authorization } = toAddress(target.url);
+    const { url, headers: basic } = toEndpoint(target.url);
     const body = toWebhookBody(event);
     const at = new Date(clock.now());
     const headers = {
       "content-type": "application/json",
       "user-agent": "payphone-webhooks",
-      ...authorization,
+      ...basic,
       "webhook-id": event.id,
       "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
       "webhook-signature": target.secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(" "),
@@ -47,16 +47,6 @@ export function createPostWebhook({ targets, clock }: PostWebhookDeps): PostWebh
       return `It could not be reached${cause ? ` (${cause.code ?? cause.message})` : ""}`;
     }
   };
-}
-
-/** `fetch` takes no user and password in a URL: they are sent as Basic authentication (RFC 7617). */
-function toAddress(text: string): { readonly url: URL; readonly authorization: { readonly authorization?: string } } {
-  const url = new URL(text);
-  const [user, password] = [url.username, url.password].map((part) => decode(part));
-  url.username = "";
-  url.password = "";
-  const basic = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-  return { url, authorization: user || password ? { authorization: basic } : {} };
 }
 
 /** Whether a secret is valid: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */

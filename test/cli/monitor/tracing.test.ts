@@ -40,14 +40,15 @@ interface Export {
 
 describe("traces", () => {
   let collector: Server;
-  const got: { path: string; spans: Span[]; key: string | undefined }[] = [];
+  const got: { path: string; spans: Span[]; key: string | undefined; login: string | undefined }[] = [];
   before(async () => {
     collector = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as Export;
       const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-      got.push({ path: request.url ?? "", spans, key: request.headers["x-key"] as string | undefined });
+      const { authorization: login, "x-key": key } = request.headers;
+      got.push({ path: request.url ?? "", spans, key: key as string | undefined, login });
       response.end("{}");
     }).listen(0, "127.0.0.1");
     await once(collector, "listening");
@@ -61,7 +62,7 @@ describe("traces", () => {
   it("go on with the caller's, and show each step of a paid call", async () => {
     const { port } = collector.address() as AddressInfo;
     const shop = await openOperatedShop(FILES, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://shop:s%40lt%25@127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
     });
     const pay = await stockFetch(shop.sandbox, "base");
@@ -71,7 +72,12 @@ describe("traces", () => {
     const named = { headers: { traceparent: `00-${NAMED}-${PARENT}-01` } };
     expect((await fetch(`${shop.running.url}/v1/toss/secret`, named)).status).to.equal(402);
     await shop.close(); // What is left is sent.
-    expect(got.map(({ path, key }) => [path, key])).to.deep.include(["/v1/traces", "a key"]);
+    const login = `Basic ${Buffer.from("shop:s@lt%").toString("base64")}`;
+    expect(got.map(({ path, key, ...sent }) => [path, key, sent.login])).to.deep.include([
+      "/v1/traces",
+      "a key",
+      login,
+    ]);
     const spans = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === TRACE);
     const byName = new Map(spans.map((span) => [span.name, span]));
     const call = byName.get("call toss") as Span;

@@ -4,6 +4,8 @@ import { openMcpServers } from "../../../runtime/cli/serve/mcp-servers.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
+import { openToolSite } from "../../support/sources/tool-site.ts";
+import { problemOf } from "../../support/thrown.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../support/sources/tool-server.ts");
 
@@ -41,4 +43,37 @@ describe("the program of an MCP server", () => {
         await server.close();
       }
     });
+});
+
+describe("an MCP server behind a password, which its URL has", () => {
+  const { signal } = new AbortController();
+
+  it("is sent it in a header, and does not answer with it", async () => {
+    const site = await openToolSite("stateless");
+    const toText = (text: string) => ({ content: [{ type: "text" as const, text }] });
+    const inputSchema = { type: "object" as const };
+    site.offer(
+      { name: "greet", inputSchema, run: () => toText("hello") },
+      { name: "tell", inputSchema, run: () => toText("it is s@lt-3f9a%") },
+    );
+    const server = openMcpServers({
+      set: { site: { upstreams: [{ id: "tools", title: "Tools", mcp: "http" }] } as unknown as SiteManifest, dir: "." },
+      env: {},
+      locate: () => ({ url: site.url.replace("://", "://shop:s%40lt-3f9a%25@"), headers: {} }),
+      clock: { now: Date.now },
+      log: silentLog,
+    }).get("tools");
+    try {
+      expect((await server?.call("greet", {}, signal))?.content).to.deep.equal(toText("hello").content);
+      const login = `Basic ${Buffer.from("shop:s@lt-3f9a%").toString("base64")}`;
+      expect(site.asked.map(({ headers }) => headers.authorization))
+        .to.include(login)
+        .and.not.include(undefined);
+      const told = await problemOf(server?.call("tell", {}, signal) ?? Promise.resolve());
+      expect(told.message).to.equal("Tools's answer contains a secret and is withheld");
+    } finally {
+      await server?.close();
+      await site.close();
+    }
+  });
 });

@@ -59,6 +59,18 @@ describe("a facilitator over HTTP", () => {
     ]);
   });
 
+  it("is sent the name and the password of its URL", async () => {
+    const own = createHttpFacilitator({ url: url().replace("://", "://shop:s%40lt%@") });
+    let login: string | undefined;
+    stub.respond = ({ headers }, response) => {
+      login = headers.authorization;
+      response.end('{"kinds":[]}');
+    };
+    await own.supported(never);
+    await own.close();
+    expect(login).to.equal(`Basic ${Buffer.from("shop:s@lt%").toString("base64")}`);
+  });
+
   it("may refuse with a 4xx status, as some do", async () => {
     answer(400, '{"isValid":false,"invalidReason":"invalid_signature"}');
     expect(await verify()).to.include({ isValid: false, invalidReason: "invalid_signature" });
