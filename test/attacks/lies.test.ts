@@ -9,6 +9,9 @@ const TRANSACTION = `0x${"fe".repeat(32)}`;
 /** Everything that waits for a chain or a facilitator does so briefly. */
 const patience = { silenceMs: 20, confirmMs: 100, confirmAfterMs: 10, claimMs: 0 };
 
+/** Answers are kept for a quarter of an hour. */
+const LONG_MS = 20 * 60_000;
+
 describe("a facilitator", () => {
   let shop: Shop;
   afterEach(() => shop.close());
@@ -53,6 +56,48 @@ describe("a facilitator", () => {
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
       shop.rail.moved.set(reported, TRANSACTION);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+    });
+
+    it("is found out and has its rail back also when its node was away or behind for longer than answers are kept", async () => {
+      shop = await openShop({ patience });
+      let reported = "";
+      let looks = 0;
+      shop.rail.script.settle = (payment, { network }) => {
+        reported = nonceOf(payment);
+        return { success: true, transaction: TRANSACTION, network };
+      };
+      shop.rail.script.find = () => {
+        looks += 1;
+        throw new Error("the node is away");
+      };
+      await shop.buy("/v1/roll", ROLL);
+      await eventually(() => looks >= 1);
+      await shop.restart(); // Looks at once.
+      await eventually(() => looks >= 2);
+      shop.clock.advance(LONG_MS);
+      delete shop.rail.script.find;
+      await shop.restart();
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      shop.clock.advance(LONG_MS);
+      shop.rail.moved.set(reported, TRANSACTION);
+      await shop.restart();
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+    });
+
+    it("is looked for longer than a copy of the payment fetches the answer", async () => {
+      shop = await openShop({ patience });
+      lie();
+      let looks = 0;
+      shop.rail.script.find = () => {
+        looks += 1;
+        throw new Error("the node is away");
+      };
+      const payment = await shop.pay("/v1/roll");
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+      await eventually(() => looks >= 2);
+      shop.clock.advance(LONG_MS);
+      const copied = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect([copied.status, shop.executions]).to.deep.equal([402, 1]);
     });
 
     it("is told from one whose chain cannot be read", async () => {

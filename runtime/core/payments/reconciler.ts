@@ -209,6 +209,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
+    else if (seen.state === "unknown") await reservations.keepSought(key, record);
     return seen.state === "settled";
   }
 

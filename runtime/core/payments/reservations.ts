@@ -42,6 +42,8 @@ export interface Reservations {
    * payment.
    */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
+  /** Keeps a settled record for as long as the chain is searched for its transfer; it gets nobody the answer for longer. */
+  keepSought(key: string, record: PaymentRecord): Promise<void>;
   /**
    * Enters in the book that a settlement reported by a facilitator is doubted (true), or that the chain shows it after
    * all (false). Idempotent.
@@ -145,6 +147,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
         write(saleOf(key, record), { key: `payment:${key}`, value: kept, ttlMs, durability }),
         state === "settling" && store.set(`open:${key}`, 1, ttlMs),
       ]);
+    },
+    async keepSought(key, record) {
+      if (record.isSought) return;
+      const { settledAt = clock.now(), validBefore = 0 } = record;
+      const { repeatUntil = Math.max(settledAt + KEEP_MS, validBefore * 1000 + MARGIN_MS) } = record;
+      await store.set(`payment:${key}`, { ...record, repeatUntil, isSought: true }, openMsOf(record), "lazy");
     },
     async doubt(key, isDoubted) {
       const mark = `doubted:${key}`;
