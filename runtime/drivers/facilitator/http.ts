@@ -65,7 +65,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const { status, body, headers: received } = await send("supported", undefined, signal);
       aheadMs = toAhead(received);
       if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
-      return body.kinds.filter(isKind).map((kind) => withFeePayer(kind, body.signers));
+      return body.kinds.filter(isKind).map((kind) => withFeePayer(withoutNull(kind), body.signers));
     },
     async verify(payment, offer, signal) {
       const { status, body } = await send("verify", toText(payment, offer), signal);
@@ -166,6 +166,9 @@ const isOptionalText = (value: unknown): boolean => value === undefined || value
 
 const isKind = (value: unknown): value is SupportedKind =>
   isObject(value) && typeof value.scheme === "string" && typeof value.network === "string";
+
+/** Some write null for "none". */
+const withoutNull = ({ extra, ...kind }: SupportedKind): SupportedKind => ({ ...kind, ...(extra && { extra }) });
 
 const isVerdict = (value: unknown): value is VerifyResponse =>
   isObject(value) &&

@@ -71,6 +71,12 @@ describe("a facilitator over HTTP", () => {
     expect(login).to.equal(`Basic ${Buffer.from("shop:s@lt%").toString("base64")}`);
   });
 
+  it("may write null for what a kind does not have, as some do", async () => {
+    const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
+    answer(200, JSON.stringify({ kinds: [{ ...kind, extra: null }], signers: null }));
+    expect(await facilitator.supported(never)).to.deep.equal([kind]);
+  });
+
   it("may refuse with a 4xx status, as some do", async () => {
     answer(400, '{"isValid":false,"invalidReason":"invalid_signature"}');
     expect(await verify()).to.include({ isValid: false, invalidReason: "invalid_signature" });
