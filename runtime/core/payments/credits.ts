@@ -73,6 +73,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       if (!service) return record; // Another process of this shop may still offer it.
       const isOnce = runsOnce(service.manifest);
       if (isOnce && owed.isBegun) return payBack(key, record, { ...owed, reason: owed.reason ?? INTERRUPTED });
+      if (isOnce && !(await reservations.beginOnce(key))) return record; // Another process may be at work on it.
       if (isOnce) await write(key, { ...record, owed: { ...owed, isBegun: true } });
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
@@ -87,6 +88,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };
       const mayPass = isOnce ? code === "unavailable" : MAY_PASS.includes(code); // `unavailable`: nothing was done.
       if (!mayPass) return payBack(key, record, next);
+      if (isOnce) await reservations.undoOnce(key);
       return write(key, { ...record, owed: next });
     },
 

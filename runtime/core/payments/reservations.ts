@@ -49,6 +49,13 @@ export interface Reservations {
    * all (false). Idempotent.
    */
   doubt(key: string, isDoubted: boolean): Promise<void>;
+  /**
+   * Marks that owed work begins which must not be repeated; false when it has begun: a process whose lease has lapsed may
+   * not know.
+   */
+  beginOnce(key: string): Promise<boolean>;
+  /** Removes the mark: nothing was done. */
+  undoOnce(key: string): Promise<void>;
   /** Records the end of owed work, and returns the end that counts. */
   end(key: string, end: OwedEnd): Promise<OwedEnd>;
   readEnd(key: string): Promise<OwedEnd | undefined>;
@@ -162,6 +169,9 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale } as const;
       await store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS });
     },
+    // Lazy: the record that says it durably is written next.
+    beginOnce: (key) => store.putIfAbsent(`owed-begun:${key}`, 1, OWED_MS, "lazy"),
+    undoOnce: (key) => store.delete(`owed-begun:${key}`),
     async end(key, end) {
       const isFirst = await store.putIfAbsent(`owed-end:${key}`, end, OWED_MS);
       return isFirst ? end : ((await store.get<OwedEnd>(`owed-end:${key}`)) ?? end);

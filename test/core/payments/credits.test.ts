@@ -74,10 +74,7 @@ describe("a credit", () => {
       clock,
       log: silentLog,
       records: createJobRecords({ store, clock }),
-      refunds: {
-        open: async (refund) => void refunds.push(refund),
-        status: async () => refund,
-      },
+      refunds: { open: async (refund) => void refunds.push(refund), status: async () => refund },
     });
     work = () => ({ done: true });
   });
@@ -173,13 +170,8 @@ describe("a credit", () => {
     fail("unparseable-input");
     const record = await deliver();
     expect(record.owed).to.include({ isPaidBack: true, failures: 1 });
-    expect(refunds).to.deep.equal([
-      {
-        id: "one",
-        service: "anchor",
-        payment: { network: OFFER.network, asset: "0x1", amount: "1000", payer: "0x9", transaction: "0xfe" },
-      },
-    ]);
+    const payment = { network: OFFER.network, asset: "0x1", amount: "1000", payer: "0x9", transaction: "0xfe" };
+    expect(refunds).to.deep.equal([{ id: "one", service: "anchor", payment }]);
     const problem = await credits.explain(record);
     expect(problem.message).to.match(/It fell off the table\. It is being paid back\.$/);
     expect(problem.options).to.deep.equal({ members: refund, receipt: record.receipt });
@@ -201,6 +193,19 @@ describe("a credit", () => {
       expect(await deliver(record)).to.equal(record);
       expect([runs, refunds.length]).to.deep.equal([1, 1]);
     });
+
+  it("is run by one of two processes whose call it is, where nobody may do it twice: the other's lease has lapsed", async () => {
+    const [working, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    work = () => {
+      working.resolve();
+      return runs > 1 ? {} : mayEnd.promise.then(() => ({ done: true }));
+    };
+    const first = deliver(toRecord({ service: "send" }));
+    await working.promise;
+    expect(await deliver(toRecord({ service: "send" }))).not.to.have.nested.property("owed.isPaidBack");
+    mayEnd.resolve();
+    expect([(await first).output, runs, refunds]).to.deep.equal([{ done: true }, 1, []]);
+  });
 
   it("is tried again where an upstream has done nothing, or may do it twice", async () => {
     fail("unavailable");
@@ -239,8 +244,7 @@ describe("a credit", () => {
   });
 
   it("says that its work is not done yet while no run has failed", async () => {
-    expect((await credits.explain(toRecord())).message).to.match(
-      /^The payment was settled, and its work is not done yet\. /,
-    );
+    const { message } = await credits.explain(toRecord());
+    expect(message).to.match(/^The payment was settled, and its work is not done yet\. /);
   });
 });
