@@ -1,9 +1,11 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import type { Agent, Response } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import type { Web, WebAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { BAD_PORTS } from "./bad-ports.ts";
 import { readBounded } from "./bounded-body.ts";
+import { decompress } from "./decompress.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { followRedirects, type Hop } from "./redirects.ts";
 
@@ -23,6 +25,10 @@ const CONNECT_MS = 3000;
 const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
 /** Headers that are not sent to another origin (Fetch Standard, section 4.4). */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
+/** What a request says that does not say otherwise. */
+const USUAL = { accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "payphone" };
+
+type Received = Dispatcher.ResponseData;
 
 /**
  * Fetches from public addresses only. A name is resolved once, and the connection uses the checked addresses, all of
@@ -37,11 +43,12 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     async fetch(url, { method = "GET", headers = {}, body, redirects = 0, timeoutMs, maxBytes, signal }) {
       const late = AbortSignal.timeout(timeoutMs);
       const ended = signal ? AbortSignal.any([signal, late]) : late;
-      const first: Hop = { url: toTarget(url), method, headers: Object.fromEntries(new Headers(headers)), body };
+      const own = Object.fromEntries(new Headers(headers));
+      const first: Hop = { url: toTarget(url), method, headers: { ...USUAL, ...own }, body };
       let hop = first; // The errors name its host.
       opened ??= openAgent(lookup, isAllowed);
       const agent = await opened;
-      const send = (next: Hop): Promise<Response> => {
+      const send = (next: Hop): Promise<Received> => {
         hop = next;
         return sendOnce(next, agent, ended);
       };
@@ -57,8 +64,11 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 }
 
 const REDIRECTED = {
-  read: ({ status, headers }: Response) => ({ status, location: headers.get("location") }),
-  discard: async ({ body }: Response) => body?.cancel(),
+  read: ({ statusCode, headers: { location } }: Received) => ({
+    status: statusCode,
+    location: typeof location === "string" ? location : null,
+  }),
+  discard: async ({ body }: Received) => body.on("error", () => {}).destroy(), // It says that it was aborted.
   toUrl: (location: string, { url }: Hop) => toTarget(location, url),
   mayCross: (header: string) => !SECRETS.has(header),
 };
@@ -68,18 +78,21 @@ function toTarget(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
     throw new Problem("bad-request", "Only http and https URLs without a user name are fetched, also after a redirect");
+  if (BAD_PORTS.has(url.port))
+    throw new Problem("bad-request", `${url.host} is on a port that the Fetch Standard keeps for other protocols`);
   return url;
 }
 
-async function sendOnce({ url, ...request }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Response> {
-  const { fetch } = await import("undici");
-  const { method, headers, body } = request;
-  return fetch(url, { method, headers, body: body ?? null, redirect: "manual", dispatcher, signal });
+function sendOnce({ url, method, headers, body }: Hop, agent: Agent, signal: AbortSignal): Promise<Received> {
+  const { origin, pathname, search } = url;
+  return agent.request({ origin, path: pathname + search, method, headers, body: body ?? null, signal });
 }
 
 /** The limit counts decompressed bytes. */
-async function toAnswer({ status, headers, body }: Response, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
-  return { status, url: url.href, headers, body: await readBounded(body ?? [], url.host, maxBytes) };
+async function toAnswer({ statusCode, headers, body }: Received, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
+  const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
+  const whole = await readBounded(decompress(body, get("content-encoding")), url.host, maxBytes);
+  return { status: statusCode, url: url.href, headers: { get }, body: whole };
 }
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
@@ -112,15 +125,12 @@ const toForbidden = (address: string): Error =>
 
 /** Makes a Problem that does not repeat the server's own words. */
 function toProblem({ url: { host, hostname } }: Hop, error: unknown): Problem {
-  const { name, cause } = error as Error;
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+  const { name, code } = error as NodeJS.ErrnoException;
   if (code === FORBIDDEN) {
     const isAddress = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
     const why = isAddress ? "is not a public address" : "leads to an address that is not public";
     return new Problem("bad-request", `${hostname} ${why}; only public addresses are fetched`, { cause: error });
   }
-  if ((cause as Error | undefined)?.message === "bad port")
-    return new Problem("bad-request", `${host} is on a port that the Fetch Standard keeps for other protocols`);
   const what = name === "TimeoutError" ? "did not answer in time" : `cannot be fetched (${code ?? name})`;
   return new Problem("upstream-failed", `${host} ${what}`, { cause: error });
 }

@@ -1,0 +1,35 @@
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+
+/**
+ * Also those that are not asked for: some servers send what they have. `deflate` is not asked for, because some send it
+ * without its zlib header (RFC 9110, section 8.4.1.2).
+ */
+const DECODERS = new Map<string, () => Decoder>([
+  ["br", createBrotliDecompress],
+  ["deflate", createInflate],
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["zstd", createZstdDecompress],
+]);
+const MOST_DECODERS = 3;
+
+type Decoder = Transform & { readonly bytesWritten: number };
+
+/**
+ * Decompresses on demand: a reader that stops causes at most one chunk too many. The last coding was applied last
+ * (RFC 9110, section 8.4); unknown words, such as the `aws-chunked` of some stores, are skipped.
+ */
+export function decompress(body: Readable, encoding: string | null): Readable {
+  const codings = (encoding ?? "").toLowerCase().split(",").reverse();
+  const decoders = codings.flatMap((coding) => DECODERS.get(coding.trim()) ?? []).slice(0, MOST_DECODERS);
+  // The reader gets every failure from the last stream.
+  return decoders.reduce<Readable>((from, open) => pipeline(from, takeEmpty(open()), () => {}), body);
+}
+
+/** A body may be empty, whatever its encoding; decoders fail on empty input. */
+function takeEmpty(decoder: Decoder): Decoder {
+  const flush = decoder._flush.bind(decoder);
+  decoder._flush = (done) => (decoder.bytesWritten === 0 ? done() : flush(done));
+  return decoder;
+}
