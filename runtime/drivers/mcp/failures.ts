@@ -7,7 +7,7 @@ import { BROKEN_OFF } from "./broken-streams.ts";
 export interface CallFailure {
   readonly problem: Problem;
   readonly isSessionLost: boolean;
-  /** Whether the server has forgotten the session and has not run the call. */
+  /** Whether the server may have forgotten the session. It has not run the call. */
   readonly isForgotten?: boolean;
   /** Whether the call timed out. */
   readonly isLate?: boolean;
@@ -35,7 +35,11 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
   if (error instanceof ProtocolError) return { problem: toProtocolProblem(error, title), isSessionLost: false };
   if (isRefusal(error)) {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
-    return { problem: new Problem("internal", undefined, { cause }), isSessionLost: true };
+    return {
+      problem: new Problem("internal", undefined, { cause }),
+      isSessionLost: true,
+      isForgotten: isForgotten(error),
+    };
   }
   if (isForgotten(error))
     return {
@@ -71,10 +75,17 @@ function toProtocolProblem(error: ProtocolError, title: string): Problem {
   return new Problem("upstream-failed", `${title} ${said}`, { cause: error });
 }
 
-/** 404 (MCP, "Session Management"), or 400, as many servers answer that were made with the SDKs. */
-const isForgotten = (error: unknown): boolean =>
-  error instanceof SdkHttpError &&
-  (error.status === 404 || (error.status === 400 && /no valid session id|server not initialized/i.test(error.message)));
+/**
+ * 404 (MCP, "Session Management"); 401, as of servers with older rmcp, or with FastMCP in TypeScript and a login; or 400, as
+ * many servers answer that were made with the SDKs.
+ */
+const isForgotten = (error: unknown): boolean => {
+  if (!(error instanceof SdkHttpError)) return false;
+  const { status = 0, message } = error;
+  return status === 404 || status === 401 || ([400, 403].includes(status) && OF_SESSIONS.test(message));
+};
+
+const OF_SESSIONS = /\bsession|server not initialized/i;
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnauthorizedError ||

@@ -246,6 +246,9 @@ for (const kind of ["stateless", "sessions"] as const)
       [404, '{"error":"no such session"}'],
       [400, toError("Bad Request: No valid session ID provided")], // The example of the TypeScript SDK, and Python's.
       [400, toError("Bad Request: Server not initialized")],
+      [400, toError("Bad Request: Invalid session ID")],
+      [401, "Unauthorized: Session not found"], // Older rmcp.
+      [401, ""], // FastMCP in TypeScript.
     ] as const)
       it(`is asked in a new session when it has forgotten the old one, and the call is made once: ${answer}`, async () => {
         await buy("add", { a: 1, b: 1 });
