@@ -2,6 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { CallToolResult, Client, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
+import { toRetryAfterMs } from "../http/retry-after.ts";
 import { failBroken } from "./broken-streams.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
@@ -17,6 +18,8 @@ export interface McpConnection {
   ): Promise<CallToolResult>;
   /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
+  /** The pause that the server named with its last 429, in milliseconds. */
+  askedMs?(): number | undefined;
   /** All tools. @throws as `listTools`. */
   tools(): Promise<ToolList>;
   /** The name that the server reports. */
@@ -60,7 +63,7 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
   const client = new Client(INFO, "url" in address ? { versionNegotiation: { mode: "auto" } } : {});
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   client.onclose = resolve;
-  const { transport, pidOf } = await ("url" in address ? openUrl(address) : openProcess(address));
+  const { transport, pidOf, askedMs } = await ("url" in address ? openUrl(address) : openProcess(address));
   try {
     await client.connect(transport, { timeout: timeoutMs });
   } catch (error) {
@@ -73,6 +76,7 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
     call: (name, input, { signal, timeoutMs: within }) =>
       client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
     isAlive: (within) => answersPing(client, within),
+    ...(askedMs && { askedMs }),
     tools: () => listTools(client, timeoutMs),
     name: nameOf(client),
     ended,
@@ -99,14 +103,22 @@ function nameOf(client: Client): string {
 interface Opened {
   readonly transport: Transport;
   readonly pidOf: () => number | undefined;
+  readonly askedMs?: () => number | undefined;
 }
 
 async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   // Redirects are refused: they could carry the credential to another origin.
   const requestInit = { headers: { ...headers }, redirect: "error" as const };
-  const options = { requestInit, fetch: createBoundedFetch("The MCP server", LARGEST_MESSAGE) };
-  return { transport: failBroken(new StreamableHTTPClientTransport(new URL(url), options)), pidOf: () => undefined };
+  const ask = createBoundedFetch("The MCP server", LARGEST_MESSAGE);
+  let asked: number | undefined;
+  const fetch: typeof ask = async (...request) => {
+    const response = await ask(...request);
+    if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
+    return response;
+  };
+  const transport = failBroken(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+  return { transport, pidOf: () => undefined, askedMs: () => asked };
 }
 
 async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<Opened> {

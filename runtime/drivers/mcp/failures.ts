@@ -9,6 +9,8 @@ export interface CallFailure {
   readonly isSessionLost: boolean;
   /** Whether the server may have forgotten the session. It has not run the call. */
   readonly isForgotten?: boolean;
+  /** The pause that it asked for, in milliseconds. */
+  readonly restMs?: number | undefined;
   /** Whether the call timed out. */
   readonly isLate?: boolean;
 }
@@ -30,8 +32,13 @@ const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;
 
-/** The Problem of the MCP client's error. No call that fails with one is charged. */
-export function toCallProblem(error: unknown, title: string): CallFailure {
+const UNNAMED_MS = 5000;
+
+/**
+ * The Problem of the MCP client's error. No call that fails with one is charged.
+ * @param askedMs the pause that the server named with its last 429
+ */
+export function toCallProblem(error: unknown, title: string, askedMs?: number): CallFailure {
   if (error instanceof ProtocolError) return { problem: toProtocolProblem(error, title), isSessionLost: false };
   if (isRefusal(error)) {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
@@ -47,11 +54,11 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
       isSessionLost: true,
       isForgotten: true,
     };
-  if (error instanceof SdkHttpError && error.status === 429)
-    return {
-      problem: new Problem("unavailable", `${title} is asked too often`, { retryAfter: 5, cause: error }),
-      isSessionLost: false,
-    };
+  if (error instanceof SdkHttpError && error.status === 429) {
+    const retryAfter = Math.ceil((askedMs ?? UNNAMED_MS) / 1000);
+    const problem = new Problem("unavailable", `${title} is asked too often`, { retryAfter, cause: error });
+    return { problem, isSessionLost: false, restMs: askedMs };
+  }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return {
       problem: new Problem("upstream-failed", `${title} took too long`, { cause: error }),

@@ -4,7 +4,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { delay } from "../http/retry.ts";
-import { createGate } from "../upstream/gate.ts";
+import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
 import { createPace, type Pause, type Rate } from "../upstream/pace.ts";
 import type { McpConnection } from "./connection.ts";
 import { killAll, memoryOf, treeOf } from "./process-tree.ts";
@@ -75,6 +75,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const atWork = new WeakMap<McpConnection, number>();
   let failures = 0;
   const gate = createGate(clock);
+  /** The pauses that the server asks for. */
+  const busy = createGate(clock);
   let lastUsed = 0;
   let isInDoubt = false;
   let isClosed = false;
@@ -98,6 +100,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
     outage() {
       if (!connect) return unset;
+      const asked = busy.refusal();
+      if (asked) return `${title} ${asked.reason}`;
       return gate.refusal() ? `${title} has failed and is not asked for a while` : undefined;
     },
     async close() {
@@ -119,7 +123,9 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
-      const { problem, isSessionLost, isForgotten = false, isLate = false } = toCallProblem(error, title);
+      const failure = toCallProblem(error, title, session.askedMs?.());
+      const { problem, isSessionLost, isForgotten = false, isLate = false, restMs = 0 } = failure;
+      if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
       if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
       if (isLate && session.pid !== undefined) void endIfDead(session);
       if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
@@ -158,10 +164,12 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
 
   function open(): Promise<McpConnection> {
     if (isClosed || !connect) throw new Problem("unavailable", isClosed ? "The server is closing" : unset);
-    const paused = gate.refusal();
-    if (!opened && paused) {
+    const asked = busy.refusal();
+    const paused = asked ?? (opened ? undefined : gate.refusal());
+    if (paused) {
       const retryAfter = Math.ceil(paused.waitMs / 1000);
-      throw new Problem("unavailable", `${title} has failed and is not asked for a while`, { retryAfter });
+      const why = asked?.reason ?? "has failed and is not asked for a while";
+      throw new Problem("unavailable", `${title} ${why}`, { retryAfter });
     }
     opened ??= start(connect);
     return opened;

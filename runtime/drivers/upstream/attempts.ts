@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import { toBackoffMs } from "../http/retry.ts";
 import type { AttemptOutcome, Setback } from "./answers.ts";
-import { type BreakerTerms, createGate, type GateRefusal } from "./gate.ts";
+import { type BreakerTerms, createGate, type GateRefusal, LONGEST_REST_MS } from "./gate.ts";
 import type { Pace, Pause } from "./pace.ts";
 
 /** What the caller of a request allows. */
@@ -57,8 +57,6 @@ type Made<T> = { readonly value: T; readonly givenUp?: undefined } | { readonly 
 
 /** The longest pause within a request; when the upstream asks for a longer one, the request fails. */
 const LONGEST_PAUSE_MS = 2000;
-/** The longest pause between requests that an upstream can ask for. */
-const LONGEST_REST_MS = 900_000;
 /** The pauses of a patient caller between failed requests. */
 const PATIENCE = { firstMs: 1000, longestMs: 30_000 } as const;
 

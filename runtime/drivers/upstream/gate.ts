@@ -43,6 +43,9 @@ export interface BreakerTerms {
 
 const NONE: Span = { since: 0, forMs: 0 };
 
+/** The longest pause between requests that an upstream can ask for. */
+export const LONGEST_REST_MS = 900_000;
+
 /** The state is kept in this process. */
 export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: BreakerTerms = {}): Gate {
   let failed = 0;
