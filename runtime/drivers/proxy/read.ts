@@ -23,6 +23,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
   const refuse = createRefusal(proxy.answer, title);
+  const takesParts = proxy.charge_on?.includes(PART) || Object.keys(proxy.headers ?? {}).some(isRange);
   const fields = readOutputFields(output, proxy.answer);
 
   function check(made: unknown): ReturnType<Schema["check"]> {
@@ -50,6 +51,8 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
 
   return (answer) => {
     const type = answer.headers.get("content-type");
+    // Whole JSON is an answer by itself: some APIs answer a page of a list so.
+    if (answer.status === PART && !takesParts && !isJson(type)) throw toMisfit(title, new Error("it is a part (206)"));
     const fault = media && explainMedia(media, type, answer.body);
     if (fault) throw toMisfit(title, new Error(fault));
     if (media && isBroken(type, answer.body)) throw toMisfit(title, new Error("it is broken, or cut off"));
@@ -60,6 +63,10 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     return value;
   };
 }
+
+/** Partial Content (RFC 9110, section 15.3.7). */
+const PART = 206;
+const isRange = (header: string): boolean => header.toLowerCase() === "range";
 
 const withAge = (made: unknown, age: { readonly age_seconds: number } | undefined): unknown =>
   age && typeof made === "object" && made !== null && !Array.isArray(made) ? { ...made, ...age } : made;

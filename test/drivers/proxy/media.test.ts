@@ -31,6 +31,13 @@ const PAPER = PICTURE.replaceAll("picture", "paper")
   .replace('"image/*"', "application/pdf")
   .replace("  cache: { seconds: 60 }\n", "");
 
+const TEXT = PAPER.replaceAll("paper", "text")
+  .replace(
+    "{ media: application/pdf, max_bytes: 1000 }",
+    "{ type: object, properties: { text: {} }, required: [text] }",
+  )
+  .replace("input:", "  answer: { wrap: text }\ninput:");
+
 const toKind = (id: string, type: string): string => PAPER.replaceAll("paper", id).replace("application/pdf", type);
 
 const file = (body: Buffer, type: string): Line => ({ headers: { "content-type": type }, body });
@@ -48,6 +55,12 @@ describe("a file that an upstream makes", () => {
         "manifests/csv.yaml": toKind("csv", "text/csv"),
         "manifests/bytes.yaml": toKind("bytes", "application/octet-stream"),
         "manifests/stream.yaml": toKind("stream", "text/event-stream"),
+        "manifests/ranged.yaml": toKind("ranged", "image/png").replace(
+          "input:",
+          "  headers: { Range: bytes=0-15 }\ninput:",
+        ),
+        "manifests/partial.yaml": toKind("partial", "image/png").replace("input:", "  charge_on: [206]\ninput:"),
+        "manifests/text.yaml": TEXT,
       }),
     });
     shop.source.script(file(PNG, "image/png; charset=binary"));
@@ -123,6 +136,27 @@ describe("a file that an upstream makes", () => {
       expect(shop.rail.moved.size).to.equal(0);
       expect((await shop.buy("/v1/picture", { word: "apple" })).status).to.equal(200);
     });
+
+  it("is not sold in part, unless a part is asked for", async () => {
+    const part = (type: string): Line => ({
+      status: 206,
+      headers: { "content-type": type, "content-range": "bytes 0-15/90" },
+      body: PNG,
+    });
+    for (const [service, type] of [
+      ["picture", "image/png"],
+      ["text", "text/plain; charset=latin1"],
+    ] as const) {
+      shop.source.script(part(type));
+      expect((await shop.buy(`/v1/${service}`, { word: "apple" })).status, service).to.equal(502);
+    }
+    expect(shop.rail.moved.size).to.equal(0);
+    shop.source.script(part("image/png"));
+    for (const service of ["ranged", "partial"])
+      expect((await shop.buy(`/v1/${service}`, { word: "apple" })).status, service).to.equal(200);
+    shop.source.script({ status: 206, headers: { "content-type": "application/json" }, body: "[1,2]" });
+    expect(await (await shop.buy("/v1/text", { word: "apple" })).json()).to.deep.equal({ text: [1, 2] });
+  });
 
   const texts: readonly [type: string, whole: string, cut: string][] = [
     ["application/geo+json", '{"type":"Point"}', '{"type":"Po'],
