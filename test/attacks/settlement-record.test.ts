@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
+import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { expectUnknown, refuse } from "./support/settlements.ts";
@@ -46,6 +47,24 @@ describe("a settlement on a store that fails between two lines", () => {
     await expectUnknown(await send(), "the answer was lost");
     store.putIfAbsent = putIfAbsent;
     expect(await (await retry()).json()).to.deep.equal({ value: 1, executions: 1 });
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is in the book after a crash, also when its place among open payments was lost", async () => {
+    const { set, enter } = store;
+    store.set = (key, ...rest) => (key.startsWith("open:") ? gone() : set(key, ...rest));
+    await expectUnknown(await send(), "the place was lost");
+    store.set = set;
+    const crashed = Promise.withResolvers<void>();
+    store.enter = () => {
+      crashed.resolve();
+      return gone();
+    };
+    await Promise.all([crashed.promise, retry()]);
+    await shop.restart();
+    store.enter = enter;
+    await shop.restart();
+    await eventually(() => store.events?.size === 1);
     expect(shop.rail.moved.size).to.equal(1);
   });
 

@@ -98,12 +98,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   };
 
   async function conclude(key: string, record: PaymentRecord, check?: Check, keepMs?: number): Promise<PaymentRecord> {
-    const { payment } = record;
+    const { payment, state } = record;
+    // The record may have been written without it: after a crash, nobody would look for what is settled from here on.
+    if (state === "settling") await reservations.enlist(key, record);
     const seen = await settler.look(payment, payment.accepted);
     if (seen.state === "unknown" && !isAlive(record)) return record;
     const found = seen.state === "unknown" ? await settleAgain(key, record, check) : ([record, seen] as const);
     const next = await conclusionOf(key, ...found, keepMs);
-    if (next.state === "settled" || (next.state === "rejected" && record.state === "settling")) onKnownLate(key, next);
+    if (next.state === "settled" || (next.state === "rejected" && state === "settling")) onKnownLate(key, next);
     return next;
   }
 

@@ -61,6 +61,8 @@ export interface Reservations {
   readEnd(key: string): Promise<OwedEnd | undefined>;
   /** The payments that need background work: outcome unknown, not yet confirmed by the chain, or work still owed. */
   open(): AsyncIterable<string>;
+  /** Puts a payment on the list of open ones, unless it is there. */
+  enlist(key: string, record: PaymentRecord): Promise<void>;
   /** Removes a payment from the list of open ones. */
   strike(key: string): Promise<void>;
   /** Stops renewing leases. Those still held expire. */
@@ -179,6 +181,9 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     readEnd: (key) => store.get<OwedEnd>(`owed-end:${key}`),
     async *open() {
       for await (const key of store.keys("open:")) yield key.slice("open:".length);
+    },
+    async enlist(key, record) {
+      if ((await store.get(`open:${key}`)) === undefined) await store.set(`open:${key}`, 1, openMsOf(record));
     },
     strike: (key) => store.delete(`open:${key}`, "lazy"),
     close: leases.close,
