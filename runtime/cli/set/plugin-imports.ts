@@ -7,6 +7,7 @@ import {
 } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileBeside } from "./plugin-files.ts";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
 import { isForgetting } from "./plugin-requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
@@ -47,10 +48,15 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   if (isForgetting()) throw new Error(specifier);
   const { parentURL = "" } = context;
   const parent = findServed(parentURL);
-  if (!parent || isOfProgram(parentURL, context)) return next(specifier, context);
+  if (!parent || isOfProgram(parentURL, context))
+    return VERSIONED.test(specifier) && findServed(specifier)
+      ? { url: specifier, shortCircuit: true }
+      : next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return { url: CONTRACT, shortCircuit: true };
   const known = lateImports.get(`${parentURL} ${specifier}`);
   if (known) return known;
+  const beside = RELATIVE.test(specifier) ? fileBeside(fileURLToPath(parentURL), specifier) : undefined;
+  if (beside) return toVersioned(specifier, { url: pathToFileURL(beside).href, shortCircuit: true }, parentURL);
   const isForeign = isPackage(specifier);
   const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
   try {
@@ -72,6 +78,12 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
   throw importError(complaint, specifier, parentURL);
 };
+
+/** The URL of a plugin's file, as `versionedUrl` makes it. */
+const VERSIONED = /^file:.*\?v=[0-9a-f]+(?:\.\d+)?$/;
+
+/** A relative path that means the same as a URL. */
+const RELATIVE = /^\.{1,2}\/[^?#%]*$/;
 
 /** Whether the importer is no plugin's, but of the shop's own program. A CommonJS module has no version in its URL. */
 const isOfProgram = (importer: string, { conditions }: ResolveHookContext): boolean =>

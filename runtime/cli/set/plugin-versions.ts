@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isFile, locateImport } from "./plugin-files.ts";
 import { type ChangedFile, forgetModules } from "./plugin-requires.ts";
 
 /**
@@ -169,7 +169,7 @@ function readPiece(file: string): Piece {
   const isCode = CODE.test(file);
   const found = (isCode ? [...text.matchAll(SPECIFIER)] : []).map(([match, named, called = ""]) => {
     const specifier = named ?? called;
-    return { specifier, isImport: /^(?:from|import)/.test(match), files: locate(file, specifier) ?? [] };
+    return { specifier, isImport: /^(?:from|import)/.test(match), files: locateImport(file, specifier) ?? [] };
   });
   return {
     digest: digestOf(text),
@@ -192,18 +192,6 @@ function remember<Value>(known: Map<string, Value>, path: string, make: (path: s
 const hasChanged = ({ pieces, folders }: Reading): boolean =>
   [...pieces].some(([file, { digest }]) => digestOf(read(file)) !== digest) ||
   [...folders].some(([folder, names]) => listData(folder).join() !== names.join());
-
-function locate(file: string, specifier: string): string | undefined {
-  const path = join(dirname(file), specifier);
-  if (specifier === "#plugin") return undefined;
-  if (specifier.startsWith(".") && isFile(path)) return path;
-  try {
-    const target = createRequire(file).resolve(specifier);
-    return target.includes(`${sep}node_modules${sep}`) ? undefined : target;
-  } catch {
-    return specifier.startsWith(".") ? path : undefined;
-  }
-}
 
 /**
  * The data files that plugins may read, such as tables and texts: in the folder of a plugin, or beside a plugin that is
@@ -243,5 +231,3 @@ function read(file: string): string {
     return "";
   }
 }
-
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
