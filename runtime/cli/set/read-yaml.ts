@@ -30,6 +30,9 @@ export function readYaml(file: string, text: string): Reading {
   const [error] = errors;
   // After the first error, the parser only guesses.
   if (error) return { faults: [faultOf(error.pos[0], "syntax-error", explain(error))] };
+  const lost = findLostAlias(document);
+  if (lost)
+    return { faults: [faultOf(lost.offset, "syntax-error", `no anchor &${lost.name} stands before this alias`)] };
   const unsafe = findUnsafeAlias(document);
   if (unsafe) return { faults: [faultOf(unsafe.offset, "unsafe-alias", unsafe.message)] };
   const faults = twice.map(({ pos }) =>
@@ -54,6 +57,19 @@ function explain({ code, message }: YAMLError): string {
 }
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
+
+/** The first alias of something that the file has not named before. */
+function findLostAlias(document: Document.Parsed): { offset: number; name: string } | undefined {
+  let lost: { offset: number; name: string } | undefined;
+  visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document)) return undefined;
+      lost = { offset: node.range?.[0] ?? 0, name: node.source };
+      return visit.BREAK;
+    },
+  });
+  return lost;
+}
 
 /** A circular alias, or the first alias beyond the limit. */
 function findUnsafeAlias(document: Document.Parsed): { offset: number; message: string } | undefined {
