@@ -12,6 +12,8 @@ export interface WalletAddress {
   readonly chainId?: string;
   /** The keys of the addresses in a text that holds several, so that none of them is the one that is meant. */
   readonly among?: readonly string[];
+  /** The keys of other words in a text that may be addresses of any chain. */
+  readonly words?: readonly string[];
 }
 
 /** An EVM address. Some databases write `x` or `\\x` before hex. */
@@ -48,6 +50,8 @@ const TEST_CLUSTERS: ReadonlyMap<string, string> = new Map([
 const PAYMENT_URI = /^[a-z]{2,12}:(?!\/\/)([1-9A-HJ-NP-Za-km-z]{20,100})(?:\?.*)?$/i;
 const QUOTES = /^["'`“‘(<[{]+|["'`”’)>\]},;.]+$/g;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+/** A word that may be an address, but not one in a name (`….eth`). */
+const WORD = /(?<![a-z0-9])[a-z0-9]{20,}(?![a-z0-9]|\.[a-z])/gi;
 const CASHADDR_PREFIX = /^bitcoincash:/i;
 /** Bech32 (BIP 173) and Bitcoin Cash addresses without prefix, which are not case-sensitive. */
 const EITHER_CASE = /^(?:[a-z]{1,10}1[02-9ac-hj-np-z]{6,}|[qp][02-9ac-hj-np-z]{41})$/i;
@@ -107,12 +111,15 @@ function readInside(text: string, key: string): WalletAddress {
   const found = [...text.matchAll(EVM_INSIDE)];
   const [, before, digits = "", after] = found[0] ?? [];
   const evm = new Set(found.map(([, , each = ""]) => `0x${each.toLowerCase()}`));
-  if (evm.size === 1) return toEvm(digits, toChainId(after) ?? toChainId(before));
-  const parts = /^https?:/i.test(text) ? text.split(/[^1-9A-HJ-NP-Za-km-z]/) : [];
-  const keys = [...new Set(parts.filter(isSolanaKey))];
-  if (evm.size === 0 && keys.length === 1 && keys[0] !== undefined) return { chain: "solana", key: keys[0] };
+  const written = [...new Set(text.match(WORD))].filter((word) => word !== text);
+  const words = written.map((word) => readAddress(word).key).filter((word) => word !== key);
+  const others = words.length > 0 && { words };
+  const keys = written.filter(isSolanaKey);
   const among = [...evm, ...keys];
-  return { chain: "unknown", key, ...(among.length > 1 && { among }) };
+  if (among.length > 1) return { chain: "unknown", key, among, ...others };
+  if (evm.size === 1) return { ...toEvm(digits, toChainId(after) ?? toChainId(before)), ...others };
+  const isSolana = keys[0] !== undefined && /^https?:/i.test(text);
+  return isSolana ? { chain: "solana", key: keys[0] as string, ...others } : { chain: "unknown", key, ...others };
 }
 
 const toChainId = (name = ""): string | undefined => (/^\d+$/.test(name) ? name : CHAIN_IDS.get(name.toLowerCase()));

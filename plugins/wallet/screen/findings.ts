@@ -8,6 +8,8 @@ export interface ScreenFindings {
   readonly wallet: string;
   readonly chain: ChainFamily;
   readonly key: string;
+  /** Whether `key` is a listed address within what the caller wrote. */
+  readonly isInside: boolean;
   /** Whether the caller wrote several addresses; `key` is then the one that is listed, if there is one. */
   readonly isSeveral: boolean;
   readonly listed: SanctionsFinding;

@@ -6,10 +6,10 @@ import { FLAGS } from "./flags.ts";
 export const toScreenNotes = (findings: ScreenFindings): string =>
   [aboutSanctions(findings), aboutReputation(findings), aboutSpelling(findings)].filter(Boolean).join(" ");
 
-function aboutSanctions({ listed: { entries, corpus, isCurrent }, isSeveral }: ScreenFindings): string {
+function aboutSanctions({ listed: { entries, corpus, isCurrent }, isInside }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");
   if (names !== "")
-    return `Sanctioned: OFAC's SDN list names ${isSeveral ? "an address in it" : "this address"} as ${names}'s. Do not deal with it.`;
+    return `Sanctioned: OFAC's SDN list names ${isInside ? "an address in it" : "this address"} as ${names}'s. Do not deal with it.`;
   if (isCurrent) return `Not on OFAC's SDN list of ${corpus.published}.`;
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
 }

@@ -1,5 +1,5 @@
 import type { Host } from "#plugin";
-import { readAddress } from "../address.ts";
+import { readAddress, type WalletAddress } from "../address.ts";
 import { createReputation } from "./reputation.ts";
 import { type ScreenResponse, toScreenResponse } from "./response.ts";
 import { createSanctions } from "./sanctions.ts";
@@ -34,27 +34,31 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);
 
-  /** The first key that the list names, or else the first one. */
-  async function findListed(keys: readonly [string, ...string[]]) {
+  /** The first key that the list names, or else the address's own. Any word of a text may be the listed one. */
+  async function findListed({ key, among = [], words = [] }: WalletAddress) {
+    const keys = [key, ...among, ...words];
     const found = await Promise.all(keys.map(async (key) => ({ key, listed: await sanctions.search(key) })));
     return found.find(({ listed }) => listed.entries.length > 0) ?? (found[0] as (typeof found)[number]);
   }
 
   async function examine(wallet: string, { chainId: named = "1", ...terms }: ScreenTerms): Promise<Examination> {
-    const { chain, key, chainId = named, among = [] } = readAddress(wallet);
+    const address = readAddress(wallet);
+    const { chain, key, chainId = named, among = [] } = address;
     const isAsked = chain === "ethereum";
     const [{ key: found, listed }, reputation] = await Promise.all([
-      findListed([key, ...among]),
+      findListed(address),
       isAsked ? findReputation(key, { ...terms, chainId }) : undefined,
     ]);
+    const isInside = found !== key;
     return {
       response: toScreenResponse({
         wallet,
-        chain,
+        chain: isInside ? "unknown" : chain,
         key: found,
-        isSeveral: among.length > 1,
+        isInside,
+        isSeveral: among.length > 1 || (isInside && chain !== "unknown"),
         listed,
-        reputation,
+        reputation: isInside ? undefined : reputation,
         checkedAtMs: host.clock.now(),
       }),
       failure: isAsked && !reputation ? "GoPlus did not answer: the screening is provisional" : undefined,
@@ -64,10 +68,7 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   return {
     examine,
     screen: async (wallet, terms) => (await examine(wallet, terms)).response,
-    async isListed(wallet) {
-      const { key, among = [] } = readAddress(wallet);
-      return (await findListed([key, ...among])).listed.entries.length > 0;
-    },
+    isListed: async (wallet) => (await findListed(readAddress(wallet))).listed.entries.length > 0,
     isListCurrent: async () => (await sanctions.search("")).isCurrent,
   };
 }

@@ -4,6 +4,8 @@ import { createWorldClock } from "../../../support/world/clock.ts";
 import { openGoPlus } from "../../../support/world/goplus.ts";
 import type { WorldSource } from "../../../support/world/source.ts";
 import { createHost, type Serve, serve } from "../../host.ts";
+import { toSdnDocument } from "./sdn-document.ts";
+import { openSdnServer, type SdnServer, sends } from "./sdn-server.ts";
 
 /** On the built-in list. */
 const DIGITS = "098B716B8Aaf21512996dC57EB0615e2383E2f96";
@@ -97,5 +99,60 @@ describe("a sanctioned address in another notation", () => {
 
   it("is not looked for in a name, which the notes say to resolve", async () => {
     expect((await screen({ wallet: "vitalik.eth" })).notes).to.match(/resolve it/);
+  });
+});
+
+/** Listed addresses of other chains, each in notations in which it is copied. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  "XBT 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h": [
+    "https://mempool.space/address/12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h",
+    "btc: 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h",
+    "12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h (BTC)",
+  ],
+  "XBT bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq": [
+    "bitcoin:bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq?amount=0.1",
+    "BITCOIN:BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ",
+  ],
+  "TRX TGQVLckg1gDZS5wUwPTrPgRG4U8MKC4jcP": ["https://tronscan.org/#/address/TGQVLckg1gDZS5wUwPTrPgRG4U8MKC4jcP"],
+  "SOL 4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T": ["SOL 4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"],
+};
+
+describe("a sanctioned address of another chain, within a text", () => {
+  let list: SdnServer;
+  let goplus: WorldSource;
+  let screen: Serve;
+  before(async () => {
+    list = await openSdnServer();
+    const addresses = Object.keys(ELSEWHERE).map((written) => written.split(" ") as [string, string]);
+    list.answer = sends(toSdnDocument("09/10/2026", [{ uid: 7, lastName: "SOMEBODY", addresses }]));
+    goplus = await openGoPlus({ clock: createWorldClock() });
+    const host = createHost({}, { urls: { goplus: goplus.url, ofac: list.url } });
+    screen = await serve("screen", wallet, host);
+    await host.tasks.get("ofac")!(AbortSignal.timeout(10_000));
+  });
+  after(() => Promise.all([list.close(), goplus.close()]));
+
+  for (const text of Object.values(ELSEWHERE).flat())
+    it(`is found in ${JSON.stringify(text)}`, async () => {
+      const answer = await screen({ wallet: text });
+      expect(answer).to.include({ wallet: text, sanctions_match: true, recommendation: "block" });
+      expect(answer.notes).to.match(/^Sanctioned: .* names an address in it as SOMEBODY's\./);
+    });
+
+  it("is a match beside an EVM address that nothing is known against", async () => {
+    const evm = `0x${"1".repeat(40)}`;
+    const among = { chain_inferred: "unknown", partial: true };
+    for (const listed of ["12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"])
+      expect(await screen({ wallet: `${evm} ${listed}` })).to.include({ ...among, recommendation: "block" });
+    const other = "HKKp49qGWXd639QsuH7JiLijfVW5UtCVY4s1n2HANwEA";
+    expect(await screen({ wallet: `${evm} ${other}` })).to.include({ ...among, recommendation: "review" });
+  });
+
+  it("is not found where it is a part of a name or of a longer word", async () => {
+    for (const text of [
+      "https://x.test/12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h.eth",
+      "https://x.test/A12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h",
+    ])
+      expect(await screen({ wallet: text }), text).to.include({ sanctions_match: false, recommendation: "review" });
   });
 });
