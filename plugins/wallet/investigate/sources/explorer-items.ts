@@ -2,12 +2,15 @@ import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import type { Label, Transfer } from "./transfers.ts";
 
-/** Reads an item of /addresses/{hash}/token-transfers; empty for malformed items and amounts of 0. */
-export function readTokenTransfers(item: unknown): Transfer[] {
+/** The transfers in an item: none, or one. Undefined for an item of another form. */
+export type ReadItem = (item: unknown) => Transfer[] | undefined;
+
+/** Reads an item of /addresses/{hash}/token-transfers; empty for amounts of 0. */
+export const readTokenTransfers: ReadItem = (item) => {
   const { from, to, total, transaction_hash, log_index } = toJsonFields(item);
   const { value } = toJsonFields(total);
   return toTransfers({ item, from, to, asset: "USDC", units: value, tx: transaction_hash, at: log_index });
-}
+};
 
 /** Whether an item of /addresses/{hash}/token-transfers is of another token than USDC, which the query has asked for. */
 export function isOtherToken(item: unknown): boolean {
@@ -15,12 +18,13 @@ export function isOtherToken(item: unknown): boolean {
   return isAddress(address) && address.toLowerCase() !== USDC_ON_BASE.toLowerCase();
 }
 
-/** Reads the ETH transfer of an item of /addresses/{hash}/transactions; empty for failed transactions. */
-export function readNativeTransfers(item: unknown): Transfer[] {
+/** Reads the ETH transfer of an item of /addresses/{hash}/transactions; empty for failed and pending transactions. */
+export const readNativeTransfers: ReadItem = (item) => {
   const { from, to, value, hash, status } = toJsonFields(item);
-  if (status !== "ok") return [];
+  if (status === "error" || status === null) return [];
+  if (status !== "ok") return undefined;
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: hash, at: "value" });
-}
+};
 
 /**
  * Calls that run another contract's code for the caller. Traces show a value, but nothing moves: anybody can make them in
@@ -29,11 +33,12 @@ export function readNativeTransfers(item: unknown): Transfer[] {
 const MOVES_NOTHING: ReadonlySet<unknown> = new Set(["delegatecall", "callcode", "staticcall"]);
 
 /** Reads the ETH transfer of an item of /addresses/{hash}/internal-transactions; empty for failed calls. */
-export function readInternalTransfers(item: unknown): Transfer[] {
+export const readInternalTransfers: ReadItem = (item) => {
   const { from, to, value, transaction_hash, index, success, type } = toJsonFields(item);
-  if (success !== true || MOVES_NOTHING.has(type)) return [];
+  if (success === false || MOVES_NOTHING.has(type)) return [];
+  if (success !== true) return undefined;
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: transaction_hash, at: `call ${String(index)}` });
-}
+};
 
 /** Names and tags of the two addresses of an item: untrusted text. */
 export function readLabels(item: unknown): Label[] {
@@ -73,11 +78,13 @@ interface Parts {
   readonly at: unknown;
 }
 
-function toTransfers({ item, from, to, asset, units, tx, at: place }: Parts): Transfer[] {
+function toTransfers({ item, from, to, asset, units, tx, at: place }: Parts): Transfer[] | undefined {
   const [sender, recipient] = [toJsonFields(from).hash, toJsonFields(to).hash];
   const at = readTime(item);
-  if (!isAddress(sender) || !isAddress(recipient) || !isUnits(units) || at === null) return [];
-  if (typeof tx !== "string" || !HASH.test(tx) || BigInt(units) === 0n) return [];
+  if (!isAddress(sender) || !isUnits(units) || at === null || typeof tx !== "string" || !HASH.test(tx))
+    return undefined;
+  if (to === null || BigInt(units) === 0n) return []; // A new contract has no recipient.
+  if (!isAddress(recipient)) return undefined;
   const parties = { from: sender.toLowerCase(), to: recipient.toLowerCase() };
   return [{ id: `${tx}:${String(place)}`, tx, ...parties, asset, units, at }];
 }

@@ -4,6 +4,7 @@ import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import {
   isOtherToken,
+  type ReadItem,
   readInternalTransfers,
   readLabels,
   readNativeTransfers,
@@ -20,7 +21,7 @@ interface Listing {
   readonly query: Readonly<Record<string, string>>;
   /** What its items are, for people. */
   readonly name: string;
-  readonly toTransfers: (item: unknown) => readonly Transfer[];
+  readonly toTransfers: ReadItem;
 }
 
 /** The lists of an address. */
@@ -54,9 +55,11 @@ export interface Listed {
   /** How many items were read, and how many of them the address has sent. */
   readonly count: number;
   readonly sent: number;
+  /** How many items are of another form, so that what they moved is not known. */
+  readonly odd: number;
   /** The time of the oldest item, in Unix seconds. */
   readonly oldestAt: number | null;
-  /** Whether the list was read to its end. */
+  /** Whether the list was read to its end, and understood. */
   readonly isWhole: boolean;
   /** Why the rest could not be read; null when there is no rest, or it was not wanted. */
   readonly gap: string | null;
@@ -89,23 +92,30 @@ export async function readListing(
       readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, signal });
     const part = await step(`${listing.name} ${parts.length + 1}`, read).catch(toFailure);
     signal.throwIfAborted();
-    if (part instanceof Problem) return toListed(listing, parts, { isWhole: false, gap: part.message });
+    if (part instanceof Problem) return toListed(listing, parts, { isEnded: false, gap: part.message });
     parts.push(part);
     next = part.next;
   }
-  return toListed(listing, parts, { isWhole: next === null, gap: null });
+  return toListed(listing, parts, { isEnded: next === null, gap: null });
 }
 
-function toListed({ name }: Listing, parts: readonly Pages[], end: Pick<Listed, "isWhole" | "gap">): Listed {
+function toListed(
+  { name }: Listing,
+  parts: readonly Pages[],
+  { isEnded, gap }: { readonly isEnded: boolean; readonly gap: string | null },
+): Listed {
   const times = parts.flatMap(({ oldestAt }) => oldestAt ?? []);
+  const odd = parts.reduce((sum, { odd }) => sum + (odd ?? 0), 0); // A job's parts may be of an earlier version.
   return {
     name,
     transfers: mergeTransfers(parts.map(({ transfers }) => transfers)),
     labels: parts.flatMap(({ labels }) => labels),
     count: parts.reduce((sum, { count }) => sum + count, 0),
     sent: parts.reduce((sum, { sent }) => sum + sent, 0),
+    odd,
     oldestAt: times.length > 0 ? Math.min(...times) : null,
-    ...end,
+    isWhole: isEnded && odd === 0,
+    gap,
   };
 }
 
@@ -138,11 +148,13 @@ async function readPages(
   }
   const times = items.flatMap((item) => readTime(item) ?? []);
   const isOwn = (address: string): boolean => path.toLowerCase().includes(address);
+  const read = items.map(listing.toTransfers);
   return {
-    transfers: items.flatMap(listing.toTransfers).filter(({ from, to }) => isOwn(from) || isOwn(to)),
+    transfers: read.flatMap((some) => some ?? []).filter(({ from, to }) => isOwn(from) || isOwn(to)),
     labels: uniqueLabels(items.flatMap(readLabels)),
     count: items.length,
     sent: items.filter((item) => isOwn(readSender(item) ?? "?")).length,
+    odd: read.filter((some) => some === undefined).length,
     oldestAt: times.length > 0 ? times.reduce((least, time) => Math.min(least, time)) : null,
     next,
   };

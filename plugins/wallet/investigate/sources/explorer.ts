@@ -29,9 +29,10 @@ export const createExplorer = (source: Upstream): HistorySource => ({
       transfers: mergeTransfers(lists.map(({ transfers }) => transfers)),
       coverage: `${source.title}: ${newest.map(say).join(", ")} on Base.`,
       isWhole: newest.every(({ isWhole }) => isWhole),
-      gaps: newest.flatMap(({ gap, name, count }) =>
-        gap === null ? [] : `Of its ${name} only the newest ${count} could be read: ${gap}`,
-      ),
+      gaps: newest.flatMap(({ gap, name, count, odd }) => [
+        ...(gap === null ? [] : [`Of its ${name} only the newest ${count} could be read: ${gap}`]),
+        ...(odd === 0 ? [] : [`${odd} of its ${name} could not be understood`]),
+      ]),
       labels: newest.flatMap(({ labels }) => labels),
       firstSeenAt: hasFirst && tokens.isWhole && internals.isWhole ? oldestAt : null,
       oldestAt,

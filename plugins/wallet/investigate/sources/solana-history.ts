@@ -169,5 +169,7 @@ async function readOne(node: Upstream, wallet: string, { signature, blockTime }:
   const options = { encoding: "json", maxSupportedTransactionVersion: 0, ...CONFIRMED };
   const transaction = await askNode(node, ["getTransaction", [signature, options]], signal);
   if (transaction === null) throw new Problem("upstream-failed", `${node.title} has not kept all transactions`);
-  return readSolanaTransfers(transaction, wallet, { signature, blockTime });
+  const transfers = readSolanaTransfers(transaction, wallet, { signature, blockTime });
+  if (transfers) return transfers;
+  throw new Problem("upstream-failed", `${node.title} does not show what a transaction has changed, or when`);
 }

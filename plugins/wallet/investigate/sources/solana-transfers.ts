@@ -11,21 +11,26 @@ const LEAST_LAMPORTS = 10_000_000n;
 /**
  * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money.
  * Money that the wallet lost went to the accounts that gained, in proportion to their gains and at most these; and the
- * reverse.
- * @param transaction an answer of `getTransaction` (`encoding: json`). Failed and malformed ones give no transfers.
+ * reverse. Undefined when the node does not show the balances, or not when that was.
+ * @param transaction an answer of `getTransaction` (`encoding: json`). Failed ones give no transfers.
  */
 export function readSolanaTransfers(
   transaction: unknown,
   wallet: string,
   { signature, blockTime }: { readonly signature: string; readonly blockTime: number | null },
-): Transfer[] {
-  const { meta, transaction: signed } = toJsonFields(transaction);
+): Transfer[] | undefined {
+  const { meta, transaction: signed, blockTime: itsOwn } = toJsonFields(transaction);
   const facts = toJsonFields(meta);
-  if (blockTime === null) return [];
-  const facing = { signature, wallet, at: blockTime };
+  const keys = toKeys(signed, facts);
+  const at = blockTime ?? itsOwn;
+  const isShown = [facts.preBalances, facts.postBalances].every(
+    (all) => Array.isArray(all) && all.length === keys.length,
+  );
+  if (!isShown || !Number.isSafeInteger(at)) return undefined;
+  const facing = { signature, wallet, at: at as number };
   return [
     ...toTransfers(toTokenChanges(facts), { ...facing, asset: "USDC" }),
-    ...toTransfers(toCoinChanges(facts, toKeys(signed, facts)), { ...facing, asset: "SOL" }),
+    ...toTransfers(toCoinChanges(facts, keys), { ...facing, asset: "SOL" }),
   ];
 }
 
@@ -74,11 +79,16 @@ function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Ch
 
 /** Changes of SOL by account, without the fee (paid by the first account) and without tiny changes. */
 function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: readonly string[]): Changes {
-  if (!Array.isArray(preBalances) || !Array.isArray(postBalances)) return new Map();
+  const [all, left] = [preBalances, postBalances] as [unknown[], unknown[]]; // Checked above.
   const changes = keys.map((key, at): [string, bigint] => {
-    const [before, after] = [preBalances[at], postBalances[at]];
+    const [before, after] = [all[at], left[at]];
     if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after)) return [key, 0n];
-    return [key, BigInt(after) - BigInt(before) + (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n)];
+    return [
+      key,
+      BigInt(after as number) -
+        BigInt(before as number) +
+        (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n),
+    ];
   });
   return new Map(changes.filter(([, change]) => magnitude(change) >= LEAST_LAMPORTS));
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
+import type { Fault } from "../../../support/world/manners.ts";
 import { BLOCKSCOUT_URL, createLateClock, type Data, open, openHost } from "./stage.ts";
 import { investigateIn } from "./world.ts";
 
@@ -17,6 +18,18 @@ const [FUNDER, SHOP, FRIEND, POOL, SAVER] = [
   "0xdae8a1b478f9a677df3011a531fd2ec061790903",
   "0x8b86ea7ecb5316c53603cbc360d4db27ad672679",
 ];
+
+const OWN = SUBJECT.toLowerCase();
+const HASH = `0x${"1".repeat(64)}`;
+/** An item of an explorer's list: somebody has paid the subject. */
+const ITEM = {
+  transaction_hash: HASH,
+  log_index: 1,
+  timestamp: "2026-10-01T00:00:00.000000Z",
+  from: { hash: FRIEND },
+  to: { hash: OWN },
+};
+const PAYMENT = [{ from: FRIEND, to: OWN, asset: "ETH", amount: "0.5", daysAgo: 400 }] as const;
 
 describe("an investigation with an explorer of Base", () => {
   offline();
@@ -90,12 +103,32 @@ describe("an investigation with an explorer of Base", () => {
     const { movements, missing } = await investigate(SUBJECT, ["malformed:other shapes", ...OTHER_LISTS]);
     expect(movements.volumes.map(({ asset }) => asset)).to.deep.equal(["ETH"]);
     expect(missing.filter(({ source }) => source === "Blockscout")).to.deep.equal([
-      {
-        source: "Blockscout",
-        message: "It holds 1284.07 USDC, and the transfers that were listed do not come to that",
-        atStake: 99,
-      },
+      { source: "Blockscout", message: "5 of its USDC transfers could not be understood", atStake: 99 },
     ]);
+  });
+
+  for (const [list, name, items] of [
+    ["token-transfers", "USDC transfers", [{ ...ITEM, total: { value: 5_000_000 } }]],
+    ["transactions", "transactions", [{ ...ITEM, status: "success" }]],
+    ["transactions", "transactions", [{ ...ITEM, status: "ok", hash: HASH, value: "0x5" }]],
+    ["internal-transactions", "transfers of ETH by contracts", [{ ...ITEM, success: true, value: 5 }]],
+  ] as const)
+    it(`is not sure where an explorer lists ${name} in a form that it does not know`, async () => {
+      const body = JSON.stringify({ items, next_page_params: null });
+      const fault: Fault = ({ name }) => (name.endsWith(`${OWN}/${list}`) ? body : undefined);
+      const { data } = await investigateIn({ payments: PAYMENT, manners: { blockscout: { fault } } }, OWN);
+      expect(data).to.include({ verdict: "inconclusive", provisional: true });
+      const message = `1 of its ${name} could not be understood`;
+      expect(data.missing).to.deep.include({ source: "Blockscout", message, atStake: 99 });
+    });
+
+  it("understands transactions that move nothing to anybody: failed, pending, and of new contracts", async () => {
+    const sent = { ...ITEM, from: { hash: OWN }, to: null, hash: HASH, value: "5" };
+    const items = ["ok", "error", null].map((status) => ({ ...sent, status }));
+    const body = JSON.stringify({ items, next_page_params: null });
+    const fault: Fault = ({ name }) => (name.endsWith(`${OWN}/transactions`) ? body : undefined);
+    const { data } = await investigateIn({ payments: [], manners: { blockscout: { fault } } }, OWN);
+    expect(data.missing).to.deep.equal([]);
   });
 
   it("has labels that every JSON parser reads, also where one is cut within an emoji", async () => {

@@ -14,7 +14,9 @@ function read(changes: Readonly<Record<string, bigint>>): Transfer[] {
       uiTokenAmount: { amount: String(amountOf(change)) },
     }));
   const meta = { preTokenBalances: toBalances(() => held), postTokenBalances: toBalances((change) => held + change) };
-  return readSolanaTransfers({ meta, transaction: {} }, "wallet", { signature: "s", blockTime: 1 });
+  const balances = { preBalances: [], postBalances: [] };
+  const transaction = { meta: { ...meta, ...balances }, transaction: { message: { accountKeys: [] } } };
+  return readSolanaTransfers(transaction, "wallet", { signature: "s", blockTime: 1 }) ?? [];
 }
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
+import { toSolanaKey } from "../../../support/world/solana-node.ts";
+import { problemOf } from "../../host.ts";
 import { investigateIn, ON_SOLANA, WALLET } from "./world.ts";
 
 /** A node's answer for a transaction that it has pruned. */
@@ -45,5 +47,45 @@ describe("an investigation of a Solana wallet", () => {
       "3 of its transactions could not be read: Solana node has not kept all transactions",
     ]);
     expect(data.verdict).to.equal("inconclusive");
+  });
+
+  /** The subject's one transaction: it has paid 5 SOL. */
+  const PAID = {
+    blockTime: 1_790_000_000,
+    transaction: { message: { accountKeys: [WALLET, toSolanaKey("shop")] } },
+    meta: { err: null, fee: 0, preBalances: [9e9, 1e9], postBalances: [4e9, 6e9] },
+  };
+
+  async function investigateOne(transaction: object, listedAt: number | null) {
+    const signature = { signature: "s".repeat(88), slot: 5, blockTime: listedAt };
+    const answers: Readonly<Record<string, (key: unknown) => unknown>> = {
+      getSignaturesForAddress: (key) => (key === WALLET ? [signature] : []),
+      getTransaction: () => transaction,
+    };
+    const fault: Fault = ({ name, params }) => {
+      const answer = answers[name];
+      return answer && JSON.stringify({ jsonrpc: "2.0", id: 1, result: answer(params[0]) });
+    };
+    return (await investigateIn({ payments: [], manners: { solana: { fault } } }, WALLET)).data;
+  }
+
+  for (const [what, transaction, listedAt] of [
+    ["without a record of the execution", { ...PAID, meta: null }, 1_790_000_000],
+    ["without balances", { ...PAID, meta: { err: null, fee: 0 } }, 1_790_000_000],
+    ["with fewer balances than accounts", { ...PAID, meta: { ...PAID.meta, postBalances: [4e9] } }, 1_790_000_000],
+    ["without a time", { ...PAID, blockTime: null }, null],
+  ] as const)
+    it(`does not take a transaction ${what} for one that moved nothing`, async () => {
+      const why = "Solana node does not show what a transaction has changed, or when";
+      const { message } = await problemOf(investigateOne(transaction, listedAt));
+      expect(message).to.equal(`No transfers could be read: ${why}`);
+    });
+
+  it("takes the time from the transaction where the list has none", async () => {
+    const { movements, verdict } = await investigateOne(PAID, null);
+    expect(movements.volumes).to.deep.equal([
+      { asset: "SOL", received: "0", sent: "5", receivedCount: 0, sentCount: 1 },
+    ]);
+    expect(verdict).to.equal("low");
   });
 });
