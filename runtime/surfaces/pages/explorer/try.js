@@ -23,6 +23,7 @@ export function setUpTry(form) {
   const example = /** @type {HTMLSelectElement | null} */ (form.querySelector(".example"));
   const status = /** @type {HTMLElement} */ (form.querySelector(".status"));
   const outcome = /** @type {HTMLElement} */ (form.querySelector(".outcome"));
+  const submit = /** @type {HTMLButtonElement} */ (form.querySelector("[type=submit]"));
   form.hidden = false;
   setUpFields(form, input);
   example?.addEventListener("change", () => {
@@ -30,7 +31,8 @@ export function setUpTry(form) {
     input.dispatchEvent(new Event("input"));
   });
   form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    // A click does nothing while the button is disabled: a payment could be signed beside one that is being sent.
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit.click();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();

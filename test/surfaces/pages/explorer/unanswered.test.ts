@@ -63,6 +63,40 @@ withBrowser.describe("the explorer, whose answers are lost", () => {
     expect(new Set(sent).size, "payments").to.equal(2);
   });
 
+  it("keeps a payment that the tab has made at the same address since the page was left", async () => {
+    const again = page.getByRole("button", { name: "Ask again with the same payment" });
+    const earlier = JSON.stringify([{ call: { method: "POST", url: "/v1/roll", body: "{}" }, payment: "e30=" }]);
+    // What Back brings from memory: the page's scripts go on, and the storage is as a later page has left it.
+    await page.evaluate(`sessionStorage.setItem("payment /docs/roll", ${JSON.stringify(earlier)})`);
+    await send('{"low": 3, "high": 3}');
+    await page.getByRole("button", { name: "Pay with play money" }).click();
+    await page.locator(".answer.good").waitFor();
+    expect(await again.count()).to.equal(1);
+    await page.reload();
+    expect(await again.count(), "and the one that was answered").to.equal(2);
+  });
+
+  it("asks no price while a payment is on its way, so that none is signed beside it", async () => {
+    const [paid, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const asked: boolean[] = [];
+    await page.route("**/v1/roll", async (route) => {
+      const isPaid = "payment-signature" in route.request().headers();
+      asked.push(isPaid);
+      if (isPaid) {
+        paid.resolve();
+        await answer.promise;
+      }
+      await route.continue();
+    });
+    await send('{"low": 3, "high": 3}');
+    await page.getByRole("button", { name: "Pay with play money" }).click();
+    await paid.promise;
+    await page.locator("textarea.input").press("Control+Enter");
+    answer.resolve();
+    await page.locator(".answer.good").waitFor();
+    expect(asked).to.deep.equal([false, true]);
+  });
+
   it("says that a payment may have been taken when it is refused after its answer was lost", async () => {
     const challenge = await fetch(`${counter.url}/v1/roll`, { method: "POST" });
     const headers = { "payment-required": challenge.headers.get("payment-required") ?? "" };
