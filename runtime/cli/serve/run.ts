@@ -9,6 +9,7 @@ import { createRefusals } from "../../core/notes/refusals.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { belowPath } from "../../server/below.ts";
+import { createHold } from "../../server/hold.ts";
 import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
@@ -72,6 +73,8 @@ export interface Running {
 
 /** How long calls in flight may take at shutdown: a deadline and a settlement. */
 const GRACE_MS = 60_000;
+/** How long requests wait for a server that starts. */
+const HOLD_MS = 10_000;
 /** How long to wait for a Redis that starts at the same time. */
 const STORE_PATIENCE_MS = 10_000;
 /**
@@ -93,6 +96,9 @@ export async function run(options: RunOptions): Promise<Running> {
   const own = options.server ? undefined : await openServer({ host: config.host, port: config.port });
   const server = options.server ?? (own as OpenServer); // `own` is opened when no server is given.
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
+  const hold = createHold(HOLD_MS);
+  opening.defer(() => hold.open());
+  own?.attach(hold.listener);
   const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
@@ -122,10 +128,12 @@ export async function run(options: RunOptions): Promise<Running> {
   if (!("listener" in composition)) throw toFaultProblem(composition);
   const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
-  // From now on /health answers; paid services answer once their rails are checked.
-  server.attach(tracing.wrap(belowPath(swap.listener, baseUrl)));
+  const serve = tracing.wrap(belowPath(swap.listener, baseUrl));
+  hold.turnTo(serve); // From now on /health answers.
   await sleep(BREATH_MS);
   await composition.start();
+  server.attach(serve);
+  hold.open();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
   let shop = set.site.name;
   const announce = async (): Promise<void> => {

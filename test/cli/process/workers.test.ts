@@ -61,6 +61,8 @@ describe("serve --workers", () => {
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
 
+  const isUp = ({ state }: { readonly state: string }): boolean => state === "up";
+
   /** What the workers say at their sockets; those that are dead say nothing. */
   async function workers(): Promise<StatusReport[]> {
     const sockets = readdirSync(data.path).filter((name) => name.endsWith(".sock"));
@@ -70,7 +72,7 @@ describe("serve --workers", () => {
 
   it("sells in so many processes, each of which an operator reaches, and says what it sells", async () => {
     await start();
-    const running = await workers();
+    const running = await eventually(workers, (all) => all.flatMap(({ ready }) => ready.rails).every(isUp));
     expect(new Set(running.map(({ pid }) => pid)).size).to.equal(2);
     expect(running.map(({ url }) => url)).to.deep.equal([seller.url, seller.url]);
     expect((await Promise.all(Array.from({ length: 8 }, () => buy(1)))).map(({ status }) => status)).to.deep.equal(
