@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import type { PaymentRecord } from "../payments/record.ts";
+import { toJobPayment } from "../payments/reservations.ts";
 import { railOfToken } from "../rails/tokens.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn, type Tariff } from "../set/price.ts";
@@ -43,7 +44,7 @@ export interface Exchanges {
    * Records the settlement of a call that named an exchange, if skill and price are those of the quote. The first one
    * counts.
    */
-  observe(settled: Pick<PaymentRecord, "exchange" | "service" | "payment" | "receipt">): Promise<void>;
+  observe(settled: PaymentRecord): Promise<void>;
   observed(id: string): Promise<ObservedSettlement | undefined>;
   /** Stores the receipt of an exchange and returns it, or the one stored before: an exchange has one receipt. */
   conclude<T>(id: string, receipt: T): Promise<T>;
@@ -72,14 +73,14 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
     read,
     open: (id, exchange) => store.set(`a2a:exchange:${id}`, exchange, KEEP_MS),
     observed: (id) => store.get<ObservedSettlement>(`a2a:observed:${id}`),
-    async observe({ exchange: id, service, payment, receipt }) {
+    async observe(settled) {
+      const { exchange: id, service, payment, receipt } = settled;
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
-      const { network, asset, amount } = payment.accepted;
+      const paid = toJobPayment(settled);
       const rail = railOfToken(site.rails, payment.accepted);
-      if (!rail || amountOn(rail, exchange.price, site)?.toString() !== amount) return;
-      const { transaction, payer = null } = receipt;
-      const seen = { transaction, network, asset, amount, payer, observed_at: Math.floor(clock.now() / 1000) };
+      if (!rail || amountOn(rail, exchange.price, site)?.toString() !== paid.amount) return;
+      const seen = { ...paid, observed_at: Math.floor(clock.now() / 1000) };
       await store.putIfAbsent(`a2a:observed:${id}`, seen satisfies ObservedSettlement, KEEP_MS);
     },
     async conclude<T>(id: string, receipt: T) {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { move } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, type Door } from "./served/support/door.ts";
 import { type ExchangeStage, isSigned, openExchanges } from "./served/support/exchange.ts";
@@ -32,6 +33,19 @@ describe("an exchange between peers that was paid for", () => {
     expect(observed_at).to.be.at.least(result.quoted_at);
     expect(result.proves.join()).to.match(/saw observed_settlement/);
     expect(result.does_not_prove.join()).not.to.match(/anything was paid/);
+  });
+
+  it("names who has signed the payment, whomever the facilitator names, and when it names nobody", async () => {
+    for (const payer of [`0x${"9".repeat(40)}`, undefined]) {
+      door.rails.base.script.settle = (payment, offer) => {
+        const { payer: _, ...settled } = move(door.rails.base, payment, offer);
+        return { ...settled, ...(payer && { payer }) };
+      };
+      const { exchange_id } = (await quote()).result;
+      const { payment } = (await buy("roll", exchange_id)) as Loose;
+      const { observed_settlement } = (await receipt({ exchange_id })).result;
+      expect(observed_settlement.payer).to.equal(payment.payload.authorization.from);
+    }
   });
 
   it("has it in yen, too, and within a task of this door", async () => {
