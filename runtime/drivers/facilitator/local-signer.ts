@@ -161,8 +161,9 @@ async function write(options: LocalSignerOptions, written: ContractWrite): Promi
     watchPlace(trace.submission, place, options);
     return trace.submission.hash;
   } catch (error) {
-    if (!trace.submission) await Promise.all([place?.release(), isCounted && quota.giveBack(payer.address)]);
     if (!isRefusal(error)) trace.failure = error;
+    // What a store that is gone does not take back expires by itself.
+    if (!trace.submission) await Promise.allSettled([place?.release(), isCounted && quota.giveBack(payer.address)]);
     throw error;
   }
 }

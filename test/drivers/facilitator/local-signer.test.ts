@@ -124,6 +124,13 @@ describe("the signer of a settlement", () => {
     expect(did).to.have.members(["release", "trust"]);
   });
 
+  it("tells why nothing was seen to be sent also while a store that is gone takes no place back: it may be sent yet", async () => {
+    world.submit = new Error("the store is gone");
+    world.release = new Error("the store is gone, too");
+    expect(await thrown(write())).to.equal(world.submit);
+    expect(trace.failure).to.equal(world.submit);
+  });
+
   it("counts what a reverted transaction has cost against its payer", async () => {
     world.inclusion = Promise.resolve(toInclusion("reverted"));
     await write();

@@ -19,6 +19,7 @@ export interface World {
   balance: bigint;
   estimate: bigint | Error;
   submit: Error | undefined;
+  release: Error | undefined;
   hasPlace: boolean;
   hasWallets: boolean;
   inclusion: Promise<EvmInclusion>;
@@ -36,6 +37,7 @@ export function openSignerStage() {
     balance: 10n ** 18n,
     estimate: 100_000n,
     submit: undefined,
+    release: undefined,
     hasPlace: true,
     hasWallets: true,
     inclusion: Promise.resolve(toInclusion("success")),
@@ -64,7 +66,10 @@ export function openSignerStage() {
     },
   } as unknown as EvmSender;
   const place: GasPlace = {
-    release: async () => void did.push("release"),
+    async release() {
+      if (world.release) throw world.release;
+      did.push("release");
+    },
     lose: async ({ hash, feeWei }) => void did.push(`lose ${hash} ${feeWei}`),
   };
   const budget = {
