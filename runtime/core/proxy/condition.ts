@@ -14,6 +14,7 @@ export interface Condition {
 /** An answer that is tested for conditions. */
 export interface Conditioned {
   readonly status: number;
+  /** Undefined when it cannot be read: such an answer fulfils no condition of a body. */
   readonly body: unknown;
 }
 
@@ -41,6 +42,7 @@ export function readCondition(text: string): Condition | string {
 
 /** Whether an answer fulfils a condition. A missing field counts as null. */
 export function holds({ pointer, values, isNot }: Condition, { status, body }: Conditioned): boolean {
+  if (pointer !== undefined && body === undefined) return false;
   const found = pointer === undefined ? status : valueAt(body, pointer);
   if (!values) return found !== undefined && found !== null && found !== false;
   return values.some((value) => isSameJson(value, found ?? null)) !== isNot;

@@ -30,7 +30,10 @@ export type Poll = (input: JsonObject, call: Call) => Promise<BytesAnswer>;
 const PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_MS = 600_000;
 
-/** Places one order per job, also after a crash. Failed polls are repeated until the job's deadline. */
+/**
+ * Places one order per job, also after a crash. Failed polls, and those with a page or another answer that cannot be read,
+ * are repeated until the job's deadline.
+ */
 export function createPoll(options: PolledOptions): Poll {
   const { poll, plan, ask, fetchResult, title, headers, clock } = options;
   const line = (text: string): RequestPlan => toRequestPlan(text, { ...(headers && { headers }) });
@@ -40,7 +43,7 @@ export function createPoll(options: PolledOptions): Poll {
   const pauseMs = (poll.seconds ?? PAUSE_SECONDS) * 1000;
 
   return async (input, { signal, step, report }) => {
-    const order = await step("order", async () => readJson(await ask(toRequest(plan, { input }), signal)));
+    const order = await step("order", async () => readJson(await ask(toRequest(plan, { input }), signal)) ?? null);
     report(`waiting for ${title}`);
     const scope = { input, order };
     const asked = toRequest(question, scope);
@@ -77,7 +80,7 @@ export function createPoll(options: PolledOptions): Poll {
   }
 }
 
-const readJson = ({ headers, body }: BytesAnswer): unknown => readBody(headers.get("content-type"), body) ?? null;
+const readJson = ({ headers, body }: BytesAnswer): unknown => readBody(headers.get("content-type"), body);
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 

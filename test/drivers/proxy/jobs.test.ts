@@ -53,6 +53,19 @@ const CLIP = FILM.replaceAll("film", "clip")
   .replace("pick: /clip", "pick: /film")
   .replace("deadline_seconds: 20\n  attempts: 2", "deadline_seconds: 2\n  attempts: 1");
 
+/** Polled until its state is another one, in one attempt. */
+const toOther = (id: string, done: string, failed: string): string =>
+  FILM.replaceAll("film", id)
+    .replaceAll(`/${id}s`, "/films")
+    .replaceAll(`/${id}/`, "/film/")
+    .replace(`/film/{job_id}`, `/${id}/{job_id}`)
+    .replace(`pick: /${id}`, "pick: /film")
+    .replace(/done: .*/, `done: ${done}`)
+    .replace(/failed: .*/, `failed: ${failed}`)
+    .replace("attempts: 2", "attempts: 1");
+const TAPE = toOther("tape", '/film/state != "running"', "/film/reason");
+const DISC = toOther("disc", "/film/url", '/film/state != "running"');
+
 const film = (parts: object, status = 200): Line => ({
   status,
   headers: { "content-type": "application/json" },
@@ -68,6 +81,8 @@ describe("an upstream that takes orders", () => {
         "manifests/film.yaml": FILM,
         "manifests/reel.yaml": REEL,
         "manifests/clip.yaml": CLIP,
+        "manifests/tape.yaml": TAPE,
+        "manifests/disc.yaml": DISC,
       }),
     });
   });
@@ -131,6 +146,22 @@ describe("an upstream that takes orders", () => {
       (count) => count === 1,
     );
     expect(shop.source.asked.length).to.equal(2);
+  });
+
+  it("is polled again when a page, or half an answer, says neither that it is done nor that it has failed", async () => {
+    const type = { "content-type": "application/json" };
+    const running = film({ state: "running" });
+    const page: Line = { headers: { "content-type": "text/html" }, body: "<html>A moment</html>" };
+    const half: Line = { headers: type, body: '{"film":{"state":"r' };
+    for (const [path, state] of [
+      ["/v1/tape", "ready"],
+      ["/v1/disc", "running"],
+    ] as const) {
+      shop.source.script(film({ id: "f-1" }), page, running, half, film({ state, url: "https://x.example/3" }));
+      const { deliverable } = await follow(path, "DELIVERED");
+      expect(deliverable).to.deep.equal({ url: "https://x.example/3" });
+    }
+    expect([shop.source.asked.length, shop.refunds.length]).to.deep.equal([10, 0]);
   });
 
   it("is paid back when it refuses the order", async () => {
