@@ -114,12 +114,15 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isAgain = false): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
+    const begun = clock.now();
     atWork.set(session, (atWork.get(session) ?? 0) + 1);
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
       refuseSecrets(JSON.stringify(result));
       return result;
     } catch (error) {
+      // The caller's time is often up before the server's, so that it would never be called late.
+      if (signal.aborted) void endIfDead(session, begun + timeoutMs - clock.now());
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
@@ -127,7 +130,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const { problem, isSessionLost, isForgotten = false, isLate = false, restMs = 0 } = failure;
       if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
       if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
-      if (isLate && session.pid !== undefined) void endIfDead(session);
+      if (isLate) void endIfDead(session);
       if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
       refuseSecrets((error as Error).message);
       throw problem;
@@ -144,11 +147,14 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     live = opened = undefined;
   }
 
-  /** Ends a process that no longer answers, so that a later call starts a new one. */
-  async function endIfDead(session: McpConnection): Promise<void> {
-    if (isInDoubt) return;
+  /**
+   * Ends a process that no longer answers, so that a later call starts a new one.
+   * @param leftMs what is left of the call's own time, which is waited for as well
+   */
+  async function endIfDead(session: McpConnection, leftMs = 0): Promise<void> {
+    if (isInDoubt || session.pid === undefined) return;
     isInDoubt = true;
-    const isAlive = await session.isAlive(timeoutMs).catch(() => false);
+    const isAlive = await session.isAlive(timeoutMs + Math.max(0, leftMs)).catch(() => false);
     isInDoubt = false;
     if (isAlive || (await opened?.catch(() => undefined)) !== session) return;
     pause("it answers nothing");

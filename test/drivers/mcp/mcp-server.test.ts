@@ -168,6 +168,20 @@ describe("an MCP server over standard input and output", () => {
       expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
     });
 
+    it("is ended so also when the time of each call is up before its own", async () => {
+      const { server, down } = openStubborn(1000);
+      const pid = await textOf(server, "self");
+      let reason: unknown;
+      void down.then((fields) => {
+        reason = fields;
+      });
+      for (let calls = 0; !reason && calls < 1000; calls++)
+        await server.call("hang", {}, AbortSignal.timeout(20)).catch(() => {});
+      expect(reason).to.include({ reason: "it answers nothing" });
+      expect(await textOf(server, "self")).to.not.equal(pid);
+      await server.close();
+    });
+
     for (const tool of ["invent", "defer"])
       it(`goes on after a result that cannot be read, since other calls may be at work there: ${tool}`, async () => {
         const { server } = openStubborn(30_000);
