@@ -134,3 +134,28 @@ describe("a facilitator that lies, beside one that does not", () => {
     delete rail.script.find;
   });
 });
+
+describe("a settlement that the node of one process does not show, and that of another one does", () => {
+  it("counts again after a crash, also when the other process had just struck it out", async () => {
+    const { enter, ...store } = createMemoryStore();
+    const listed = (): string[] => [...store.entries.keys()].filter((key) => key.startsWith("open:"));
+    const entered = (kind: string): boolean => [...(store.events ?? [])].some(([, event]) => event.kind === kind);
+    const shop = await openShop({
+      patience,
+      store: {
+        ...store,
+        async enter(event, entry) {
+          if (event.kind === "reversal") for (const key of listed()) await store.delete(key);
+          return enter(event, entry);
+        },
+      },
+    });
+    shop.rail.script.find = () => ({ state: "open" });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    await eventually(() => entered("reversal") && listed().length > 0);
+    delete shop.rail.script.find;
+    await shop.restart();
+    await eventually(() => entered("restoration"));
+    await shop.close();
+  });
+});

@@ -45,8 +45,8 @@ export interface Reservations {
   /** Keeps a settled record for as long as the chain is searched for its transfer; it gets nobody the answer for longer. */
   keepSought(key: string, record: PaymentRecord): Promise<void>;
   /**
-   * Enters in the book that a settlement reported by a facilitator is doubted (true), or that the chain shows it after
-   * all (false). Idempotent.
+   * Enters in the book that a settlement reported by a facilitator is doubted (true), so that it is open again, or that
+   * the chain shows it after all (false). Idempotent.
    */
   doubt(key: string, isDoubted: boolean): Promise<void>;
   /**
@@ -169,7 +169,10 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const kind = isDoubted ? "reversal" : "restoration";
       const sale = saleId(key);
       const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale } as const;
-      await store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS });
+      await Promise.all([
+        store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS }),
+        isDoubted && store.set(`open:${key}`, 1, UNATTENDED_MS), // Another process may just have struck it out.
+      ]);
     },
     // Lazy: the record that says it durably is written next.
     beginOnce: (key) => store.putIfAbsent(`owed-begun:${key}`, 1, OWED_MS, "lazy"),
