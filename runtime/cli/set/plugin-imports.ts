@@ -18,7 +18,8 @@ const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, imp
  * The names by which plugins import the contract: its name in the package, and the short name in payphone's own
  * plugins.
  */
-const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
+const PUBLIC_NAME = "payphone/plugin";
+const CONTRACT_NAMES = [PUBLIC_NAME, "#plugin"];
 const RUNTIME = new URL("../../", import.meta.url).href;
 
 /** A directory whose plugins are served. */
@@ -47,6 +48,7 @@ export function admitImports(dir: string, home: string): void {
 const resolve: ResolveHookSync = (specifier, context, next) => {
   if (isForgetting()) throw new Error(specifier);
   const { parentURL = "" } = context;
+  if (specifier === PUBLIC_NAME && isOfPackage(parentURL)) return { url: CONTRACT, shortCircuit: true };
   const parent = findServed(parentURL);
   if (!parent || isOfProgram(parentURL, context))
     return VERSIONED.test(specifier) && findServed(specifier)
@@ -125,6 +127,11 @@ const load: LoadHookSync = (url, context, next) => {
  */
 const findServed = (url = ""): Served | undefined =>
   url.includes("/node_modules/") || url.startsWith(RUNTIME) ? undefined : served.find((one) => url.startsWith(one.url));
+
+/** Whether a shop's package imports. Another payphone may be installed beside it, whose classes are different ones. */
+const isOfPackage = (importer: string): boolean =>
+  importer.includes("/node_modules/") &&
+  served.some(({ home }) => importer.startsWith(pathToFileURL(join(home, "node_modules", sep)).href));
 
 const toParent = ({ home }: Served): string => pathToFileURL(join(home, "package.json")).href;
 
