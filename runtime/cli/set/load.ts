@@ -221,13 +221,19 @@ function toHost(name: string, drafts: readonly Draft[], { host, cacheOf, env, up
   });
 }
 
+/** JavaScript under its own name, which nobody reads, or a plugin with a similar name. */
 async function guess(name: string, dir: string): Promise<string> {
   const found = existsSync(join(dir, "plugins")) ? await readdir(join(dir, "plugins")) : [];
+  const scripts = SCRIPTS.flatMap((ending) => [`plugins/${name}${ending}`, `plugins/${name}/index${ending}`]);
+  const script = scripts.find((file) => existsSync(join(dir, file)));
+  if (script !== undefined) return `; ${script} is not read: import it there, or let its name end in .ts`;
   return didYouMean(
     name,
-    found.map((entry) => entry.replace(/\.ts$/, "")),
+    found.map((entry) => entry.replace(/\.ts$/, "")).filter((other) => other !== name),
   );
 }
+
+const SCRIPTS = [".js", ".mjs", ".cjs", ".mts", ".cts", ".tsx"];
 
 /** Node's words for ES module syntax below a package.json of "commonjs", as `npm init` writes it. */
 const NO_MODULE = /^Cannot use import statement outside a module|^Unexpected token 'export'/;
