@@ -26,6 +26,8 @@ export interface SetComparison {
   readonly from: string | undefined;
   readonly to: string;
   readonly changes: readonly Change[];
+  /** What is as before until a restart. */
+  readonly kept?: readonly string[];
 }
 
 const MARKS: Partial<Record<Change["kind"], string>> = { added: "+", removed: "-" };

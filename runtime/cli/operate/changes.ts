@@ -5,6 +5,7 @@ import { type SetComparison, toChangeLines } from "../history/change.ts";
 import { diffCode, diffSets } from "../history/diff.ts";
 import { readFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
+import { printable } from "../printable.ts";
 import { answers } from "../serve/admin/admin.ts";
 import type { Applied } from "../serve/change/changes.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
@@ -111,24 +112,30 @@ export async function readHistory({ dataDir }: Pick<Config, "dataDir">): Promise
 }
 
 /** What `payphone diff` prints. */
-export const toDiffText = ({ from, to, changes }: SetComparison): string =>
-  changes.length === 0
-    ? `nothing to apply: ${from} is sold`
-    : [...toChangeLines(changes), "", `${from} → ${to}: ${toCount(changes.length)}${toWarning({ changes })}`].join(
-        "\n",
-      );
+export function toDiffText({ from, to, changes, kept }: SetComparison): string {
+  const warnings = toWarnings(kept);
+  if (changes.length === 0) return [`nothing to apply: ${from} is sold`, ...warnings].join("\n");
+  const summary = `${from} → ${to}: ${toCount(changes.length)}${toBreaking({ changes })}`;
+  return [...toChangeLines(changes), "", summary, ...warnings].join("\n");
+}
 
 /** What `payphone apply` and `rollback` print. */
 export function toAppliedText(all: readonly Applied[]): string {
   const [first] = all as readonly [Applied, ...Applied[]];
-  if (all.every(({ times }) => !times)) return `nothing to apply: ${first.to} is sold`;
+  const warnings = toWarnings(all.flatMap(({ kept = [] }) => kept));
+  if (all.every(({ times }) => !times)) return [`nothing to apply: ${first.to} is sold`, ...warnings].join("\n");
   const processes = all.length === 1 ? "" : ` by ${all.length} processes`;
   const times = all.flatMap(({ times }) => times ?? []);
   const [slowest, swap] = [times.map(({ prepareMs }) => prepareMs), times.map(({ swapMs }) => swapMs)];
   const changed = all.find(({ times }) => times) as Applied;
   const took = `prepared in ${Math.max(...slowest)} ms, swapped in ${Math.max(...swap)} ms`;
-  return [...toChangeLines(changed.changes), "", `${changed.to} is sold now${processes}: ${took}`].join("\n");
+  return [...toChangeLines(changed.changes), "", `${changed.to} is sold now${processes}: ${took}`, ...warnings].join(
+    "\n",
+  );
 }
+
+const toWarnings = (kept: readonly string[] = []): readonly string[] =>
+  [...new Set(kept)].map((line) => `warning  ${printable(line)}`);
 
 /** What `payphone history` prints, newest first. */
 export function toHistoryText(entries: readonly HistoryEntry[]): string {
@@ -144,7 +151,7 @@ export function toHistoryText(entries: readonly HistoryEntry[]): string {
 
 const toCount = (count: number): string => `${count} ${count === 1 ? "change" : "changes"}`;
 
-function toWarning({ changes }: Pick<SetComparison, "changes">): string {
+function toBreaking({ changes }: Pick<SetComparison, "changes">): string {
   const breaking = changes.filter(({ isBreaking }) => isBreaking).length;
   return breaking === 0 ? "" : `, ${breaking} of which may break buyers`;
 }

@@ -51,6 +51,7 @@ function toAdvice(reports: readonly StatusReport[]): readonly string[] {
   const parts = [...sets].map(([set, own]) => `${set} by ${own.map(({ host, pid }) => `${host}/${pid}`).join(", ")}`);
   return [
     ...(sets.size > 1 ? [`The processes sell different sets: ${parts.join("; ")}`] : []),
+    ...reports.flatMap(({ pid, kept = [] }) => kept.map((line) => `In process ${pid} ${line}`)),
     ...reports
       .filter(({ modules, modules_at_start }) => modules - modules_at_start >= MANY_MODULES)
       .map(({ pid, modules, modules_at_start }) => {

@@ -8,7 +8,7 @@ import {
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { fileBeside } from "./plugin-files.ts";
-import { asksFor, importError, packageOf } from "./plugin-packages.ts";
+import { asksFor, importError, notePackage, packageOf } from "./plugin-packages.ts";
 import { isForgetting } from "./plugin-requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
 
@@ -63,6 +63,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
   try {
     const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
+    if (isForeign) notePackage(specifier, parent.home);
     if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(specifier, found, parentURL);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 
@@ -28,6 +28,36 @@ export const packageOf = (specifier: string): string =>
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
+
+/**
+ * Notes which version of a package plugins get. Node keeps it for ever, and a package is never loaded again.
+ * @param home the shop's folder.
+ */
+export function notePackage(specifier: string, home: string): void {
+  const name = packageOf(specifier);
+  if (isBuiltin(specifier) || name === PAYPHONE || used.has(`${home} ${name}`)) return;
+  const file = findAbove(home, join("node_modules", name, "package.json"));
+  // A workspace of the shop is loaded again like its plugins.
+  if (file && realpathSync(file).includes(`${sep}node_modules${sep}`))
+    used.set(`${home} ${name}`, { name, file, version: read(file).version });
+}
+
+/** What is to be said of each package whose version on the disk is another one than plugins use. */
+export const listKeptPackages = (): readonly string[] =>
+  [...used.values()].flatMap(({ name, file, version: kept }) => {
+    const { version } = existsSync(file) ? read(file) : {};
+    if (version === undefined || version === kept) return [];
+    return [`plugins use ${name} ${kept} until a restart, and ${version} is installed`];
+  });
+
+/** By the shop's folder and the package's name. */
+const used = new Map<string, { readonly name: string; readonly file: string; readonly version: unknown }>();
+
+function findAbove(dir: string, path: string): string | undefined {
+  const file = join(dir, path);
+  if (existsSync(file)) return file;
+  return dir === dirname(dir) ? undefined : findAbove(dirname(dir), path);
+}
 
 /** An error about an import in a plugin's module. @param parentUrl of the module. */
 export function importError(message: string, specifier: string, parentUrl: string): Error {

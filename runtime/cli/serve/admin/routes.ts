@@ -5,6 +5,7 @@ import { isObject, tryParseJson } from "../../../core/json.ts";
 import type { AdminRequest, AdminRoute } from "../../../server/admin/routes.ts";
 import { type Reply, toJsonReply } from "../../../server/reply/reply.ts";
 import type { ReadyReport } from "../../../server/routes/status.ts";
+import { listKeptPackages } from "../../set/plugin-packages.ts";
 import { countModules } from "../../set/plugin-versions.ts";
 import type { Changes } from "../change/changes.ts";
 import type { Swap } from "../change/swap.ts";
@@ -33,6 +34,8 @@ export interface StatusReport {
   readonly modules: number;
   /** How many of them were imported for the first set. */
   readonly modules_at_start: number;
+  /** What of plugins is as before until a restart. */
+  readonly kept: readonly string[];
   /** Earlier sets that still have work in flight. */
   readonly retiring: number;
   readonly memory_bytes: number;
@@ -137,6 +140,7 @@ async function toStatus(
     set: changes.digest(),
     modules: countModules(),
     modules_at_start: modulesAtStart,
+    kept: listKeptPackages(),
     retiring: swap.retiring(),
     memory_bytes: process.memoryUsage.rss(),
     jobs: Object.fromEntries(await composition.jobsInLine()),

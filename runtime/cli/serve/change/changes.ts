@@ -5,6 +5,7 @@ import { diffCode, diffSets } from "../../history/diff.ts";
 import { readFolder } from "../../history/folder.ts";
 import type { HistoryEntry } from "../../history/history.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
+import { listKeptPackages } from "../../set/plugin-packages.ts";
 import type { FiledSet, Past } from "./past.ts";
 import type { Swap, SwapTimes } from "./swap.ts";
 
@@ -90,7 +91,8 @@ export function createChanges(deps: ChangesDeps): Changes {
   function compare(next: FiledSet): SetComparison {
     const files = diffCode(current.folder?.digests ?? new Map(), next.folder?.digests ?? new Map());
     const changes: readonly Change[] = next === current ? [] : [...diffSets(current.set, next.set), ...files];
-    return { from: digestOf(current), to: digestOf(next), changes };
+    const kept = listKeptPackages();
+    return { from: digestOf(current), to: digestOf(next), changes, ...(kept.length > 0 && { kept }) };
   }
 
   async function sell(next: FiledSet, { what, by, refused }: Said): Promise<Applied> {

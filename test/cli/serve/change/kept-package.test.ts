@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { typePayphone } from "../../../support/commands/commands.ts";
+import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
+
+const PLUGIN = `import { side } from "coins";
+import { definePlugin } from "#plugin";
+export default definePlugin("toss", () => ({ toss: () => ({ sides: [side] }) }));
+`;
+const packageOf = (version: string): Files => ({
+  "node_modules/coins/package.json": JSON.stringify({ name: "coins", version, type: "module", main: "./coins.js" }),
+  "node_modules/coins/coins.js": `export const side = "${version}";`,
+});
+const SHOP: Files = {
+  ...TOSS,
+  ...packageOf("1.0.0"),
+  "package.json": '{ "type": "module", "dependencies": { "coins": "*" } }',
+  "plugins/toss.ts": PLUGIN,
+};
+const KEPT = "plugins use coins 1.0.0 until a restart, and 2.0.0 is installed";
+
+describe("a package of plugins that was updated while the shop sells", function () {
+  this.timeout(180_000);
+  const data = createDataDir();
+  let dir: string;
+  let seller: Seller;
+
+  before(async () => {
+    dir = await makeDirectory(SHOP);
+    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir });
+  });
+  after(async () => {
+    await seller.stop();
+    data.remove();
+    await removeDirectories();
+  });
+
+  const type = async (...args: string[]): Promise<string> =>
+    (await typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path })).said;
+
+  it("is said to be sold with a restart only, by each command that changes or shows the shop", async () => {
+    for (const command of ["diff", "status"]) expect(await type(command)).not.to.include("coins");
+    await writeFiles(dir, packageOf("2.0.0"));
+    expect(await type("diff")).to.match(new RegExp(`^nothing to apply: .* is sold\nwarning  ${KEPT}\n$`));
+    await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
+    await writeFiles(dir, packageOf("2.0.0"));
+    expect(await type("apply")).to.match(new RegExp(`is sold now: .*\nwarning  ${KEPT}\n$`));
+    expect(await type("status")).to.match(new RegExp(`^warning  In process \\d+ ${KEPT}$`, "m"));
+    expect(await type("rollback")).to.include(KEPT);
+  });
+});
