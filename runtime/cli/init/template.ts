@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { parse } from "yaml";
 
 const FOLDER = join(import.meta.dirname, "shop");
 
@@ -59,12 +60,16 @@ const TEST: Omit<MoneyBlanks, "rails"> = {
  * settings of payphone, and spell out a leading dot.
  */
 export function fillTemplate(own: Blanks, isTest: boolean): ReadonlyMap<string, string> {
-  const blanks: Readonly<Record<string, string>> = { ...own, ...toMoneyBlanks(isTest) };
+  const texts = { nameInYaml: toYaml(own.name), titleInYaml: toYaml(own.title) };
+  const blanks: Readonly<Record<string, string>> = { ...own, ...texts, ...toMoneyBlanks(isTest) };
   const files = globSync("**/*.txt", { cwd: FOLDER }).sort();
   const fill = (text: string): string =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (whole, blank: string) => blanks[blank] ?? whole);
   return new Map(files.map((file) => [toPath(file), fill(readFileSync(join(FOLDER, file), "utf8"))]));
 }
+
+/** YAML would take some names for numbers, or for `null`. */
+const toYaml = (text: string): string => (typeof parse(text) === "string" ? text : JSON.stringify(text));
 
 function toPath(file: string): string {
   const name = file.slice(dirname(file) === "." ? 0 : dirname(file).length + 1, -".txt".length);

@@ -29,6 +29,14 @@ describe("payphone init", () => {
       if (!existsSync(join(shop, file, "."))) expect(readFileSync(join(shop, file), "utf8"), file).not.to.match(/\{\{/);
   });
 
+  it("makes a sound shop also of a name that YAML takes for something else than text", async () => {
+    for (const name of ["2026", "null"]) {
+      await init(name);
+      const { site, faults } = await loadSet(join(home.path, name));
+      expect([faults, site.name]).to.deep.equal([[], name]);
+    }
+  });
+
   it("holds packages at the versions at which payphone holds them", () => {
     const [own, made] = [ROOT, join(home.path, "corner")].map(
       (dir) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).overrides as Record<string, unknown>,
