@@ -67,6 +67,10 @@ function toEnsName(name: string): string {
   }
 }
 
+/** Whether a .sol name of a registry is one that a caller can ask for: not one that looks like another by what is not seen. */
+export const isSolName = (name: string): boolean =>
+  name.isWellFormed() && !INVISIBLE.test(name) && name === name.toLowerCase();
+
 /** .sol names are registered in lower case only. */
 function toSolName(name: string): string {
   if (!name.isWellFormed()) throw toProblem("name must be well-formed Unicode: it holds a lone surrogate", name);

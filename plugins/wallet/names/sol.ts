@@ -1,4 +1,5 @@
 import type { Host } from "#plugin";
+import { isSolName } from "./name.ts";
 import { DEFAULT_TTL_SECONDS, type NameRegistry, unresolved } from "./registry.ts";
 import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
 import { toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
@@ -46,6 +47,7 @@ export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">)
       if (!reverse || reverse.data.length < NAME_AT) return null;
       const length = reverse.data.readUInt32LE(NAME_AT - 4);
       const name = `${reverse.data.toString("utf8", NAME_AT, NAME_AT + length)}${SUFFIX}`;
+      if (!isSolName(name)) return null;
       const { addresses } = await resolve(name, signal);
       return addresses.some(({ address }) => address === wallet) ? name : null;
     },

@@ -224,6 +224,15 @@ describe("a .sol name", () => {
       expect(await nameOf(carol.address)).to.equal(null);
     });
 
+    it("is not told when it imitates another by characters that are not seen, or by capitals", async () => {
+      for (const label of ["bonf\u200bida", "bonfida\u00ad", "bon fida", "\u2066bonfida", "Bonfida"]) {
+        const { address } = createSolWallet();
+        await sns.register(label, address);
+        await sns.setFavourite(address, label);
+        expect(await nameOf(address), JSON.stringify(label)).to.equal(null);
+      }
+    });
+
     it("is nothing when the wallet has chosen none, or one whose name nobody has written down", async () => {
       const erin = createSolWallet().address;
       expect(await nameOf(erin)).to.equal(null);
