@@ -10,7 +10,9 @@ export interface Limits {
   /** Whether OFAC's present list was searched. */
   readonly isListCurrent: boolean;
   readonly graph: Graph;
-  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements" | "missing">;
+  readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements" | "missing"> & {
+    readonly neighbourhood: Pick<Traced["neighbourhood"], "cut" | "behind" | "missing">;
+  };
   readonly activity: Activity;
   readonly balances: Evidence["balances"];
   /** Unix seconds. */
@@ -36,7 +38,11 @@ export function toSources({
 }: Omit<Limits, "activity" | "balances" | "balancesAt" | "investigatedAt">): Coverage[] {
   const { nodes, counterparties } = graph;
   const known = nodes.filter((node) => node.screened?.partial === false).length;
-  const [first, second] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
+  const { neighbourhood } = traced;
+  const [first = 0, second = 0] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
+  const { cut = 0, behind = second } = neighbourhood; // A job's step may be of an earlier version.
+  const part = cut === 0 ? "" : ` (${cut} of them by their newest transfers alone)`;
+  const far = second === behind ? `${second} addresses` : `${second} of ${behind} addresses`;
   return [
     {
       source: LIST,
@@ -49,8 +55,8 @@ export function toSources({
     ...traced.coverage,
     {
       source: "Counterparties",
-      covers: `${first} of ${counterparties} direct counterparties were followed, to ${second} addresses behind them.`,
-      whole: first === counterparties,
+      covers: `${first} of ${counterparties} direct counterparties were followed${part}, to ${far} behind them.`,
+      whole: first === counterparties && second === behind && cut === 0 && neighbourhood.missing.length === 0,
     },
   ];
 }

@@ -14,6 +14,9 @@ export interface Neighbourhood {
   readonly members: readonly Member[];
   readonly flows: readonly Flow[];
   readonly counterparties: number;
+  /** How many direct counterparties' histories were read in part, and how many addresses are known behind them all. */
+  readonly cut: number;
+  readonly behind: number;
   readonly labels: readonly Label[];
   /** The first transfer that each direct counterparty received, where known. */
   readonly funding: readonly Transfer[];
@@ -47,7 +50,10 @@ export async function explore(
   const queue = new PQueue({ concurrency: AT_ONCE });
   const histories = await queue.addAll(first.map((address) => () => ask({ ...subject, address })));
   signal.throwIfAborted();
-  const second = await chooseSecond(new Set([subject.address, ...first]), first, { histories, isListed });
+  const { chosen: second, behind } = await chooseSecond(new Set([subject.address, ...first]), first, {
+    histories,
+    isListed,
+  });
   const contactsOf = (at: number): number | null => {
     const { transfers, isRead } = histories[at] as CounterpartyHistory; // `histories` is as long as `first`.
     return isRead ? toCounterparties(first[at] ?? "", transfers).length : null;
@@ -61,6 +67,8 @@ export async function explore(
     members,
     flows: toFlows(within(members, [history.transfers, ...histories.map(({ transfers }) => transfers)])),
     counterparties: counterparties.length,
+    cut: histories.filter(({ isRead, isWhole }) => isRead && !isWhole).length,
+    behind,
     labels: toLabels(members, [history, ...histories]),
     funding: first.flatMap((address, at) => findFunding(address, histories[at] as CounterpartyHistory) ?? []),
     missing: toUnread(histories, first.length),
@@ -124,19 +132,20 @@ async function chooseSecond(
   known: ReadonlySet<string>,
   first: readonly string[],
   { histories, isListed }: Pick<ExploreOptions, "isListed"> & { readonly histories: readonly CounterpartyHistory[] },
-): Promise<string[]> {
+): Promise<{ readonly chosen: string[]; readonly behind: number }> {
   const lists = await Promise.all(
-    first.map(async (address, at) => {
+    first.map((address, at) => {
       const found = toCounterparties(address, histories[at]?.transfers ?? []);
-      const others = await listedFirst(
+      return listedFirst(
         found.filter((other) => !known.has(other.address)),
         isListed,
       );
-      return others.slice(0, BOUNDS.eachSecond);
     }),
   );
-  const candidates = await listedFirst(lists.flat().sort(byWeight), isListed);
-  return [...new Set(candidates.map(({ address }) => address))].slice(0, BOUNDS.nodes - known.size);
+  const nearest = lists.flatMap((others) => others.slice(0, BOUNDS.eachSecond));
+  const candidates = await listedFirst(nearest.sort(byWeight), isListed);
+  const chosen = [...new Set(candidates.map(({ address }) => address))].slice(0, BOUNDS.nodes - known.size);
+  return { chosen, behind: new Set(lists.flat().map(({ address }) => address)).size };
 }
 
 /** The members' labels, without duplicates. */

@@ -35,6 +35,8 @@ const toKnown = (alike: number, ensName: string | null = null): CorrelationInput
       funding: others.map((to) => toFunding(to)),
       flows: [],
       counterparties: alike,
+      cut: 0,
+      behind: 0,
       labels: [],
       missing: [],
     },

@@ -174,6 +174,25 @@ describe("an investigation in a world of public sources", function () {
     expect(data.verdict).to.equal("high");
   });
 
+  for (const [count, covers, whole] of [
+    [3, "1 of 1 direct counterparties were followed, to 3 addresses behind them.", true],
+    [4, "1 of 1 direct counterparties were followed, to 3 of 4 addresses behind them.", false],
+    [
+      120,
+      "1 of 1 direct counterparties were followed (1 of them by their newest transfers alone), to 3 of 100 addresses behind them.",
+      false,
+    ],
+  ] as const)
+    it(`says how much was read behind a counterparty that ${count} others have paid`, async () => {
+      const others = Array.from({ length: count }, (_, at) => toAddress(`friend ${at}`));
+      const payments = [
+        { from: SUBJECT, to: SHOP, asset: "USDC", amount: "5", daysAgo: 90 } as const,
+        ...others.map((from): Payment => ({ from, to: SHOP, asset: "USDC", amount: "5", daysAgo: 60 })),
+      ];
+      const { data } = await investigateIn({ payments }, SUBJECT);
+      expect(data.coverage.at(-1)).to.deep.equal({ source: "Counterparties", covers, whole });
+    });
+
   it("does not believe an explorer that knows nothing of an address that has sent transactions", async () => {
     const { data } = await investigateIn({ payments: LIFE, explorer: { lagDays: 1000 } }, SUBJECT);
     expect(data.verdict).to.equal("inconclusive");
