@@ -10,6 +10,8 @@ export interface DocumentText {
   readonly needsScripts: boolean;
   /** Whether the site shows something else in place of the page: a CAPTCHA, a refusal, a cookie wall, an error. */
   readonly isGuarded: boolean;
+  /** Whether most pages of a PDF hold no text, as those of a scan behind its cover. */
+  readonly isScan: boolean;
 }
 
 /** The message to a reading process. */

@@ -6,5 +6,5 @@ parentPort?.postMessage(await read(workerData));
 /** Loads only the library of the document's kind. */
 async function read(source: DocumentSource): Promise<DocumentText> {
   if (source.kind === "html") return (await import("./html.ts")).readHtml(source.html, source.url);
-  return { text: await (await import("./pdf.ts")).readPdf(source.bytes), needsScripts: false, isGuarded: false };
+  return (await import("./pdf.ts")).readPdf(source.bytes);
 }

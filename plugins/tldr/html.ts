@@ -77,7 +77,8 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
   const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
   const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
-  return { text, needsScripts: isNotice || isLoading, isGuarded: isInPlaceOfPage(title, article, frame) };
+  const isGuarded = isInPlaceOfPage(title, article, frame);
+  return { text, needsScripts: isNotice || isLoading, isGuarded, isScan: false };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

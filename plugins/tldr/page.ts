@@ -27,9 +27,10 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   }
 
   async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
-    const { text, needsScripts, isGuarded } = await readDocument(source, signal);
+    const { text, needsScripts, isGuarded, isScan } = await readDocument(source, signal);
     if (needsScripts) throw toUnreadable("The page shows its text only with scripts, which are not run here");
     if (isGuarded) throw toUnreadable("The site shows a check, a sign-in, a redirect or an error in place of the page");
+    if (isScan) throw toUnreadable("Most pages of the PDF hold no text, as those of a scan");
     return text;
   }
 
@@ -66,7 +67,19 @@ const NO_LETTER = /(?!\s)[\p{Cc}\p{Co}\ufffd]/gu;
 /** A larger share of them is no text, but for instance a PDF whose fonts do not say which letters they have. */
 const MOST_GARBLED = 0.1;
 
-const isGarbled = (text: string): boolean => (text.match(NO_LETTER)?.length ?? 0) > MOST_GARBLED * text.length;
+/**
+ * What bytes of another script look like in windows-1252: no language has many words of such letters and signs alone. Some
+ * of them are of Latin-1, which a row of dots is not.
+ */
+const MISREAD = /[\u0080-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122\u20ac]{4,}/g;
+const MOST_MISREAD = 0.3;
+
+function isGarbled(text: string): boolean {
+  const isMisread = (run: string): boolean => 5 * (run.match(/[\u00a1-\u00ff]/g)?.length ?? 0) >= run.length;
+  const misread = (text.match(MISREAD) ?? []).filter(isMisread).join("").length;
+  const lost = text.match(NO_LETTER)?.length ?? 0;
+  return lost > MOST_GARBLED * text.length || misread > MOST_MISREAD * text.replace(/\s+/g, "").length;
+}
 
 /** Servers often send a PDF as application/octet-stream. */
 const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";

@@ -5,8 +5,9 @@ import { openShop, type Shop } from "../../support/sellers/shop.ts";
 import { type Behaviour, type LlmServer, openLlmServer, say } from "../../support/sources/llm-server.ts";
 import { createHost, faultsOf, problemOf, type Serve, serve } from "../host.ts";
 import { createServicesLlm } from "../services-llm.ts";
-import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf, toPdfWithoutLetters } from "./documents.ts";
+import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf } from "./documents.ts";
 import { openSite, type Page, type Site } from "./site.ts";
+import { UNREADABLE } from "./unreadable.ts";
 
 const BULLETS = ["The tide rises.", "The tide falls.", "It is the moon."];
 const SUMMARIZED = { summary_bullets: BULLETS };
@@ -63,10 +64,16 @@ describe("a summary of a page", () => {
     expect((await read({ body, type: "application/octet-stream" })).data).to.equal("The tide rises.");
   });
 
+  it("is one of a PDF's words, although a page of two is blank", async () => {
+    const body = toPdf([toLines("The tide rises."), toLines("")]);
+    expect((await read({ body, type: "application/pdf" })).data).to.equal("The tide rises.");
+  });
+
   const texts: readonly [type: string, body: string | Buffer, text: string][] = [
     ["text/plain", "The tide\nrises.", "The tide\nrises."],
     ["text/plain", "\u001b[1mThe\u001b[0m tide\trises\u000c", "\u001b[1mThe\u001b[0m tide\trises\u000c"],
     ["text/plain", "The tide rises \ufffd and falls \ue001.", "The tide rises \ufffd and falls \ue001."],
+    ["text/plain", "Übermäßig … œuvre ………………………… ©®™°", "Übermäßig … œuvre ………………………… ©®™°"],
     ["TEXT/Markdown; charset=UTF-8", "# Tide\n\n*rises*", "# Tide\n\n*rises*"],
     ["application/json", '{"tide":"rises"}', '{"tide":"rises"}'],
     ["application/ld+json;charset=utf-8", '{"tide":1}', '{"tide":1}'],
@@ -124,55 +131,7 @@ describe("a summary of a page", () => {
     expect(message).to.equal("The text at the URL has 2097152 characters; at most 200000 are summarized");
   });
 
-  for (const [what, page, message] of [
-    [
-      "a picture",
-      { body: "x", type: "image/png" },
-      "What the URL leads to is image/png; HTML, PDF and text can be summarized",
-    ],
-    [
-      "anything that is called nothing",
-      { body: "x" },
-      "What the URL leads to says no content type; HTML, PDF and text can be summarized",
-    ],
-    ["an empty page", { body: toPage(""), type: "text/html" }, "There is no text at the URL that could be summarized"],
-    [
-      "an application that shows nothing without scripts",
-      { body: '<div id="root"></div><script src="/a.js"></script>', type: "text/html" },
-      "The page shows its text only with scripts, which are not run here: send the text",
-    ],
-    ["a blank text", { body: " \n", type: "text/plain" }, "There is no text at the URL that could be summarized"],
-    [
-      "a text that nobody can see",
-      { body: "<p>\u200b\u3164</p>", type: "text/html; charset=utf-8" },
-      "There is no text at the URL that could be summarized",
-    ],
-    [
-      "no content",
-      { body: "", type: "text/plain", status: 204 },
-      "There is no text at the URL that could be summarized",
-    ],
-    [
-      "bytes that are called text",
-      { body: "MZ\0\0", type: "text/plain" },
-      "There is no text at the URL that could be summarized",
-    ],
-    [
-      "a PDF whose font does not say which letters it has",
-      { body: toPdfWithoutLetters("The tide rises and falls twice a day"), type: "application/pdf" },
-      "The letters of what is at the URL cannot be read: send the text",
-    ],
-    [
-      "a text in another encoding than its header says",
-      { body: Buffer.from("cff0e8ebe8e220e820eef2ebe8e2", "hex"), type: "text/plain; charset=utf-8" },
-      "The letters of what is at the URL cannot be read: send the text",
-    ],
-    [
-      "a broken PDF",
-      { body: "%PDF-1.4", type: "application/pdf" },
-      "The document is damaged or protected: it cannot be read",
-    ],
-  ] as const satisfies readonly (readonly [string, Page, string])[])
+  for (const [what, page, message] of UNREADABLE)
     it(`is not made of ${what}`, async () => {
       expect(await refuses(page)).to.deep.equal({ code: "unparseable-input", message });
     });
