@@ -77,10 +77,10 @@ export function createCollect({ cache, clock, log, upstream, web }: CollectionHo
   };
 
   async function trace(subject: Subject, { step, signal, report }: Call, beginning: number): Promise<Traced> {
-    const readHistory = createHistories(host, beginning);
+    const { isListed } = screening;
+    const readHistory = createHistories(host, beginning, isListed);
     const history = await readHistory(subject, { depth: "subject", signal, step });
     report("graph");
-    const { isListed } = screening;
     const neighbourhood = await explore(subject, history, { readHistory, isListed, step, signal });
     const { transfers, labels, isWhole, ...rest } = history;
     return {

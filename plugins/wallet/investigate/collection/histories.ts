@@ -13,6 +13,7 @@ import {
   type Transfer,
 } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
+import { withoutNoise } from "./noise.ts";
 import { PATIENCE_MS, toPatient } from "./patience.ts";
 
 /** An address's transfers, merged from all sources. */
@@ -51,9 +52,13 @@ const AT_STAKE = { subject: 99, counterparty: 45 } as const;
  * The subject's transfers come from an explorer, and the newest also from the token's logs. When the explorer fails or
  * has a gap, the logs are searched as far back as possible. A counterparty's transfers come from the first source that
  * answers.
- * @param beginning of the attempt, in Unix milliseconds.
+ * @param beginning of the attempt, in Unix milliseconds. @param isListed whether the sanctions list names an address.
  */
-export function createHistories(host: Pick<Host, "upstream" | "clock">, beginning: number): ReadHistory {
+export function createHistories(
+  host: Pick<Host, "upstream" | "clock">,
+  beginning: number,
+  isListed: (address: string) => Promise<boolean>,
+): ReadHistory {
   const [base, blockscout, solana] = [host.upstream("base"), host.upstream("blockscout"), host.upstream("solana")];
   const untilOf = (part: keyof typeof PATIENCE_MS): number => beginning + PATIENCE_MS[part];
   const toLogs = (until: number, lookBack?: bigint): HistorySource =>
@@ -86,7 +91,9 @@ export function createHistories(host: Pick<Host, "upstream" | "clock">, beginnin
     const read = reading.depth === "subject" ? readSubject : readCounterparty;
     const answers = await read[family](address, reading);
     reading.signal.throwIfAborted();
-    return merge(answers, reading.depth);
+    const merged = merge(answers, reading.depth);
+    if (family !== "solana") return merged;
+    return { ...merged, transfers: await withoutNoise(address, merged.transfers, isListed) };
   };
 
   async function ask(source: HistorySource, address: string, reading: Reading): Promise<Answer> {

@@ -5,13 +5,13 @@ import type { Asset, Transfer } from "./transfers.ts";
 /** The change of each owner's balance, in atomic units. */
 type Changes = ReadonlyMap<string, bigint>;
 
-/** Smaller changes (rent, tips) are ignored. */
-const LEAST_LAMPORTS = 10_000_000n;
+/** Less SOL is mostly rent and tips. */
+export const LEAST_LAMPORTS = 10_000_000n;
 
 /**
  * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money.
  * Money that the wallet lost went to the accounts that gained, in proportion to their gains and at most these; and the
- * reverse. Undefined when the node does not show the balances, or not when that was.
+ * reverse. Those that gained little get what is left. Undefined when the node does not show the balances, or not when that was.
  * @param transaction an answer of `getTransaction` (`encoding: json`). Failed ones give no transfers.
  */
 export function readSolanaTransfers(
@@ -47,18 +47,31 @@ function toTransfers(changes: Changes, { signature, wallet, at, asset }: Facing)
   const others = [...changes].filter(
     ([owner, change]) => owner !== wallet && change !== 0n && change > 0n !== own > 0n,
   );
-  const total = others.reduce((sum, [, change]) => sum + magnitude(change), 0n);
-  const moved = total < magnitude(own) ? total : magnitude(own);
-  let counted = 0n;
-  return others.flatMap(([owner, change]) => {
-    const before = (moved * counted) / total;
-    counted += magnitude(change);
-    const units = (moved * counted) / total - before; // The parts add up to `moved`.
-    if (units === 0n) return [];
+  const isLittle = ([, change]: Change): boolean => asset === "SOL" && magnitude(change) < LEAST_LAMPORTS;
+  const [some, little] = [others.filter((other) => !isLittle(other)), others.filter(isLittle)];
+  const most = share(some, magnitude(own));
+  const left = most.reduce((rest, [, units]) => rest - units, magnitude(own));
+  return [...most, ...share(little, left)].map(([owner, units]) => {
     const parties = own < 0n ? { from: wallet, to: owner } : { from: owner, to: wallet };
     const id = `${signature}:${asset}:${parties.from}:${parties.to}`;
-    return [{ id, tx: signature, ...parties, asset, units: units.toString(), at }];
+    return { id, tx: signature, ...parties, asset, units: units.toString(), at };
   });
+}
+
+type Change = readonly [owner: string, change: bigint];
+
+/** Shares an amount out among the changes, in proportion and at most these. */
+function share(changes: readonly Change[], amount: bigint): readonly Change[] {
+  const total = changes.reduce((sum, [, change]) => sum + magnitude(change), 0n);
+  const moved = total < amount ? total : amount;
+  let counted = 0n;
+  return changes
+    .map(([owner, change]): Change => {
+      const before = (moved * counted) / total;
+      counted += magnitude(change);
+      return [owner, (moved * counted) / total - before]; // The parts add up to `moved`.
+    })
+    .filter(([, units]) => units > 0n);
 }
 
 /** Changes of USDC, by the owners of the token accounts. */
@@ -77,7 +90,7 @@ function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Ch
   return changes;
 }
 
-/** Changes of SOL by account, without the fee (paid by the first account) and without tiny changes. */
+/** Changes of SOL by account, without the fee, which the first account pays. */
 function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: readonly string[]): Changes {
   const [all, left] = [preBalances, postBalances] as [unknown[], unknown[]]; // Checked above.
   const changes = keys.map((key, at): [string, bigint] => {
@@ -90,7 +103,7 @@ function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: rea
         (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n),
     ];
   });
-  return new Map(changes.filter(([, change]) => magnitude(change) >= LEAST_LAMPORTS));
+  return new Map(changes);
 }
 
 /** The accounts in the order of the balances: those of the message, then those of its address lookup tables. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { USDC_ON_SOLANA } from "../../../../plugins/wallet/intel/solana-reads.ts";
+import { withoutNoise } from "../../../../plugins/wallet/investigate/collection/noise.ts";
 import { readSolanaTransfers } from "../../../../plugins/wallet/investigate/sources/solana-transfers.ts";
 import type { Transfer } from "../../../../plugins/wallet/investigate/sources/transfers.ts";
 
@@ -52,5 +53,40 @@ describe("the transfers in a Solana transaction", () => {
         for (const { units } of transfers) expect(units).not.to.equal("0");
       }),
     );
+  });
+
+  /** The SOL that left the wallet, by whom it went to, in a transaction that changed the accounts so. */
+  function readCoins(changes: Readonly<Record<string, number>>): (readonly [string, string])[] {
+    const keys = Object.keys(changes);
+    const balances = { preBalances: keys.map(() => 1e12), postBalances: Object.values(changes).map((by) => 1e12 + by) };
+    const transaction = { meta: { fee: 5000, ...balances }, transaction: { message: { accountKeys: keys } } };
+    const transfers = readSolanaTransfers(transaction, "wallet", { signature: "s", blockTime: 1 }) ?? [];
+    return transfers.map(({ to, units }) => [to, units]);
+  }
+
+  it("tell small sums, too, and leave large ones as they are", () => {
+    expect(readCoins({ wallet: -9_005_000, listed: 9_000_000 })).to.deep.equal([["listed", "9000000"]]);
+    expect(readCoins({ wallet: -5e9 - 9_005_000, shop: 5e9, listed: 9_000_000 })).to.deep.equal([
+      ["shop", "5000000000"],
+      ["listed", "9000000"],
+    ]);
+    expect(readCoins({ wallet: -5e9 - 5000, shop: 5e9, rent: 2_039_280, other: -2_039_280 })).to.deep.equal([
+      ["shop", "5000000000"],
+    ]);
+  });
+
+  it("count when they come to something, or are a sanctioned address's", async () => {
+    const toTransfer = (to: string, units: number, at: number): Transfer => {
+      return { id: `${to} ${at}`, tx: `${at}`, from: "wallet", to, asset: "SOL", units: String(units), at };
+    };
+    const transfers = [
+      toTransfer("rent", 2_039_280, 1),
+      toTransfer("often", 9_000_000, 2),
+      toTransfer("listed", 1, 3),
+      toTransfer("often", 1_000_000, 4),
+      { ...toTransfer("rent", 1, 5), asset: "USDC" as const },
+    ];
+    const kept = await withoutNoise("wallet", transfers, async (address) => address === "listed");
+    expect(kept.map(({ at }) => at)).to.deep.equal([2, 3, 4, 5]);
   });
 });

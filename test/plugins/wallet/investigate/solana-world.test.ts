@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
+import type { Payment } from "../../../support/world/payments.ts";
 import { toSolanaKey } from "../../../support/world/solana-node.ts";
 import { problemOf } from "../../host.ts";
 import { investigateIn, ON_SOLANA, WALLET } from "./world.ts";
@@ -26,6 +27,20 @@ describe("an investigation of a Solana wallet", () => {
   it("reads what a USDC account has received that is closed since, which a node does not list", async () => {
     const { data } = await investigateIn({ payments: ON_SOLANA, closed: [WALLET] }, WALLET);
     expect(data.movements.volumes[1]).to.include({ asset: "USDC", received: "1500", receivedCount: 150 });
+    expect(data.graph.counterparties).to.equal(2);
+  });
+
+  it("sums up small payments of SOL, and leaves out rent", async () => {
+    const [shop, rent] = [toSolanaKey("shop"), toSolanaKey("rent")];
+    const payments: Payment[] = [
+      { from: toSolanaKey("funder"), to: WALLET, asset: "SOL", amount: "20", daysAgo: 400 },
+      { from: WALLET, to: rent, asset: "SOL", amount: "0.00203928", daysAgo: 300 },
+      ...Array.from({ length: 30 }, (_, at): Payment => {
+        return { from: WALLET, to: shop, asset: "SOL", amount: "0.009", daysAgo: 200 - at };
+      }),
+    ];
+    const { data } = await investigateIn({ payments }, WALLET);
+    expect(data.movements.volumes[0]).to.include({ asset: "SOL", sent: "0.27", sentCount: 30 });
     expect(data.graph.counterparties).to.equal(2);
   });
 

@@ -1,0 +1,24 @@
+import { LEAST_LAMPORTS } from "../sources/solana-transfers.ts";
+import type { Transfer } from "../sources/transfers.ts";
+
+/**
+ * Leaves out the SOL between an address and each other one with which it comes to little in all: rent and tips. Not with
+ * one that the sanctions list names: there any sum counts.
+ */
+export async function withoutNoise(
+  address: string,
+  transfers: readonly Transfer[],
+  isListed: (address: string) => Promise<boolean>,
+): Promise<readonly Transfer[]> {
+  const otherOf = ({ from, to }: Transfer): string => (from === address ? to : from);
+  const coins = Map.groupBy(
+    transfers.filter(({ asset }) => asset === "SOL"),
+    otherOf,
+  );
+  const noise = new Set<string>();
+  for (const [other, between] of coins) {
+    const sum = between.reduce((total, { units }) => total + BigInt(units), 0n);
+    if (sum < LEAST_LAMPORTS && !(await isListed(other))) noise.add(other);
+  }
+  return transfers.filter((transfer) => transfer.asset !== "SOL" || !noise.has(otherOf(transfer)));
+}
