@@ -37,9 +37,9 @@ export async function findTarget(
 ): Promise<Target> {
   const url = service.includes("/") ? toAddress(service, givenBase) : undefined;
   if (url && !/^https?:$/.test(url.protocol)) throw new Problem("bad-request", `"${service}" is no web address`);
-  const base = url && !url.href.startsWith(`${givenBase}/`) ? url.origin : givenBase;
-  const entries = await catalogue(base, signal);
-  const entry = entries.find(({ id, path }) => (url ? new URL(base + path).pathname === url.pathname : id === service));
+  const { base, entries, entry } = url
+    ? await findSeller(url, givenBase, signal)
+    : await findListed(givenBase, ({ id }) => id === service, signal);
   if (!url && !entry) {
     const ids = entries.map(({ id }) => id);
     const sells = ids.length > 0 ? `it sells ${ids.join(", ")}` : "it shows no catalogue, so give a path or a URL";
@@ -53,6 +53,41 @@ export async function findTarget(
 /** A service's address: a URL, or a path below the seller's. */
 const toAddress = (service: string, base: string): URL | null =>
   URL.parse(service) ?? URL.parse(`${base}/${service.replace(/^\//, "")}`);
+
+/** What a seller lists, and the service that was looked for. */
+interface Listed {
+  readonly base: string;
+  readonly entries: readonly Entry[];
+  readonly entry: Entry | undefined;
+}
+
+async function findListed(base: string, isWanted: (entry: Entry) => boolean, signal: AbortSignal): Promise<Listed> {
+  const entries = await catalogue(base, signal);
+  return { base, entries, entry: entries.find(isWanted) };
+}
+
+/**
+ * The seller of a URL, which can be below a path: the first base that lists it, or else the longest that lists anything.
+ * Only a seller that is found can say that it is a sandbox.
+ */
+async function findSeller(url: URL, givenBase: string, signal: AbortSignal): Promise<Listed> {
+  const first = url.href.startsWith(`${givenBase}/`) ? givenBase : url.origin;
+  const names = new URL(".", url).href
+    .slice(first.length + 1)
+    .split("/")
+    .slice(0, -1);
+  let best: Listed | undefined;
+  for (let depth = 0; depth <= Math.min(names.length, MOST_NAMES); depth += 1) {
+    const base = [first, ...names.slice(0, depth)].join("/");
+    const listed = await findListed(base, ({ path }) => new URL(base + path).pathname === url.pathname, signal);
+    if (listed.entry) return listed;
+    if (!best || listed.entries.length > 0) best = listed;
+  }
+  return best as Listed;
+}
+
+/** How many parts of a URL's path are looked at for a seller's base. */
+const MOST_NAMES = 4;
 
 /** The services that the seller lists; empty when its catalogue is missing or of another form. */
 async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {

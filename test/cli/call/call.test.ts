@@ -131,6 +131,15 @@ describe("payphone call", () => {
     expect(await signerOf(seller.paid()[0]!.decoded)).to.equal(seller.buyer);
   });
 
+  it("never signs with a real key in a sandbox below a path either, wherever it looks for services", async () => {
+    seller.script.path = "/team/shop";
+    const env = { BUYER_EVM_KEY: generatePrivateKey() };
+    for (const url of [seller.url, "http://127.0.0.1:1", `${seller.url}/team`])
+      await run({ url, service: `${seller.url}/team/shop/v1/roll` }, { env });
+    const signers = await Promise.all(seller.paid().map(({ decoded }) => signerOf(decoded)));
+    expect(signers).to.deep.equal([seller.buyer, seller.buyer, seller.buyer]);
+  });
+
   it("prints the result of a free service, without asking for a wallet", async () => {
     const { code, out } = await run({ url: seller.url, service: "verify", input: undefined });
     expect([code, JSON.parse(out)]).to.deep.equal([0, { valid: true }]);

@@ -81,6 +81,8 @@ export interface Seller {
     /** Answers to polls, likewise. */
     polls: Said[];
     sandbox: Said;
+    /** The path below which the seller is. */
+    path: string;
     unpaid: Said;
     extensions: Readonly<Record<string, unknown>> | undefined;
     priceUsd: string | null;
@@ -99,6 +101,7 @@ export async function startSeller(): Promise<Seller> {
     answers: [PAID],
     polls: [{ status: 200, body: { status: "DELIVERED" } }],
     sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc: {} } },
+    path: "",
     unpaid: undefined,
     extensions: undefined,
     priceUsd: "0.001",
@@ -112,12 +115,14 @@ export async function startSeller(): Promise<Seller> {
     return { status: 402, body, headers: { "payment-required": toBase64(body) } };
   }
 
-  function answer({ url, method, payment }: Met): Said {
+  function answer({ url: asked, method, payment }: Met): Said {
+    if (!asked.startsWith(script.path)) return { status: 404 };
+    const url = asked.slice(script.path.length);
     if (url === "/") return { status: 200, body: { services: catalogue(script.priceUsd) } };
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
     if (url !== "/v1/roll" || method !== "POST") return { status: 200, body: { valid: true } };
-    if (payment === undefined) return script.unpaid ?? challenge(`${address()}/v1/roll`);
+    if (payment === undefined) return script.unpaid ?? challenge(`${address()}${asked}`);
     script.onPaid();
     return script.answers.length > 1 ? script.answers.shift() : script.answers[0];
   }
