@@ -1,3 +1,4 @@
+import { switchTo } from "./chain.js";
 import { signIn } from "./sign-in.js";
 import { FACTS, toPayment } from "./x402.js";
 
@@ -88,17 +89,6 @@ async function payWithWallet(provider, challenge, offer) {
 
 /** How many seconds the chain's clock may be behind. */
 const CLOCK_SECONDS = 600;
-
-/**
- * @param {Provider} provider
- * @param {number} chainId
- */
-async function switchTo(provider, chainId) {
-  const current = await provider.request({ method: "eth_chainId" });
-  if (Number(current) === chainId) return;
-  const params = [{ chainId: `0x${chainId.toString(16)}` }];
-  await provider.request({ method: "wallet_switchEthereumChain", params });
-}
 
 /**
  * The typed data of EIP-3009's TransferWithAuthorization, for the token that the offer names.

@@ -1,3 +1,4 @@
+import { switchTo } from "./chain.js";
 import { h } from "./dom.js";
 import { encodeHeader, FACTS } from "./x402.js";
 
@@ -28,6 +29,9 @@ export async function signIn(provider, { info, supportedChains }) {
   const evm = supportedChains.filter(({ chainId }) => chainId.startsWith("eip155:"));
   const chain = evm.find(({ chainId }) => chainId === current) ?? evm[0];
   if (!chain) throw new Error("The seller lets no Ethereum wallet sign in.");
+  const id = chain.chainId.slice("eip155:".length);
+  // A contract signs for the chain that it is on. A key's signature counts where the wallet does not change, too.
+  await switchTo(provider, Number(id)).catch(() => undefined);
   const message = [
     `${info.domain} wants you to sign in with your Ethereum account:`,
     address,
@@ -35,7 +39,7 @@ export async function signIn(provider, { info, supportedChains }) {
     "",
     `URI: ${info.uri}`,
     `Version: ${info.version}`,
-    `Chain ID: ${chain.chainId.slice("eip155:".length)}`,
+    `Chain ID: ${id}`,
     `Nonce: ${info.nonce}`,
     `Issued At: ${info.issuedAt}`,
   ].join("\n");

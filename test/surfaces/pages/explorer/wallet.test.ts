@@ -92,6 +92,18 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     );
   });
 
+  for (const lacks of [undefined, "wallet_switchEthereumChain"])
+    it(`has a browser wallet on another chain sign in on one of the seller's, ${lacks ? "which a key does where it is" : "as a contract must"}`, async () => {
+      const { buyer } = sandbox.description;
+      const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: 1, ...(lacks && { lacks }) });
+      open = await visit(browser, `${counter.url}/docs/purchases`, DESKTOP, wallet.into);
+      await open.page.locator("#purchases button[type=submit]").click();
+      await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
+      await open.page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
+      const asked = wallet.asked.map(({ method }) => method);
+      expect(asked.slice(-2)).to.deep.equal(["wallet_switchEthereumChain", "personal_sign"]);
+    });
+
   it("says of a sign-in that it could not be signed", async () => {
     const wallet = { key: sandbox.description.buyer.evm.private_key, chainId: BASE, lacks: "personal_sign" };
     open = await visit(browser, `${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
