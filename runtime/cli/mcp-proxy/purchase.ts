@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
+import { digestOf } from "../../core/digest.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
@@ -54,6 +55,18 @@ interface Terms {
 const PAYMENT_KEY = "x402/payment";
 /** The shortest time for which a payment without an answer is remembered. */
 const KEPT_MS = 15 * 60_000;
+/** Clients that give up without cancelling wait for longer; calls that are meant to be several are closer together. */
+const SILENT_MS = 4000;
+
+/** A call whose payment is on its way. */
+interface Running {
+  /** Digest of tool and arguments. */
+  readonly call: string;
+  /** Since when its latest caller waits. Unix milliseconds. */
+  since: number;
+  readonly signal: AbortSignal;
+  readonly answer: Promise<ToolResult>;
+}
 
 /**
  * Calls tools, and pays for those that require payment. A payment whose answer was lost is sent again unchanged when
@@ -63,18 +76,34 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   const { ask, budget, lost, rails, say, now, patienceMs } = deps;
   /** Whether the seller has taken a payment as base64 text: Cloudflare's servers take no object. */
   let takesText = false;
+  const running = new Set<Running>();
 
   return async function call(tool, signal) {
-    const terms = { signal, until: now() + patienceMs };
+    const since = now();
+    const terms = { signal, until: since + patienceMs };
+    const digest = digestOf([tool.name, tool.arguments ?? {}]);
+    // Its client has given up without cancelling it, as Python's SDK does: a new payment would buy the same again.
+    const silent = [...running].find(
+      (one) => one.call === digest && since - one.since >= SILENT_MS && !one.signal.aborted,
+    );
+    if (silent) {
+      silent.since = since;
+      return silent.answer;
+    }
     const left = lost.take(tool, signal);
-    if (left) return deliver(tool, left, terms, true);
+    if (left) return run({ call: digest, since, signal, answer: deliver(tool, left, terms, true) });
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
     const signed = { ...(await sign(tool, challenge, signal)), unpaid: refusalIn(first) };
-    return deliver(tool, lost.keep(tool, signed, signal), terms);
+    return run({ call: digest, since, signal, answer: deliver(tool, lost.keep(tool, signed, signal), terms) });
   };
+
+  function run(one: Running): Promise<ToolResult> {
+    running.add(one);
+    return one.answer.finally(() => running.delete(one));
+  }
 
   /** Checks the arguments before anything is signed. @throws Problem `invalid-input`. */
   async function check({ name, arguments: given = {} }: ToolRequest, signal: AbortSignal): Promise<void> {

@@ -229,6 +229,26 @@ describe("a purchase of payphone mcp-proxy", () => {
     expect(paid[2]).to.deep.equal(paid[0]);
   });
 
+  it("is not made again by the call of a client that gave up without cancelling: that gets the answer", async () => {
+    const buy = open(60_000);
+    const late = Promise.withResolvers<never>();
+    answers = [late.promise];
+    void buy();
+    await eventually(() => paid.length > 0);
+    now += 5000;
+    const again = buy();
+    now += 5000;
+    const third = buy();
+    expect(await buy(), "another call at the same time is another purchase").to.equal(ROLLED);
+    late.resolve({ ...ROLLED, isLate: true } as never);
+    expect([await again, await third]).to.deep.equal([
+      { ...ROLLED, isLate: true },
+      { ...ROLLED, isLate: true },
+    ]);
+    expect(await buy(), "whose answer has come").to.equal(ROLLED);
+    expect([paid.length, spent]).to.deep.equal([3, 3]);
+  });
+
   it("is sent again by the call that follows a cancelled one at once, or its late answer", async () => {
     const buy = open(60_000);
     const late = Promise.withResolvers<never>();
