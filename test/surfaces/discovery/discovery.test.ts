@@ -98,6 +98,14 @@ describe("/llms.txt", () => {
     expect(text("/llms.txt")).to.include(`- [Coin toss](${BASE_URL}/v1/toss): POST or GET, 0.01 USD.`);
     expect(text("/llms.txt")).to.include(`- [Table](${BASE_URL}/v1/tables/{name}): GET, free.`);
   });
+
+  it("says with which answers a payment that may have been taken is sent again", async () => {
+    const { text } = await showSet();
+    const again = text("/llms.txt")
+      .split("\n")
+      .find((line) => line.includes("with the same payment"));
+    for (const code of ["settlement-unknown", "paid-not-delivered"]) expect(again).to.include(`\`${code}\``);
+  });
 });
 
 describe("the MCP server card", () => {
