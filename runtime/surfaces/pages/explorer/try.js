@@ -193,9 +193,10 @@ export function setUpTry(form) {
     }
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
     const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
+    const able = payers.filter((payer) => challenge.accepts.some(payer.canPay));
     const free = asked ? toSignIns(call, asked, { payers, verb: "Use a free call with" }) : [];
     put([
-      h("section", { class: "answer due" }, ...parts, ...free, ...payers.map(toButton), toAdvice(payers.length)),
+      h("section", { class: "answer due" }, ...parts, ...free, ...able.map(toButton), toAdvice(able.length)),
       toMore("The whole challenge, as it stands in the body", toBox(whole)),
     ]);
     const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
@@ -223,15 +224,13 @@ export function setUpTry(form) {
   }
 }
 
-/**
- * A hint about paying.
- * @param {number} payers how many there are
- */
+/** A hint about paying. @param {number} payers how many can pay */
 function toAdvice(payers) {
   if (FACTS.sandbox)
     return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
-  const real = "This is real money. Your wallet shows what you sign; a call that fails is not charged.";
-  const none = "No browser wallet was found. The code on this page pays from a wallet of your own.";
+  const real =
+    "This is real money. Your wallet shows what you sign; a call that fails is not charged, or is paid back.";
+  const none = "No browser wallet that can pay was found. The code on this page pays from a wallet of your own.";
   return h("p", { class: "hint" }, payers > 0 ? real : none);
 }
 

@@ -49,7 +49,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   it("has a browser wallet sign exactly the offer, and gets the result", async () => {
     const before = await balanceOf("usdc", "BASE_PAYMENT_ADDRESS");
     const { wallet, page } = await openWith({});
-    expect(await page.locator("#roll .hint").innerText()).to.include("real money");
+    expect(await page.locator("#roll .hint").innerText()).to.match(/real money.* not charged, or is paid back/);
     await page.getByRole("button", { name: "Pay with browser wallet" }).click();
     await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
     expect(wallet.asked.map(({ method }) => method)).to.deep.equal([
@@ -129,6 +129,22 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await page.getByRole("radio", { name: "USDC on Base" }).isChecked()).to.equal(true);
   });
 
+  it("has no button for a wallet that can make none of the payments", async () => {
+    const response = await fetch(`${counter.url}/v1/roll`, { method: "POST" });
+    const challenge = (await response.json()) as { accepts: readonly { network: string }[] };
+    const onSolana = {
+      ...challenge,
+      accepts: challenge.accepts.filter(({ network }) => network.startsWith("solana:")),
+    };
+    const headers = { "payment-required": Buffer.from(JSON.stringify(onSolana)).toString("base64") };
+    const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE });
+    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    await open.page.route("**/v1/roll", (route) => route.fulfill({ status: 402, headers, json: onSolana }));
+    await askUnpaid(open.page);
+    expect(await open.page.locator("#roll .pay").count()).to.equal(0);
+    expect(await open.page.locator("#roll .hint").innerText()).to.include("The code on this page pays");
+  });
+
   it("takes a no for a no", async () => {
     const before = await balanceOf("usdc", "BASE_PAYMENT_ADDRESS");
     const { page } = await openWith({ declines: true });
@@ -141,7 +157,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   it("points to the snippets where there is no wallet", async () => {
     open = await visit(browser, `${counter.url}/docs/roll`);
     await askUnpaid(open.page);
-    expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet was found.");
+    expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet that can pay was found.");
     expect(await open.page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);
     expect(await open.page.locator("#roll .pay").count()).to.equal(0);
   });
