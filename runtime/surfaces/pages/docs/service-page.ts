@@ -70,14 +70,14 @@ ${toTable("Takes", fields, "required")}
 <h2>Gives</h2>
 ${toTable("Gives", toFields(gives), "optional")}
 </div>
-${toCodes(service, site, baseUrl)}
+${toCodes(service, options)}
 </article>
 <script type="application/json" id="_site">${facts}</script>`,
   });
 }
 
 /** Code that calls the service, in one tab per language, and an answer. */
-function toCodes(service: Service, site: SiteManifest, baseUrl: string): Html {
+function toCodes(service: Service, { site, baseUrl, isSandbox }: DocsOptions): Html {
   const snippets = toSnippets(service, site, baseUrl);
   const example = service.manifest.examples.find(({ output }) => output !== undefined);
   return html`<div class="codes">
@@ -85,9 +85,13 @@ function toCodes(service: Service, site: SiteManifest, baseUrl: string): Html {
 ${snippets.map(({ title }, at) => html`<input type="radio" name="_code" id="_code-${at}" value="${title}"${at === 0 && html` checked`}><label class="tab" for="_code-${at}">${title}</label>`)}
 ${snippets.map(toSnippet)}
 </fieldset>
+${isSandbox && service.manifest.price !== undefined && NO_REAL_KEY}
 ${example && html`<h2>An example of an answer</h2>${toCode(JSON.stringify(example.output, null, 2), "json")}`}
 </div>`;
 }
+
+/** The sandbox's tokens have the real ones' addresses. */
+const NO_REAL_KEY = html`<p class="hint">The keys of the sandbox's buyer are at <a href="${PATHS.sandbox}">${PATHS.sandbox}</a>. Use no key of your own here: what it signs counts for real money, too.</p>`;
 
 const toSnippet = ({ code, language }: Snippet): Html =>
   html`<div class="code">${toCode(code, language)}<button type="button" class="copy" hidden>Copy</button></div>`;

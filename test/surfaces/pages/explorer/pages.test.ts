@@ -71,6 +71,20 @@ withBrowser.describe("the pages of the explorer", () => {
     await page.waitForURL(`${counter.url}/docs/attest`);
   });
 
+  it("tells where its code pays for play money that a real key would sign for real money, and nowhere else", async () => {
+    const warning = "Use no key of your own here";
+    for (const [id, count] of [
+      ["roll", 1],
+      ["attest_verify", 0],
+    ] as const) {
+      await unfold(id);
+      expect(await page.locator(".codes", { hasText: warning }).count(), id).to.equal(count);
+    }
+    const real = await openCounter(await sharedSandbox(), false);
+    expect(await (await fetch(`${real.url}/docs/roll`)).text()).not.to.include(warning);
+    await real.close();
+  });
+
   it("leads old addresses to the service's page", async () => {
     await page.goto(`${counter.url}/docs#attest`);
     await page.waitForURL(`${counter.url}/docs/attest`);
