@@ -174,7 +174,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const usdOf = createUsdOf(rails, site);
   const rules = createHouseRules({ site, services, usdOf, store, clock, log });
-  const told = { beginJob: jobs.begin, onClaim, onKnownLate, duringRetry: rules.duringRetry };
+  const told = { beginJob: jobs.begin, onClaim, onKnownLate, duringRetry: rules.duringRetry, onMoved: rules.moved };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });

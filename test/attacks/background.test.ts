@@ -86,6 +86,7 @@ describe("the reconciler", () => {
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
       duringRetry: (_, settle) => settle(),
+      onMoved: () => {},
       reservations,
       clock,
       log: silentLog,
@@ -152,6 +153,7 @@ describe("the reconciler", () => {
     const settler = { look: async () => unknown, settle: async () => unknown };
     const reconciler = createReconciler({
       duringRetry: (_, settle) => settle(),
+      onMoved: () => {},
       reservations,
       settler,
       clock: { now: () => now },

@@ -44,6 +44,7 @@ export interface ReconcilerDeps {
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   /** Called when a payment whose outcome was unknown is settled or refused. */
   readonly onKnownLate: (key: string, record: PaymentRecord) => void;
+  readonly onMoved: (record: PaymentRecord) => void; // A refused payment has moved all the same.
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
@@ -140,6 +141,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const written = reservations
       .update(key, next, keepMs)
       .then(async () => {
+        if (state === "settled" && record.state === "rejected") deps.onMoved(next);
         if (!isFinal || isOwed(next)) sweeper.schedule(key, isFinal ? firstMs : confirmAfterMs);
         else await reservations.strike(key);
         return next;

@@ -13,6 +13,8 @@ export interface PayerLimits {
    * @param price US dollars, decimal text @throws Problem `rate-limited`, `unavailable`.
    */
   take(wallet: string, price: string): Promise<() => Promise<void>>;
+  /** Takes a price from the current day, whatever is left of it: it was charged. */
+  add(wallet: string, price: string): Promise<void>;
   /** Returns a price that was taken at this time (Unix milliseconds). */
   giveBack(wallet: string, price: string, at: number): Promise<void>;
 }
@@ -56,6 +58,9 @@ export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): Pay
       if ((await spend(micros)) <= mostMicros) return giveBack;
       await giveBack();
       throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
+    },
+    async add(wallet, price) {
+      if (mostMicros !== undefined) await counterOf("usd", wallet, DAY_MS)(toMicros(price));
     },
     async giveBack(wallet, price, at) {
       if (mostMicros !== undefined) await counterOf("usd", wallet, DAY_MS, at)(-toMicros(price));

@@ -23,6 +23,8 @@ export interface HouseRules {
   duringRetry(record: PaymentRecord, settle: () => Promise<Settlement>): Promise<Settlement>;
   /** Gives the price of a payment back that was refused after its outcome had been unknown. */
   refusedLate(record: PaymentRecord): void;
+  /** Takes the price of a payment that was refused, and has moved all the same. */
+  moved(record: PaymentRecord): void;
   /** Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
   admit(wallet: string, signal: AbortSignal): Promise<void>;
 }
@@ -47,6 +49,7 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
   const screening = screen && createScreening({ terms: screen, service, store });
   const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
 
+  const notCounted = (error: unknown): void => log.warn("payer-limit.not-counted", { error });
   const notReturned = (error: unknown): void => log.warn("payer-limit.not-returned", { error });
 
   if (!guests.isListed && !screening && !payerLimits) return NO_RULES;
@@ -68,6 +71,9 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
       const { usd = "0", course } = sold ?? {};
       const at = course?.begun ?? clock.now();
       payerLimits?.giveBack(payer ?? payment.accepted.network, usd, at).catch(notReturned);
+    },
+    moved({ payer, payment, sold }) {
+      payerLimits?.add(payer ?? payment.accepted.network, sold?.usd ?? "0").catch(notCounted);
     },
     admit: (wallet, signal) => check([wallet], signal),
   };
@@ -106,6 +112,7 @@ const NO_RULES: HouseRules = {
   during: (_, buy) => buy(),
   duringRetry: (_, settle) => settle(),
   refusedLate: () => {},
+  moved: () => {},
   admit: async () => {},
 };
 

@@ -176,6 +176,7 @@ describe("a payment whose outcome is open", () => {
   const duringRetry: ReconcilerDeps["duringRetry"] = (_, settle) => settle();
   const nobody = {
     duringRetry,
+    onMoved: () => {},
     beginJob: never,
     onClaim: never,
     onKnownLate: never,

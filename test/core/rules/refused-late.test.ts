@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -7,10 +8,11 @@ const ALICE = "0xAbCdEf0000000000000000000000000000000002";
 describe("the dollars of a wallet's day", () => {
   let shop: Shop;
   afterEach(() => shop.close());
+  const beginDay = (): void => shop.clock.advance(24 * 3_600_000 - (shop.clock.now() % (24 * 3_600_000)));
 
   it("do not have the price of a payment whose outcome was unknown, and which was refused in the end", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
-    shop.clock.advance(24 * 3_600_000 - (shop.clock.now() % (24 * 3_600_000))); // The beginning of a day.
+    beginDay();
     const [lost, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
     const send = async (payment = ""): Promise<number> =>
       (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
@@ -29,5 +31,23 @@ describe("the dollars of a wallet's day", () => {
     expect(await send(other)).to.equal(200);
     expect(await send(await shop.pay("/v1/roll", { from: ALICE })), "once").to.equal(429);
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("have the price of a payment that was refused, and has moved all the same", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
+    beginDay();
+    let moveLater = (): unknown => expect.fail("it was not asked to settle");
+    shop.rail.script.settle = (payment, offer) => {
+      moveLater = () => move(shop.rail, payment, offer);
+      return { success: false, errorReason: "insufficient_funds", transaction: "", network: offer.network };
+    };
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+    delete shop.rail.script.settle;
+    moveLater();
+    await shop.restart(); // Looks at once.
+    await eventually(() => shop.store.events?.size === 1);
+    await shop.store.delete(`pays-first:eip155:8453:0x${"1".repeat(40)}`);
+    const next = await shop.buy("/v1/roll", ROLL);
+    expect([next.status, ((await next.json()) as { code?: string }).code]).to.deep.equal([429, "rate-limited"]);
   });
 });
