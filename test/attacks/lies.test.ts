@@ -84,22 +84,6 @@ describe("a facilitator", () => {
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
     });
 
-    it("is looked for longer than a copy of the payment fetches the answer", async () => {
-      shop = await openShop({ patience });
-      lie();
-      let looks = 0;
-      shop.rail.script.find = () => {
-        looks += 1;
-        throw new Error("the node is away");
-      };
-      const payment = await shop.pay("/v1/roll");
-      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
-      await eventually(() => looks >= 2);
-      shop.clock.advance(LONG_MS);
-      const copied = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
-      expect([copied.status, shop.executions]).to.deep.equal([402, 1]);
-    });
-
     it("is told from one whose chain cannot be read", async () => {
       shop = await openShop({ patience });
       lie();

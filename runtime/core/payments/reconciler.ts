@@ -198,7 +198,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * @throws Problem `upstream-failed` while the chain does not show it.
    */
   async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
-    const record = await reservations.read(key);
+    const record = (await reservations.read(key)) ?? (await reservations.readSought(key));
     const isWaiting = record?.state === "settled" && !isOwed(record) && !record.isFinal;
     if (isWaiting && !(await isShown(key, record)))
       throw new Problem("upstream-failed", "The chain does not show the settlement");

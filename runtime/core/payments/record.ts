@@ -31,8 +31,6 @@ export interface PaymentRecord {
   readonly reportedBy?: string;
   /** Whether the chain itself has shown this state, so that nothing is left to look up. */
   readonly isFinal?: boolean;
-  /** The chain did not show the settlement when it was looked up: the record is kept for a day. */
-  readonly isSought?: true;
   /** When the settlement became known: Unix milliseconds. */
   readonly settledAt?: number;
   /** The verified payer. */

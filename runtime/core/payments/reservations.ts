@@ -42,8 +42,9 @@ export interface Reservations {
    * payment.
    */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
-  /** Keeps a settled record for as long as the chain is searched for its transfer; it gets nobody the answer for longer. */
+  /** Keeps a settled record without its answer, for as long as the chain is searched for its transfer. */
   keepSought(key: string, record: PaymentRecord): Promise<void>;
+  readSought(key: string): Promise<PaymentRecord | undefined>;
   /**
    * Enters in the book that a settlement reported by a facilitator is doubted (true), so that it is open again, or that
    * the chain shows it after all (false). Idempotent.
@@ -157,12 +158,10 @@ export function createReservations(deps: ReservationsDeps): Reservations {
         state === "settling" && store.set(`open:${key}`, 1, ttlMs),
       ]);
     },
-    async keepSought(key, record) {
-      if (record.isSought) return;
-      const { settledAt = clock.now(), validBefore = 0 } = record;
-      const { repeatUntil = Math.max(settledAt + KEEP_MS, validBefore * 1000 + MARGIN_MS) } = record;
-      await store.set(`payment:${key}`, { ...record, repeatUntil, isSought: true }, openMsOf(record), "lazy");
+    async keepSought(key, { output: _, ...record }) {
+      await store.putIfAbsent(`sought:${key}`, record, openMsOf(record), "lazy");
     },
+    readSought: (key) => store.get<PaymentRecord>(`sought:${key}`),
     async doubt(key, isDoubted) {
       const mark = `doubted:${key}`;
       if (((await store.get(mark)) ?? false) === isDoubted) return;

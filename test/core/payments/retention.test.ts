@@ -126,7 +126,7 @@ describe("how long a shop remembers", () => {
     expect(lives.get("left")).to.deep.equal([HOUR]);
   });
 
-  it("for a day that a facilitator has lied", async () => {
+  it("for a day that a facilitator has lied, and about which payment, but the answer no longer than others", async () => {
     await open({ patience: { confirmAfterMs: 10, claimMs: 0 } });
     shop.rail.script.settle = (_payment, { network }) => ({
       success: true,
@@ -134,7 +134,11 @@ describe("how long a shop remembers", () => {
       network,
     });
     expect((await send(await shop.pay("/v1/roll"))).status).to.equal(200);
-    await eventually(() => lives.has("untrusted"));
+    await eventually(() => lives.has("untrusted") && lives.has("sought"));
     expect(lives.get("untrusted")).to.deep.equal([DAY]);
+    expect(lives.get("sought")?.[0]).to.equal(VALID + DAY);
+    expect(lives.get("payment")).to.deep.equal([VALID + DAY, 15 * MINUTE]);
+    const [sought] = [...shop.store.entries.keys()].filter((key) => key.startsWith("sought:"));
+    expect(await shop.store.get(sought ?? "")).not.to.have.property("output");
   });
 });
