@@ -22,6 +22,8 @@ export interface LiveMcpServer {
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
   call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Result>;
+  /** Opens the session, if it is not open. @throws Problem when a call would fail without having been made. */
+  ready(): Promise<void>;
   /** Why the server is not asked at present; undefined when it is. */
   outage(): string | undefined;
   /** Ends the session and its process. */
@@ -97,6 +99,9 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
         return callOnce(tool, input, signal);
       };
       return await queue.add(work, { signal });
+    },
+    async ready() {
+      await open();
     },
     outage() {
       if (!connect) return unset;
