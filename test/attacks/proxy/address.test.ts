@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
 import { createGuardedFetch } from "../../../runtime/drivers/http/guarded-fetch.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
@@ -21,6 +23,7 @@ tags: []
 examples:
   - input: { url: "https://pages.example.com/a" }
 `;
+const FILE = FETCH.replaceAll("fetch", "file").replace(/(?<=output: ).*/, "{ media: application/zip }");
 const SHOT = toManifest("shot", "GET /shot", '  query: { page: "{text}" }\n')
   .replace("{ type: string }", "{ type: string, format: uri }")
   .replace("plain", "https://pages.example.com/a");
@@ -86,6 +89,7 @@ describe("an address that a caller names", () => {
       files: (url) => ({
         "manifests/_site.yaml": siteOf(`{ id: inner, title: The inside, url: "${url}", retries: 0 }`),
         "manifests/fetch.yaml": FETCH,
+        "manifests/file.yaml": FILE,
         "manifests/shot.yaml": SHOT,
         "manifests/nested.yaml": NESTED,
         "manifests/words.yaml": WORDS,
@@ -113,6 +117,24 @@ describe("an address that a caller names", () => {
     expect(headers).to.include({ "accept-language": "en", accept: "application/json" });
     expect(Object.keys(headers)).to.not.include.members(["authorization", "cookie", "payment-signature"]);
   });
+
+  for (const [coding, compress] of [
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+  ] as const)
+    it(`sells what was compressed whole, and not its beginning: ${coding}`, async () => {
+      const whole = Buffer.concat([Buffer.from("504b0304", "hex"), randomBytes(2000)]);
+      const headers = { "content-type": "application/zip", "content-encoding": coding };
+      const sent = compress(whole);
+      shop.source.script({ headers, body: sent }, { headers, body: sent.subarray(0, 1000) });
+      const input = { url: `http://pages.example.com:${new URL(shop.source.url).port}/a.zip` };
+      const sold = await shop.buy("/v1/file", input);
+      expect(Buffer.from(await sold.arrayBuffer())).to.deep.equal(whole);
+      const paid = shop.rail.moved.size;
+      expect([(await shop.buy("/v1/file", input)).status, shop.rail.moved.size]).to.deep.equal([502, paid]);
+    });
 
   for (const inside of [
     "http://127.0.0.1/",
