@@ -1,4 +1,11 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { toLine } from "../../core/proxy/message.ts";
 import { BROKEN_OFF } from "./broken-streams.ts";
@@ -7,7 +14,7 @@ import { BROKEN_OFF } from "./broken-streams.ts";
 export interface CallFailure {
   readonly problem: Problem;
   readonly isSessionLost: boolean;
-  /** Whether the server may have forgotten the session. It has not run the call. */
+  /** Whether the server may have forgotten the session, or no longer speaks its version. It has not run the call. */
   readonly isForgotten?: boolean;
   /** The pause that it asked for, in milliseconds. */
   readonly restMs?: number | undefined;
@@ -39,7 +46,10 @@ const UNNAMED_MS = 5000;
  * @param askedMs the pause that the server named with its last 429
  */
 export function toCallProblem(error: unknown, title: string, askedMs?: number): CallFailure {
-  if (error instanceof ProtocolError) return { problem: toProtocolProblem(error, title), isSessionLost: false };
+  if (error instanceof ProtocolError) {
+    const isOutdated = error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
+    return { problem: toProtocolProblem(error, title), isSessionLost: isOutdated, isForgotten: isOutdated };
+  }
   if (isRefusal(error)) {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
     return {
@@ -92,7 +102,7 @@ const isForgotten = (error: unknown): boolean => {
   return status === 404 || status === 401 || ([400, 403].includes(status) && OF_SESSIONS.test(message));
 };
 
-const OF_SESSIONS = /\bsession|server not initialized/i;
+const OF_SESSIONS = /\bsession|server not initialized|unsupported protocol version/i;
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnauthorizedError ||

@@ -1,0 +1,31 @@
+import { buffer } from "node:stream/consumers";
+import { expect } from "chai";
+import { openToolSite } from "../../support/sources/tool-site.ts";
+import { openSiteServer } from "./site-server.ts";
+
+const SIGNAL = new AbortController().signal;
+
+describe("an MCP server that no longer speaks the version of its session", () => {
+  for (const kind of ["stateless", "sessions"] as const)
+    it(`is asked in a new session, and the call is made once, ${kind}`, async () => {
+      const site = await openToolSite(kind);
+      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      const server = openSiteServer(site.url);
+      try {
+        await server.call("work", {}, SIGNAL);
+        site.intercept(async (response) => {
+          site.intercept(undefined);
+          const { id } = JSON.parse((await buffer(response.req)).toString());
+          const data = { supported: [], requested: "2025-11-25" };
+          const error = { code: -32022, message: "Unsupported protocol version: 2025-11-25", data };
+          response.writeHead(400, { "content-type": "application/json" });
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+        });
+        expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
+        expect(site.calls()).to.equal(2);
+      } finally {
+        await server.close();
+        await site.close();
+      }
+    });
+});
