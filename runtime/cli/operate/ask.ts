@@ -3,14 +3,18 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { request } from "../../server/request/node-http.ts";
-import { answers, toSocketPath } from "../serve/admin/admin.ts";
+import { failureAt, toSocketPath } from "../serve/admin/admin.ts";
 
 /** The admin sockets of the processes on a data directory: those of `serve`, or else those of a sandbox. */
 export async function findProcesses(dataDir: string): Promise<readonly string[]> {
   const sockets = [dataDir, join(dataDir, "sandbox")].map(socketsIn);
   for (const found of sockets) {
-    const living = await Promise.all(found.map(async (path) => ((await answers(path)) ? [path] : [])));
-    if (living.flat().length > 0) return living.flat();
+    const failures = await Promise.all(found.map(failureAt));
+    const living = found.filter((_path, at) => failures[at] === undefined);
+    if (living.length > 0) return living;
+    const foreign = found[failures.indexOf("EACCES")];
+    if (foreign !== undefined)
+      throw new Problem("unavailable", `${foreign} cannot be opened (EACCES): give the command as the server's user`);
   }
   return [];
 }

@@ -1,6 +1,8 @@
+import { chmod } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
+import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
@@ -47,8 +49,23 @@ describe("payphone status", () => {
     expect(out.match(/^state/gm)).to.have.length(1);
   });
 
+  it("says whose command it is to give where another user may not open the socket", async () => {
+    const socket = join(data.path, "admin.sock");
+    await Promise.all([chmod(data.path, 0o755), chmod(socket, 0)]);
+    const found = await asNobody(() => findProcesses(data.path)).catch(String);
+    expect(found).to.equal(`Problem: ${socket} cannot be opened (EACCES): give the command as the server's user`);
+    await chmod(socket, 0o600);
+  });
+
   it("says why nothing can be sold", async () => {
     const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
     expect(out).to.match(/^state {4}unavailable: The store takes no writes: database or disk is full$/m);
   });
 });
+
+/** Root may open everything. */
+async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work();
+  process.seteuid?.(65_534);
+  return work().finally(() => process.seteuid?.(0));
+}

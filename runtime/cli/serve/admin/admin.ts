@@ -131,11 +131,15 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/** Whether a process listens on a socket. */
-export function answers(path: string): Promise<boolean> {
-  if (!existsSync(path)) return Promise.resolve(false);
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect({ path }, () => resolve(true)).once("error", () => resolve(false));
+/** Whether a process listens on a socket, which this user may open. */
+export const answers = async (path: string): Promise<boolean> => (await failureAt(path)) === undefined;
+
+/** The code of the error when nobody answers on a socket; undefined when a process listens. */
+export function failureAt(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return Promise.resolve("ENOENT");
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const socket = connect({ path }, () => resolve(undefined));
+  socket.once("error", ({ code = "" }: NodeJS.ErrnoException) => resolve(code));
   return promise.finally(() => socket.destroy());
 }
 
