@@ -140,9 +140,11 @@ function explainType(types: readonly string[], data: unknown): string {
   const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
   const isQuotable = typeof data === "number" || typeof data === "boolean";
   if (!types.includes("string") || !isQuotable) return wanted;
-  const isRounded = typeof data === "number" && !Number.isSafeInteger(Math.trunc(data)); // As of an address: 0x…
-  return `${wanted}; write it in quotes${isRounded ? "" : `: "${data}"`}`;
+  return `${wanted}; write it in quotes${isRounded(data) ? "" : `: "${data}"`}`;
 }
+
+/** Whether a number has lost digits, as an address does: 0x…. */
+const isRounded = (data: unknown): boolean => typeof data === "number" && !Number.isSafeInteger(Math.trunc(data));
 
 /** The list that a single item, or a text with several items, should be. */
 function toList({ schema, data, parentSchema }: ErrorObject): string {
@@ -150,6 +152,7 @@ function toList({ schema, data, parentSchema }: ErrorObject): string {
   const parts = typeof data === "string" ? data.split(/[\s,]+/) : [data];
   const items = isNumber ? parts.map(Number) : parts.map(String);
   const isListed = schema === "array" && typeof data !== "object" && !items.some(Number.isNaN);
+  if (isListed && isRounded(data)) return ", whose items stand in quotes";
   return isListed ? `, such as ${JSON.stringify(items)}` : "";
 }
 
