@@ -61,8 +61,17 @@ export function toReading(
     ? [`a clock change skips ${wall} in ${zone}; it is moved forward by the gap`]
     : at.equals(later)
       ? []
-      : [`a clock change repeats ${wall} in ${zone}; the first one is taken`];
+      : [`a clock change repeats ${wall} in ${zone}; ${FIRST}`];
   return { at, isWholeDay: false, isMachine, assumptions: [...assumptions, ...change] };
+}
+
+const FIRST = "the first one is taken";
+
+/** The second of two local times that a clock change repeats; none for the reading of any other. */
+export function toRepeated({ at, assumptions, ...rest }: Reading): readonly Reading[] {
+  const later = at.toPlainDateTime().toZonedDateTime(at.timeZoneId, { disambiguation: "later" });
+  const said = assumptions.map((each) => each.replace(FIRST, "the first one is over, the second is taken"));
+  return later.equals(at) ? [] : [{ ...rest, at: later, assumptions: said }];
 }
 
 /** A moment that is independent of zones, shown in `zone`. */

@@ -1,7 +1,7 @@
 import { Temporal } from "temporal-polyfill";
 import { readDigits } from "../machine/digits.ts";
 import { readIso } from "../machine/iso.ts";
-import { PHRASE, type Reading, toReading, unclear } from "../reading.ts";
+import { PHRASE, type Reading, toReading, toRepeated, unclear } from "../reading.ts";
 import { type TimeOfDay, takeClock } from "./clock.ts";
 import type { NamedDay, PhraseContext, ReadAnchor } from "./day.ts";
 import { takeDay } from "./days.ts";
@@ -113,7 +113,8 @@ function toPhrase(
   );
   const isOver = ({ at, isWholeDay }: Reading): boolean =>
     Temporal.ZonedDateTime.compare(at, isWholeDay ? now.startOfDay() : now) < 0;
-  const found = readings.length > 1 ? readings.find((reading) => !isOver(reading)) : readings[0];
+  const both = readings.flatMap((reading) => [reading, ...toRepeated(reading)]);
+  const found = readings.length > 1 ? both.find((reading) => !isOver(reading)) : readings[0];
   if (!found) throw unclear("The text names no day that is not over");
   return found;
 }

@@ -96,4 +96,15 @@ export const ZONES: readonly Scene[] = [
       ["1970-01-01T00:00:00-00:44:30", "1970-01-01T00:00:00-00:44:30", "high"],
     ],
   },
+  {
+    zone: "America/New_York", // in the hour that is repeated on 7 November 2027, the second time
+    base: "2027-11-07T01:30:00-05:00",
+    rows: [
+      ["1:45am", "2027-11-07T01:45:00-05:00", "low"],
+      ["Sunday 1:45am", "2027-11-07T01:45:00-05:00", "low"],
+      ["1:15am", "2027-11-08T01:15:00-05:00", "low"],
+      ["2am", "2027-11-07T02:00:00-05:00", "low"],
+      ["today at 1:45am", "2027-11-07T01:45:00-04:00", "low"],
+    ],
+  },
 ];
