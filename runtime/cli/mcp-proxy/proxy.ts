@@ -6,7 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { failBroken } from "../../drivers/mcp/broken-streams.ts";
-import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
+import { openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
 import type { Config } from "../config/config.ts";
@@ -61,7 +61,8 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
       if (isFresh || !schemas.has(tool)) await listAll(cancelled).catch(() => undefined);
       return schemas.get(tool);
     },
-    openWallet: rememberWallet((cancelled) => openWallet(config, toBase(options.url), cancelled)),
+    // Asked for each payment: a sandbox can be started where a shop was, and no real key may sign there.
+    openWallet: (cancelled) => openWallet(config, toBase(options.url), cancelled),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
     lost: createLostPayments(options.spendingDir, options.url, Date.now),
@@ -174,17 +175,6 @@ const toDefinition = (name: string, inputSchema: object): Tool => ({
   name,
   inputSchema: { ...inputSchema, type: "object" },
 });
-
-/** Opens the wallet at the first payment. */
-function rememberWallet(
-  open: (signal: AbortSignal) => Promise<BuyerWallet>,
-): (signal: AbortSignal) => Promise<BuyerWallet> {
-  let wallet: BuyerWallet | undefined;
-  return async (signal) => {
-    wallet ??= await open(signal);
-    return wallet;
-  };
-}
 
 /** Resolves when the client closes its end, or the process is told to stop. */
 async function ended(signal: AbortSignal): Promise<void> {

@@ -118,6 +118,14 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     expect((await call(await open(`${forgetful.url}/mcp/`))).isError).to.not.equal(true);
   });
 
+  it("knows a sandbox that was started where a shop was, and pays with its buyer", async () => {
+    const client = await open(`${forgetful.url}/mcp`);
+    forgetful.hide(true);
+    expect((await call(client)).content[0]?.text).to.include("there is no wallet to pay with");
+    forgetful.hide(false);
+    expect((await call(client)).isError).to.not.equal(true);
+  });
+
   it("sends the same payment again when answers are lost, so that one call is charged once", async () => {
     const client = await open(`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001");
     forgetful.lose(2);

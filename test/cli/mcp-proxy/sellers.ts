@@ -7,16 +7,21 @@ import { buffer } from "node:stream/consumers";
 
 /**
  * Hands requests below /paid on to a server, beside another site, and loses as many answers to paid ones as it is told to.
+ * While `hides` is set, it does not say that the server is a sandbox.
  */
-export async function startForgetful(
-  target: string,
-): Promise<{ url: string; lose: (count: number) => void; lost: () => number; server: Server }> {
-  let [left, lost] = [0, 0];
+export async function startForgetful(target: string): Promise<{
+  url: string;
+  lose: (count: number) => void;
+  lost: () => number;
+  hide: (hides: boolean) => void;
+  server: Server;
+}> {
+  let [left, lost, hides] = [0, 0, false];
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
     const { host: _, ...headers } = incoming.headers;
     const [, path] = /^\/paid(\/.*)$/.exec(incoming.url ?? "") ?? [];
-    if (path === undefined) return void outgoing.writeHead(404).end("another site");
+    if (path === undefined || (hides && path === "/sandbox")) return void outgoing.writeHead(404).end("another site");
     const onward = request(new URL(path, target), { method: incoming.method, headers });
     onward.end(body);
     const [answer] = await once(onward, "response");
@@ -35,6 +40,9 @@ export async function startForgetful(
     url: `http://127.0.0.1:${port}/paid`,
     lose: (count) => ([left, lost] = [count, 0]),
     lost: () => lost,
+    hide: (isHidden) => {
+      hides = isHidden;
+    },
     server,
   };
 }
