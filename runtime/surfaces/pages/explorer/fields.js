@@ -21,13 +21,19 @@ export function setUpFields(form, input) {
     }
   }
 
-  /** @param {Field} field */
-  function writeInput(field) {
-    const { field: name = "", type, required } = field.dataset;
-    const value = parseObject(input.value) ?? {};
-    const part = toPart(field.value, type, required !== undefined);
-    if (part === undefined) delete value[name];
-    else value[name] = part;
+  /**
+   * Writes a field into the JSON. Where that is broken, all fields: what they show is what is sent.
+   * @param {Field} changed
+   */
+  function writeInput(changed) {
+    const given = parseObject(input.value);
+    const value = given ?? {};
+    for (const field of given ? [changed] : fields) {
+      const { field: name = "", type, required } = field.dataset;
+      const part = toPart(field.value, type, required !== undefined);
+      if (part === undefined) delete value[name];
+      else value[name] = part;
+    }
     input.value = JSON.stringify(value, null, 2);
   }
 }

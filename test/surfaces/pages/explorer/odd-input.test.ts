@@ -65,6 +65,13 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     expect(await field("constructor").inputValue()).to.equal("");
   });
 
+  it("sends what its fields show when one of them is changed beside broken JSON", async () => {
+    await page.locator(".raw > summary").click();
+    await page.locator("textarea.input").fill('{"place": "home", ');
+    await field("count").fill("3");
+    expect(await input()).to.deep.equal({ place: "home", tags: ["a", "b,c"], count: 3 });
+  });
+
   it("does not round a number", async () => {
     await field("count").fill("9007199254740993");
     await field("ratio").fill("1e300");
