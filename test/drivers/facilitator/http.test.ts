@@ -59,18 +59,6 @@ describe("a facilitator over HTTP", () => {
     ]);
   });
 
-  it("is sent the name and the password of its URL", async () => {
-    const own = createHttpFacilitator({ url: url().replace("://", "://shop:s%40lt%@") });
-    let login: string | undefined;
-    stub.respond = ({ headers }, response) => {
-      login = headers.authorization;
-      response.end('{"kinds":[]}');
-    };
-    await own.supported(never);
-    await own.close();
-    expect(login).to.equal(`Basic ${Buffer.from("shop:s@lt%").toString("base64")}`);
-  });
-
   it("may write null for what a kind does not have, as some do", async () => {
     const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
     answer(200, JSON.stringify({ kinds: [{ ...kind, extra: null }], signers: null }));

@@ -33,13 +33,8 @@ describe("what CoinGecko says of a price", () => {
     answers([toCoin("one")]);
     await ask();
     expect(asked().map(({ pathname }) => pathname)).to.deep.equal(["/coins/markets"]);
-    expect(Object.fromEntries((asked()[0] as URL).searchParams)).to.deep.equal({
-      vs_currency: "usd",
-      precision: "full",
-      symbols: "dup",
-      include_tokens: "all",
-      per_page: "250",
-    });
+    const wanted = { vs_currency: "usd", precision: "full", symbols: "dup", include_tokens: "all", per_page: "250" };
+    expect(Object.fromEntries((asked()[0] as URL).searchParams)).to.deep.equal(wanted);
   });
 
   it("is read of the same coin, in whatever order the coins are listed", async () => {
