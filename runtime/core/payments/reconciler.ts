@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
+import { createClaims, type JudgedClaim } from "./claims.ts";
 import type { Credits } from "./credits.ts";
 import { isDone, isOwed, type PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
@@ -44,7 +45,8 @@ export interface ReconcilerDeps {
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   /** Called when a payment whose outcome was unknown is settled or refused. */
   readonly onKnownLate: (key: string, record: PaymentRecord) => void;
-  readonly onMoved: (record: PaymentRecord) => void; // A refused payment has moved all the same.
+  /** Called when a payment that was refused has moved all the same. */
+  readonly onMoved: (record: PaymentRecord) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
@@ -55,24 +57,12 @@ export interface ReconcilerDeps {
 
 type Check = () => Promise<void>;
 
-/** A settlement that a facilitator has reported, compared with the chain. */
-export interface JudgedClaim {
-  /** Whether the chain shows that the payment has moved. */
-  readonly isTrue: boolean;
-  /** The reported transaction; when the claim is true, the transaction on the chain. */
-  readonly transaction: string;
-  /** Which facilitator has reported it, where a rail has several. */
-  readonly by: string | undefined;
-  /** Unix milliseconds. */
-  readonly at: number;
-}
-
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { reservations, settler, credits, clock, log, beginJob, onClaim, onKnownLate } = deps;
+  const { reservations, settler, credits, clock, log, beginJob, onClaim, onKnownLate, onMoved } = deps;
   const { firstMs = 2000, sweepMs = 60_000, confirmAfterMs = 5000, claimMs = 60_000 } = deps;
   const sweeper = createSweeper<PaymentRecord>({
     list: reservations.open,
@@ -85,8 +75,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
   });
-  /** Settlements that facilitators have reported and the chain does not show, by payment. */
-  const claims = new Map<string, Omit<JudgedClaim, "isTrue">>();
+  const claims = createClaims({ reservations, onClaim, clock, log, claimMs });
 
   return {
     conclude,
@@ -132,7 +121,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     keepMs?: number,
   ): Promise<PaymentRecord> {
     const { state, receipt, isFinal } = settlement;
-    void judgeClaim(key, record, settlement);
+    void claims.judge(key, record, settlement);
     if (state === "unknown") return { ...record, state: "settling" };
     const settledAt = state === "settled" && { settledAt: clock.now() };
     const reportedBy = settlement.by !== undefined && !isFinal && { reportedBy: settlement.by };
@@ -141,7 +130,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const written = reservations
       .update(key, next, keepMs)
       .then(async () => {
-        if (state === "settled" && record.state === "rejected") deps.onMoved(next);
+        if (state === "settled" && record.state === "rejected") onMoved(next);
         if (!isFinal || isOwed(next)) sweeper.schedule(key, isFinal ? firstMs : confirmAfterMs);
         else await reservations.strike(key);
         return next;
@@ -151,32 +140,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         return { ...record, state: "settling" };
       });
     return state === "settled" ? next : written;
-  }
-
-  /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
-  function judgeClaim(
-    key: string,
-    record: PaymentRecord,
-    { state, isFinal, isClaimed, isReadable, receipt, by }: Settlement,
-  ): Promise<void> | undefined {
-    const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
-    const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
-    if (isClaimed && !claims.has(key)) claims.set(key, made);
-    const claim = claims.get(key);
-    if (claim === undefined) return undefined;
-    if (state === "settled" && isFinal) {
-      claims.delete(key);
-      onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
-    } else if (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs)) {
-      onClaim(key, record, { ...claim, isTrue: false });
-      if (record.state === "settled") return doubt(key);
-    }
-    return undefined;
-  }
-
-  /** When the entry fails, the next look makes it. */
-  function doubt(key: string): Promise<void> {
-    return reservations.doubt(key, true).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
   }
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
@@ -210,7 +173,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   /** Whether the chain shows a settlement that a facilitator has reported. */
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
     const found = await settler.look(record.payment, record.payment.accepted, record.receipt?.transaction);
-    await judgeClaim(key, record, { ...found, isClaimed: found.isReadable === true });
+    await claims.judge(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
     else if (seen.state === "unknown") await reservations.keepSought(key, record);
@@ -222,11 +185,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * is valid: the work was already delivered. The authorization can be used only once, whoever submits it.
    */
   async function settleElsewhere(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
-    const since = claims.get(key)?.at ?? clock.now();
-    const isJudged = record.reportedBy !== undefined && clock.now() - since >= claimMs;
+    const isJudged = record.reportedBy !== undefined && clock.now() - claims.sinceOf(key) >= claimMs;
     if (!isJudged || !isAlive(record)) return found;
     const settled = await settler.settle(record.payment, record.payment.accepted, { isAgain: true, mustConfirm: true });
-    if (settled.state === "settled") void judgeClaim(key, record, settled);
+    if (settled.state === "settled") void claims.judge(key, record, settled);
     return settled;
   }
 

@@ -1,0 +1,62 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { PaymentRecord } from "./record.ts";
+import type { Reservations } from "./reservations.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** A settlement that a facilitator has reported, compared with the chain. */
+export interface JudgedClaim {
+  /** Whether the chain shows that the payment has moved. */
+  readonly isTrue: boolean;
+  /** The reported transaction; when the claim is true, the transaction on the chain. */
+  readonly transaction: string;
+  /** Which facilitator has reported it, where a rail has several. */
+  readonly by: string | undefined;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface Claims {
+  /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
+  judge(key: string, record: PaymentRecord, settlement: Settlement): Promise<void> | undefined;
+  /** Since when the chain does not show what was reported of a payment; now, where it does. Unix milliseconds. */
+  sinceOf(key: string): number;
+}
+
+export interface ClaimsDeps {
+  readonly reservations: Pick<Reservations, "doubt">;
+  readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The time after a reported settlement within which the chain must show it. */
+  readonly claimMs: number;
+}
+
+/** The settlements that facilitators have reported and the chain does not show. */
+export function createClaims({ reservations, onClaim, clock, log, claimMs }: ClaimsDeps): Claims {
+  /** By payment. */
+  const claims = new Map<string, Omit<JudgedClaim, "isTrue">>();
+
+  return {
+    judge(key, record, { state, isFinal, isClaimed, isReadable, receipt, by }) {
+      const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
+      const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
+      if (isClaimed && !claims.has(key)) claims.set(key, made);
+      const claim = claims.get(key);
+      if (claim === undefined) return undefined;
+      if (state === "settled" && isFinal) {
+        claims.delete(key);
+        onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
+      } else if (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs)) {
+        onClaim(key, record, { ...claim, isTrue: false });
+        if (record.state === "settled") return doubt(key);
+      }
+      return undefined;
+    },
+    sinceOf: (key) => claims.get(key)?.at ?? clock.now(),
+  };
+
+  /** When the entry fails, the next look makes it. */
+  function doubt(key: string): Promise<void> {
+    return reservations.doubt(key, true).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
+  }
+}
