@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { CallToolResult, Client, ReadBuffer, Transport } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ClientOptions, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
@@ -58,9 +58,20 @@ const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 
 /** Opens a session. Loads the SDK. @throws the client's errors; nothing is left open then. */
 export async function connectMcp(address: McpAddress, timeoutMs: number): Promise<McpConnection> {
-  const { Client } = await import("@modelcontextprotocol/client");
   // No version negotiation for programs: the client would start them twice.
-  const client = new Client(INFO, "url" in address ? { versionNegotiation: { mode: "auto" } } : {});
+  if (!("url" in address)) return openSession(address, timeoutMs, {});
+  try {
+    return await openSession(address, timeoutMs, { versionNegotiation: { mode: "auto" } });
+  } catch (error) {
+    const { mayBeOlder } = await import("./failures.ts");
+    if (!mayBeOlder(error)) throw error;
+    return openSession(address, timeoutMs, {});
+  }
+}
+
+async function openSession(address: McpAddress, timeoutMs: number, options: ClientOptions): Promise<McpConnection> {
+  const { Client } = await import("@modelcontextprotocol/client");
+  const client = new Client(INFO, options);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   client.onclose = resolve;
   const { transport, pidOf, askedMs } = await ("url" in address ? openUrl(address) : openProcess(address));

@@ -29,6 +29,16 @@ export function toStartProblem(error: unknown, title: string): Problem {
   return isTold ? problem : new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
 }
 
+/**
+ * Whether a server that was asked for its versions may be an older one, which is told to initialize then (MCP 2026-07-28,
+ * "Backward Compatibility"). The client does so after a 4xx and an error of JSON-RPC; some servers answer 500, a page, or an
+ * error without the request's id.
+ */
+export function mayBeOlder(error: unknown): boolean {
+  if (!(error instanceof SdkError) || error.code !== SdkErrorCode.EraNegotiationFailed) return false;
+  return !(error.cause instanceof TypeError); // So fetch fails where nothing was reached.
+}
+
 /** The server answered with no result of a tool, or asked back; its session goes on. */
 const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
   SdkErrorCode.InvalidResult,

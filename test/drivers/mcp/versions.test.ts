@@ -5,6 +5,30 @@ import { openSiteServer } from "./site-server.ts";
 
 const SIGNAL = new AbortController().signal;
 
+describe("an MCP server of an older version that does not understand the question for its versions", () => {
+  const error = { code: -32600, message: "Invalid request" };
+  for (const [what, status, type, body] of [
+    ["a failure", 500, "application/json", JSON.stringify({ jsonrpc: "2.0", id: null, error })],
+    ["an error without its id", 200, "application/json", JSON.stringify({ jsonrpc: "2.0", id: null, error })],
+    ["a page", 200, "text/html", "<html>"],
+  ] as const)
+    it(`is told to initialize when it answers with ${what}`, async () => {
+      const site = await openToolSite("sessions");
+      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      site.intercept((response) => {
+        site.intercept(undefined);
+        response.writeHead(status, { "content-type": type }).end(body);
+      });
+      const server = openSiteServer(site.url);
+      try {
+        expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
+      } finally {
+        await server.close();
+        await site.close();
+      }
+    });
+});
+
 describe("an MCP server that no longer speaks the version of its session", () => {
   for (const kind of ["stateless", "sessions"] as const)
     it(`is asked in a new session, and the call is made once, ${kind}`, async () => {
