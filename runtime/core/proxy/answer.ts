@@ -17,9 +17,12 @@ export function toOutput(answer: unknown, { pick, rename, wrap }: AnswerTerms = 
   return wrap === undefined ? named : { [wrap]: named };
 }
 
+/** A renamed field takes the place of one that has its new name already, whichever comes first. */
 function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>): object {
-  const entries = Object.entries(value).map(([name, part]) => [Object.hasOwn(names, name) ? names[name] : name, part]);
-  return Object.fromEntries(entries);
+  const isRenamed = ([name]: [string, unknown]): boolean => Object.hasOwn(names, name);
+  const entries = Object.entries(value);
+  const renamed = entries.filter(isRenamed).map(([name, part]) => [names[name], part]);
+  return Object.fromEntries([...entries.filter((entry) => !isRenamed(entry)), ...renamed]);
 }
 
 /** How a text that is not called JSON, and is JSON all the same, is read: as its value, or as the text. */

@@ -64,6 +64,13 @@ describe("an upstream's answer", () => {
       expect(readBody(type, Buffer.from(body))).to.deep.equal(value);
     });
 
+  it("has a renamed field in the place of one that has its new name already", () => {
+    const rename = { base_ccy: "base" };
+    expect(toOutput({ base_ccy: "EUR", base: 5 }, { rename })).to.deep.equal({ base: "EUR" });
+    expect(toOutput({ base: 5, base_ccy: "EUR" }, { rename })).to.deep.equal({ base: "EUR" });
+    expect(toOutput({ a: 1, b: 2 }, { rename: { a: "b", b: "a" } })).to.deep.equal({ b: 1, a: 2 });
+  });
+
   it("is picked, renamed and wrapped, in this order", () => {
     const answer = { data: { "a/b": [{ x: 1, y: 2 }] } };
     expect(toOutput(answer, { pick: "/data/a~1b/0", rename: { x: "z" }, wrap: "it" })).to.deep.equal({
