@@ -107,7 +107,7 @@ function namesIn(file: string): ReadonlySet<string> {
 /** An empty object when the file is not a JSON object; npm reports such a file. */
 function read(file: string): Readonly<Record<string, unknown>> {
   try {
-    const found: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const found: unknown = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
     return isObject(found) ? found : {};
   } catch {
     return {};

@@ -23,7 +23,7 @@ export async function writeTypes(dir: string, { check = false } = {}): Promise<r
   const stale: string[] = [];
   for (const [file, text] of files) {
     const path = join(resolve(dir), file);
-    if ((await readIfThere(path)) === text) continue;
+    if ((await readIfThere(path))?.replaceAll("\r\n", "\n") === text) continue; // As git writes files on Windows.
     stale.push(file);
     if (check) continue;
     await mkdir(dirname(path), { recursive: true });
@@ -53,8 +53,17 @@ const openGenerator = (): Promise<typeof import("json-schema-to-typescript")> =>
 async function contractOf(dir: string): Promise<"#plugin" | "payphone/plugin"> {
   const text = await readIfThere(join(dir, "package.json"));
   if (text === undefined) return "#plugin";
-  const { dependencies, devDependencies } = JSON.parse(text) as Partial<Record<string, object>>;
+  const { dependencies, devDependencies } = parsePackage(text);
   return "payphone" in { ...dependencies, ...devDependencies } ? "payphone/plugin" : "#plugin";
+}
+
+/** A byte order mark is nothing to npm. */
+function parsePackage(text: string): Partial<Record<string, object>> {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw new Problem("bad-request", `package.json is no JSON: ${(error as Error).message}`);
+  }
 }
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);

@@ -10,7 +10,7 @@ import { toCall } from "../../support/sellers/call.ts";
 /** A shop that sells a plugin of a package, and has a payphone of its own beside that. */
 const shop = (words: string, name: string): Files => ({
   ...TOSS,
-  "package.json": '{ "type": "module", "dependencies": { "coins": "1.0.0" } }',
+  "package.json": '\uFEFF{ "type": "module", "dependencies": { "coins": "1.0.0" } }', // As Windows programs write it.
   "plugins/toss.ts": 'import { toss } from "coins";\nexport default toss;\n',
   "node_modules/coins/package.json": JSON.stringify({ name: "coins", version: "1.0.0", main: `./${name}` }),
   [`node_modules/coins/${name}`]: words,

@@ -157,6 +157,21 @@ examples: [{ input: {} }]
     expect(await writeTypes(dir, { check: true })).to.deep.equal([TYPES]);
   });
 
+  it("are current with the line ends of Windows, too", async () => {
+    const dir = await makeDirectory(TOSS);
+    await writeTypes(dir);
+    const file = join(dir, TYPES);
+    await writeFile(file, (await readFile(file, "utf8")).replaceAll("\n", "\r\n"));
+    expect(await writeTypes(dir, { check: true })).to.deep.equal([]);
+  });
+
+  it("are made beside a package.json with a byte order mark, and not beside one that is no JSON", async () => {
+    const own = { ...TOSS, "package.json": '\uFEFF{ "dependencies": { "payphone": "*" } }' };
+    expect(await generate(own)).to.include('declare module "payphone/plugin"');
+    const thrown = await generate({ ...TOSS, "package.json": "{ no: 1 }" }).catch(String);
+    expect(thrown).to.match(/^Problem: package\.json is no JSON: /);
+  });
+
   it("are not made from a faulty set: its whole report is thrown", async () => {
     const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "POST", "PSOT"));
     const thrown = await writeTypes(dir).catch((error: unknown) => error);
