@@ -23,6 +23,8 @@ export interface IntelOptions {
   readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;
   /** When omitted, the wallet is not screened. */
   readonly screening?: Screening;
+  /** Whether what a Base node says counts although the node is behind its chain. */
+  readonly takesLag?: boolean;
   /** How long to wait for each source; default 5 seconds. */
   readonly patienceMs?: number;
 }
@@ -30,13 +32,13 @@ export interface IntelOptions {
 /** Reads all sources of a wallet at once. @throws the errors of `readChainAddress` and Gather. */
 export function createIntel(
   host: Pick<Host, "cache" | "clock" | "log" | "upstream">,
-  { registries, screening, patienceMs = 5000 }: IntelOptions,
+  { registries, screening, takesLag = false, patienceMs = 5000 }: IntelOptions,
 ): (wallet: string, signal: AbortSignal) => Promise<IntelBundle> {
   const { cache, clock, log, upstream } = host;
   const gather = createGather({ cache, clock, log, screening, patienceMs });
   const [base, ethereum, solana] = [upstream("base"), upstream("ethereum"), upstream("solana")];
   const families: Readonly<Record<"ethereum" | "solana", FindOut>> = {
-    ethereum: createEvmFindings({ base, ethereum, names: registries.ENS, gather }),
+    ethereum: createEvmFindings({ base, ethereum, clock: takesLag ? undefined : clock, names: registries.ENS, gather }),
     solana: createSolanaFindings({ solana, names: registries.SNS, gather }),
   };
 

@@ -1,23 +1,30 @@
-import type { Upstream } from "#plugin";
+import type { Clock, Upstream } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
+import { whileCurrent } from "./current.ts";
 import { readEther, readTransactionCount, readUsdcOnBase } from "./evm-reads.ts";
 import { type EvmSource, type FindOut, NO_BALANCES, toHasHistory } from "./findings.ts";
-import type { Gather, WalletSources } from "./gather.ts";
+import type { Gather, ReadSource, WalletSources } from "./gather.ts";
 
 export interface EvmOptions {
   readonly base: Upstream;
+  /** When given, a Base node that is behind by it is refused. */
+  readonly clock?: Clock | undefined;
   readonly ethereum: Upstream;
   readonly names: NameRegistry;
   readonly gather: Gather;
 }
 
 /** Findings from Base, Ethereum and ENS. The key is a 0x address in lower case. */
-export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions): FindOut {
+export function createEvmFindings({ base, ethereum, clock, names, gather }: EvmOptions): FindOut {
+  const atBase =
+    <T>(read: (node: Upstream, key: string, signal: AbortSignal) => Promise<T>): ReadSource<T> =>
+    (key, signal) =>
+      clock ? whileCurrent(base, read(base, key, signal), { clock, signal }) : read(base, key, signal);
   const sources = {
-    base_eth: (key, signal) => readEther(base, key, signal),
+    base_eth: atBase(readEther),
     eth_eth: (key, signal) => readEther(ethereum, key, signal),
-    base_usdc: (key, signal) => readUsdcOnBase(base, key, signal),
-    base_tx_count: (key, signal) => readTransactionCount(base, key, signal),
+    base_usdc: atBase(readUsdcOnBase),
+    base_tx_count: atBase(readTransactionCount),
     eth_tx_count: (key, signal) => readTransactionCount(ethereum, key, signal),
     ens_name: names.primaryName,
   } satisfies WalletSources<EvmSource>;

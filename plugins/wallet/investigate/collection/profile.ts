@@ -1,8 +1,8 @@
 import { type Host, Problem } from "#plugin";
 import { createIntel, type IntelBundle } from "../../intel/bundle.ts";
 import type { Missing } from "../evidence.ts";
-import { readFirstSent } from "../sources/base-blocks.ts";
 import { toFailure } from "../sources/failure.ts";
+import { readFirstSent } from "../sources/first-sent.ts";
 import type { Subject } from "../subject.ts";
 import type { Registries } from "./correlation.ts";
 import { PATIENCE_MS, toPatientHost } from "./patience.ts";
@@ -39,7 +39,7 @@ export async function readProfile(
 ): Promise<Profile> {
   const readAt = Math.floor(host.clock.now() / 1000);
   const patient = toPatientHost(host, beginning + PATIENCE_MS.balances);
-  const gather = createIntel(patient, { registries, patienceMs: LONGEST_MS });
+  const gather = createIntel(patient, { registries, takesLag: true, patienceMs: LONGEST_MS });
   const { balances, activity, identity, errors } = await gather(address, signal);
   const fatal = errors.filter(({ source }) => ESSENTIAL.has(source));
   if (fatal.length > 0) throw new Problem("upstream-failed", `No balances could be read: ${toReasons(fatal)}`);

@@ -1,5 +1,5 @@
 import { type Clock, Problem, type Upstream } from "#plugin";
-import { type Block, isBehind, readBlock } from "./base-blocks.ts";
+import { type Block, isBehind, readBlock, toBehind } from "../../base-blocks.ts";
 import { toFailure } from "./failure.ts";
 import { findLogTransfers } from "./log-transfers.ts";
 import { type Bearing, type BlockRange, type Bounds, FIRST_BEARING, type Search, searchBack } from "./search-back.ts";
@@ -37,8 +37,7 @@ export const createBaseLogs = (node: Upstream, { lookBack, ...time }: LogsOption
   async read(address, { depth, signal, step }) {
     const ends = await step("logs", async () => {
       const latest = await readBlock(node, "latest", signal);
-      if (isBehind(latest, time.clock.now()))
-        throw new Problem("upstream-failed", `${node.title} is behind: its newest block is of ${toMinute(latest.at)}`);
+      if (isBehind(latest, time.clock.now())) throw toBehind(node, latest);
       const { number } = latest;
       const floor = number > (lookBack ?? LOOK_BACK) ? number - (lookBack ?? LOOK_BACK) : 0n;
       return [await readBlock(node, floor, signal), latest].map(({ number, at }) => ({ number: String(number), at }));
@@ -129,5 +128,4 @@ function createTimes(oldest: Block, latest: Block): (block: bigint) => number {
   return (block) => Math.round(latest.at - Number(latest.number - block) * pace);
 }
 
-const toMinute = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 16)}Z`;
 const toDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);

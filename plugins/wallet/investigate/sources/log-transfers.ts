@@ -1,8 +1,8 @@
 import type { Upstream } from "#plugin";
+import { toQuantity } from "../../base-blocks.ts";
 import { type JsonFields, toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import { toMisfit } from "../../node.ts";
-import { toQuantity } from "./base-blocks.ts";
 import type { BlockRange, Refusal } from "./search-back.ts";
 import { mergeTransfers, type Transfer } from "./transfers.ts";
 

@@ -11,6 +11,9 @@ import { BONFIDA, type Bundle, DEAD, NODES, SOURCES, VITALIK } from "./sources.t
 
 const CHAINS = ["base", "ethereum", "solana"] as const;
 
+/** Of Base's first block. */
+const GENESIS_SECOND = 1_686_789_347;
+
 /** Only these are waited for; the other chain answers within that time on a busy machine, too. */
 const SILENT = ["no answer", "the beginning of an answer"];
 
@@ -58,6 +61,22 @@ describe("wallet intelligence from sources as they are in the world", () => {
       ask = await start({ timeoutMs: 200, retries: 0 });
       nodeOf("solana").behave({ fault: () => line });
       expect((await problemOf(gather(BONFIDA))).code).to.equal("upstream-failed");
+    });
+
+  for (const [minutes, isRefused] of [
+    [4, false],
+    [60, true],
+  ] as const)
+    it(`${isRefused ? "does not sell" : "sells"} what a Base node says that is ${minutes} minutes behind`, async () => {
+      const number = Math.floor((clock.now() / 1000 - minutes * 60 - GENESIS_SECOND) / 2);
+      const [block, at] = [number, GENESIS_SECOND + 2 * number].map((value) => `0x${value.toString(16)}`);
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { number: block, timestamp: at } });
+      nodeOf("base").behave({ fault: ({ name }) => (name === "eth_getBlockByNumber" ? body : undefined) });
+      const { errors, balances } = await gather(VITALIK);
+      expect(errors.map(({ source }) => source)).to.have.members(isRefused ? sourcesOf("base") : []);
+      for (const { message } of errors) expect(message).to.match(/^Base node is behind: its newest block is of 20/);
+      expect(balances.base_usdc === null).to.equal(isRefused);
+      expect(nodeOf("base").asked.filter(({ name }) => name === "eth_getBlockByNumber")).to.have.length(1);
     });
 
   it("is whole when every node allows four calls a second of each method", async () => {

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
-import { readFirstSent } from "../../../../plugins/wallet/investigate/sources/base-blocks.ts";
+import { readFirstSent } from "../../../../plugins/wallet/investigate/sources/first-sent.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import { problemOf } from "../../host.ts";
 import { newAddress, openHost } from "./stage.ts";

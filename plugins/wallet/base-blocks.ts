@@ -1,6 +1,6 @@
-import type { Upstream } from "#plugin";
-import { toJsonFields } from "../../fields.ts";
-import { askNode, toMisfit } from "../../node.ts";
+import { Problem, type Upstream } from "#plugin";
+import { toJsonFields } from "./fields.ts";
+import { askNode, toMisfit } from "./node.ts";
 
 /** A block's number and time. */
 export interface Block {
@@ -19,27 +19,6 @@ export async function readBlock(node: Upstream, block: bigint | "latest", signal
   return { number: BigInt(number as string), at: Number(timestamp) };
 }
 
-/**
- * When the address first sent a transaction or was created as a contract (Unix seconds): a binary search for the block in
- * which its nonce left zero. Null when it never did. @throws Problem `upstream-failed`, also when the node has pruned old state.
- */
-export async function readFirstSent(node: Upstream, address: string, signal: AbortSignal): Promise<number | null> {
-  const hasSent = async (block: bigint | "latest"): Promise<boolean> => {
-    const method = "eth_getTransactionCount";
-    const count = await askNode(node, [method, [address, block === "latest" ? block : toQuantity(block)]], signal);
-    if (typeof count !== "string" || !QUANTITY.test(count)) throw toMisfit(node, method);
-    return BigInt(count) > 0n;
-  };
-  if (!(await hasSent("latest"))) return null;
-  let [before, since] = [-1n, (await readBlock(node, "latest", signal)).number];
-  while (since - before > 1n) {
-    const middle = (before + since) / 2n;
-    if (await hasSent(middle)) since = middle;
-    else before = middle;
-  }
-  return (await readBlock(node, since, signal)).at;
-}
-
 /** The time of Base's first block, the seconds between blocks, and how old a node's newest one may be. */
 const [GENESIS_SECOND, BLOCK_SECONDS, MOST_LAG_SECONDS] = [1_686_789_347, 2, 300];
 
@@ -50,7 +29,15 @@ const [GENESIS_SECOND, BLOCK_SECONDS, MOST_LAG_SECONDS] = [1_686_789_347, 2, 300
 export const isBehind = ({ number, at }: Block, now: number): boolean =>
   at === GENESIS_SECOND + BLOCK_SECONDS * Number(number) && now / 1000 - at > MOST_LAG_SECONDS;
 
-const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
+/** The error for a node that lacks newer blocks. @param at when its newest one was mined, in Unix seconds. */
+export const toBehind = ({ title }: Upstream, { at }: Block): Problem =>
+  new Problem(
+    "upstream-failed",
+    `${title} is behind: its newest block is of ${new Date(at * 1000).toISOString().slice(0, 16)}Z`,
+  );
+
+/** A JSON-RPC quantity of at most 64 bits. */
+export const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
 
 /** A JSON-RPC quantity. */
 export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;
