@@ -58,7 +58,7 @@ interface Naming {
 
 function toGroup(members: readonly Entry[], total: bigint, { groupBy, toChecksum }: Naming): Group {
   const [first, last] = [members[0] as Entry, members.at(-1) as Entry]; // No group is empty.
-  const service = members.every((entry) => entry.service === first.service) ? first.service : undefined;
+  const service = members.every((entry) => entry.service?.id === first.service?.id) ? first.service : undefined;
   const recipient = members.every(({ to }) => to === first.to) ? toChecksum(first.to) : null;
   const isRest = groupBy === "service" && !service && first.category === "other_transfer";
   const name = service?.label ?? (isRest ? first.category : toChecksum(first.to));

@@ -161,6 +161,17 @@ describe("a spend summary of real transfers", () => {
       expect(registry_version).to.equal("mine-1");
     });
 
+    it("names the site as one service, at its present address and at a former one", async () => {
+      const former = privateKeyToAccount(generatePrivateKey()).address;
+      const own = { id: "pay.test", label: "payphone", recipients: [former.toLowerCase()] };
+      const env = { ...register({ version: "mine-3", services: [own] }), BASE_PAYMENT_ADDRESS: payee };
+      await stage.send(await toTransfer(payer, await stage.authorize(payer)));
+      await impersonate(payer.address, encode("transfer", [former, 50n]));
+      const { groups } = await ask({}, env);
+      expect(groups).to.have.length(1);
+      expect(groups[0]).to.include({ label: "payphone", service_id: "pay.test", recipient: null, usdc: "0.00015" });
+    });
+
     it("takes no recipient for a service that the registry says is none", async () => {
       const other = { id: "bridge", label: "A bridge", category: "other_transfer", recipients: [payee.toLowerCase()] };
       const env = register({ version: "mine-2", services: [other] });
