@@ -121,5 +121,15 @@ function toChoice(offer, { name, at, canPay }) {
   );
 }
 
+/** A hint about paying. @param {number} payers how many can pay */
+export function toAdvice(payers) {
+  if (FACTS.sandbox)
+    return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
+  const real =
+    "This is real money. Your wallet shows what you sign; a call that fails is not charged, or is paid back.";
+  const none = "No browser wallet that can pay was found. The code on this page pays from a wallet of your own.";
+  return h("p", { class: "hint" }, payers > 0 ? real : none);
+}
+
 /** @param {string} address */
 const toShort = (address) => (address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address);

@@ -2,16 +2,17 @@ import { h, toBox, toMore } from "./dom.js";
 import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { forgetPayment, keepPayment, recallPayments } from "./kept.js";
-import { toChallenge, toOutcome } from "./outcome.js";
+import { toAdvice, toChallenge, toOutcome } from "./outcome.js";
 import { findPayers, toSentence } from "./payers.js";
 import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf, toSigning } from "./sign-in.js";
-import { FACTS, toPrice } from "./x402.js";
+import { toPrice } from "./x402.js";
 
 const DO_NOT_PAY_AGAIN = "Do not pay again: the same payment is charged once at most, and only for a result.";
 const PAID_BEFORE = "The same payment gets the same answer, without a second charge.";
 const TAKEN_PERHAPS =
   "The payment is not taken now. It may have been taken when it was sent before: look into your wallet first.";
+const CHANGED = "The form has changed since this was asked. Nothing was signed: ask again first.";
 const NO_ANSWER_YET = "An earlier payment of this page has no answer yet. It is charged once at most.";
 
 /**
@@ -60,6 +61,12 @@ export function setUpTry(form) {
     say(`${unfit} is a part of the address: it must not be empty, "." or "..".`);
     put([]);
     /** @type {HTMLElement | null} */ (form.querySelector(`[data-field="${unfit}"]`))?.focus();
+  }
+
+  /** Whether the form still shows this call. @param {import("./request.js").Call} call */
+  function isShown(call) {
+    const { value } = parse(input.value);
+    return value !== undefined && JSON.stringify(toCall(form.dataset, value)) === JSON.stringify(call);
   }
 
   /** @param {string} text */
@@ -164,6 +171,7 @@ export function setUpTry(form) {
 
     /** @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign */
     async function signAndSend(sign) {
+      if (!isShown(call)) return say(CHANGED);
       const proof = await sign(asked).catch((error) => say(toSentence(error, "The sign-in")));
       if (proof === undefined) return;
       const answer = await send(call, undefined, proof).catch(() => undefined);
@@ -217,21 +225,12 @@ export function setUpTry(form) {
       const chosen = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:checked"));
       const accepted = challenge.accepts[Number(chosen?.value)];
       if (!accepted) return say("Choose how to pay.");
+      if (!isShown(call)) return say(CHANGED);
       say(`Signing ${toPrice(accepted)} …`);
       const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error, "The payment")));
       if (payment !== undefined) await show(call, payment);
     }
   }
-}
-
-/** A hint about paying. @param {number} payers how many can pay */
-function toAdvice(payers) {
-  if (FACTS.sandbox)
-    return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
-  const real =
-    "This is real money. Your wallet shows what you sign; a call that fails is not charged, or is paid back.";
-  const none = "No browser wallet that can pay was found. The code on this page pays from a wallet of your own.";
-  return h("p", { class: "hint" }, payers > 0 ? real : none);
 }
 
 /**

@@ -145,6 +145,20 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await open.page.locator("#roll .hint").innerText()).to.include("The code on this page pays");
   });
 
+  it("has nothing signed for another input than the form shows by then", async () => {
+    const { wallet, page } = await openWith({});
+    await page.locator("#roll [data-field=high]").fill("9");
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    await page.getByText("The form has changed since this was asked.").waitFor();
+    expect(wallet.asked).to.deep.equal([]);
+    await page.getByRole("button", { name: "See the price" }).click();
+    await page.locator("#roll .status", { hasText: "The seller asks for" }).waitFor();
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    const answer = page.locator("#roll .answer.good");
+    await answer.waitFor();
+    expect(await answer.innerText()).to.match(/"range": \[\s+4,\s+9\s+\]/);
+  });
+
   it("takes a no for a no", async () => {
     const before = await balanceOf("usdc", "BASE_PAYMENT_ADDRESS");
     const { page } = await openWith({ declines: true });
