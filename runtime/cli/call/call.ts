@@ -156,7 +156,7 @@ async function prepare(
     ...(identifier !== undefined && { identifier }),
   };
   report.payment = note;
-  terminal.err(texts.toPayingText(note, offer.requirements.payTo));
+  terminal.err(texts.toPayingText(note, offer.requirements.payTo, options.identifier !== undefined));
   return { request: target.request, payment: await payer.sign(named), note };
 }
 

@@ -45,11 +45,13 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
   return [paint("dim", first), ...lines];
 }
 
-/** Printed before a payment is sent. */
-export function toPayingText(note: PaymentNote, payTo: string): string {
+/** Printed before a payment is sent. @param isOwnName whether the buyer has named the purchase, perhaps an earlier one */
+export function toPayingText(note: PaymentNote, payTo: string, isOwnName: boolean): string {
   const { amount, symbol, title, payer, wallet, identifier } = note;
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
-  return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${identifier === undefined ? "" : `, as ${identifier}`}`;
+  const again = isOwnName ? "; what was bought under this name is not charged again" : "";
+  const name = identifier === undefined ? "" : `, as ${identifier}${again}`;
+  return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${name}`;
 }
 
 /** The receipt. Facts that the seller did not report are omitted. */

@@ -28,13 +28,14 @@ describe("the identifier of a call", () => {
     expect(second)
       .to.match(/^pay_[0-9a-f]{32}$/)
       .and.not.to.equal(first);
-    expect(one.err).to.include(`as ${first}`);
+    expect(one.err).to.include(`as ${first}\n`);
     expect(JSON.parse(two.out).payment.identifier).to.equal(second);
   });
 
   it("is the buyer's own where one is given", async () => {
-    await run({ url: seller.url, identifier: ID });
+    const { err } = await run({ url: seller.url, identifier: ID });
     expect(ids()).to.deep.equal([ID]);
+    expect(err).to.include(`as ${ID}; what was bought under this name is not charged again`);
   });
 
   it("is told when the outcome is not known, to repeat the call without the payment's file", async () => {
