@@ -12,7 +12,7 @@ const DO_NOT_PAY_AGAIN = "Do not pay again: the same payment is charged once at 
 const PAID_BEFORE = "The same payment gets the same answer, without a second charge.";
 const TAKEN_PERHAPS =
   "The payment is not taken now. It may have been taken when it was sent before: look into your wallet first.";
-const CHANGED = "The form has changed since this was asked. Nothing was signed: ask again first.";
+const CHANGED = "The form has changed since this was asked. Nothing was signed: send the form again.";
 const NO_ANSWER_YET = "An earlier payment of this page has no answer yet. It is charged once at most.";
 
 /**

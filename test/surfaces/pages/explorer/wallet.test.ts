@@ -149,7 +149,9 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     const { wallet, page } = await openWith({});
     await page.locator("#roll [data-field=high]").fill("9");
     await page.getByRole("button", { name: "Pay with browser wallet" }).click();
-    await page.getByText("The form has changed since this was asked.").waitFor();
+    await page
+      .getByText("The form has changed since this was asked. Nothing was signed: send the form again.")
+      .waitFor();
     expect(wallet.asked).to.deep.equal([]);
     await page.getByRole("button", { name: "See the price" }).click();
     await page.locator("#roll .status", { hasText: "The seller asks for" }).waitFor();
