@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { eventually } from "../../support/eventually.ts";
+import { ROLLED, stagePurchases } from "./stage.ts";
+
+describe("a payment of payphone mcp-proxy whose answer has not come", () => {
+  const stage = stagePurchases();
+
+  it("is sent again by the next proxy when its own was killed, and by nobody while it waits for its answer", async () => {
+    stage.answers = [new Promise<never>(() => {})];
+    const killed = stage.open(60_000);
+    void killed();
+    await eventually(() => stage.paid.length > 0);
+    expect(await killed()).to.equal(ROLLED);
+    expect(stage.paid[1], "another call at the same time is another purchase").to.not.deep.equal(stage.paid[0]);
+    expect(await stage.open(60_000)()).to.equal(ROLLED);
+    expect(stage.paid[2]).to.deep.equal(stage.paid[0]);
+    await stage.open(60_000)();
+    expect(stage.paid[3], "whose answer has come").to.not.deep.equal(stage.paid[0]);
+    expect(stage.spent).to.equal(3);
+  });
+
+  it("is sent again when another process has the id of the proxy that was killed", async () => {
+    if (process.platform !== "linux") return;
+    stage.answers = [new Promise<never>(() => {})];
+    void stage.open(60_000)();
+    await eventually(() => stage.paid.length > 0);
+    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
+    const file = join(stage.spending.path, name);
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    expect(kept.began).to.match(/^\d+$/);
+    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: undefined }));
+    await stage.open(60_000)();
+    expect(stage.paid[1], "by a version that did not write it").to.not.deep.equal(stage.paid[0]);
+    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: "1" }));
+    await stage.open(60_000)();
+    expect(stage.paid[2]).to.deep.equal(stage.paid[0]);
+  });
+
+  it("is not made again by the call of a client that gave up without cancelling: that gets the answer", async () => {
+    const buy = stage.open(60_000);
+    const late = Promise.withResolvers<never>();
+    stage.answers = [late.promise];
+    void buy();
+    await eventually(() => stage.paid.length > 0);
+    stage.now += 5000;
+    const again = buy();
+    stage.now += 5000;
+    const third = buy();
+    expect(await buy(), "another call at the same time is another purchase").to.equal(ROLLED);
+    late.resolve({ ...ROLLED, isLate: true } as never);
+    expect([await again, await third]).to.deep.equal([
+      { ...ROLLED, isLate: true },
+      { ...ROLLED, isLate: true },
+    ]);
+    expect(await buy(), "whose answer has come").to.equal(ROLLED);
+    expect([stage.paid.length, stage.spent]).to.deep.equal([3, 3]);
+  });
+
+  it("is sent again by the call that follows a cancelled one at once, or its late answer", async () => {
+    const buy = stage.open(60_000);
+    const late = Promise.withResolvers<never>();
+    for (const answer of [new Promise<never>(() => {}), late.promise]) {
+      Object.assign(stage, { paid: [], spent: 0, answers: [answer] });
+      const cancelled = new AbortController();
+      const first = buy(cancelled.signal);
+      await eventually(() => stage.paid.length > 0);
+      cancelled.abort();
+      if (answer === late.promise) {
+        late.resolve(ROLLED as never);
+        await first;
+      }
+      expect(await buy()).to.equal(ROLLED);
+      expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+      expect(stage.spent).to.equal(1);
+    }
+  });
+
+  it("without an answer is remembered for as long as its authorization can be used", async () => {
+    stage.maxTimeoutSeconds = 3600;
+    stage.answers = Array.from({ length: 3 }, () => new Error("lost"));
+    const buy = stage.open(0);
+    const lose = (): Promise<string> => buy().catch(({ code }: { code: string }) => code) as Promise<string>;
+    expect(await lose()).to.equal("settlement-unknown");
+    stage.now += 59 * 60_000;
+    expect(await lose()).to.equal("settlement-unknown");
+    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+    stage.now += 2 * 60_000;
+    expect(await lose()).to.equal("settlement-unknown");
+    expect(stage.paid[2]).to.not.deep.equal(stage.paid[0]);
+    expect(stage.spent).to.equal(2);
+  });
+});
