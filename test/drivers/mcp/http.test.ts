@@ -5,60 +5,13 @@ import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
-import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
+import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 import { CLIENTS } from "../../surfaces/a2a/served/support/clients.ts";
 import { CONFIGURATIONS } from "../../surfaces/mcp/served/support/clients.ts";
+import { ADD, EITHER, FETCH, HANG, KEY, LIST, NAMED, REFUSE, REPEAT, toTool } from "./site-tools.ts";
 
-const KEY = "k-3f9a62c1d7";
-const READS = { readOnlyHint: true };
-const NOTHING = { type: "object" as const };
-const NUMBERS = {
-  type: "object" as const,
-  properties: { a: { type: "number" }, b: { type: "number" } },
-  required: ["a", "b"],
-};
-
-const ADD: SiteTool = {
-  name: "add",
-  description: "Adds two numbers.",
-  annotations: READS,
-  inputSchema: { ...NUMBERS, examples: [{ a: 1, b: 2 }] } as SiteTool["inputSchema"],
-  outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
-  run: ({ a, b }) => ({ content: [], structuredContent: { sum: Number(a) + Number(b) } }),
-};
-const toTool = (name: string, run: SiteTool["run"]): SiteTool => ({
-  name,
-  description: `Tries to ${name}.`,
-  annotations: READS,
-  inputSchema: NOTHING,
-  run,
-});
-const REFUSE = toTool("refuse", () => ({ isError: true, content: [{ type: "text", text: "The moon is not full" }] }));
-const REPEAT = toTool("repeat", () => ({ content: [{ type: "text", text: `you sent Bearer ${KEY}` }] }));
-const FETCH: SiteTool = {
-  ...toTool("fetch", ({ url }) => ({ content: [{ type: "text", text: `read ${url}` }] })),
-  inputSchema: { type: "object", properties: { url: { type: "string", format: "uri" } }, required: ["url"] },
-};
-/** Outputs that are no objects exist since protocol 2026. */
-const LIST = {
-  ...toTool("list", () => ({ content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] as never })),
-  outputSchema: { type: "array", items: { type: "number" } },
-} as unknown as SiteTool;
-const EITHER = {
-  ...LIST,
-  name: "either",
-  outputSchema: { anyOf: [{ type: "array", items: { type: "number" } }, { type: "object" }] },
-} as unknown as SiteTool;
-const NODE = { type: "object", properties: { next: { $ref: "#/$defs/Node" } } };
-/** As zod and pydantic write the schema of a type that contains itself. */
-const NAMED = {
-  ...toTool("named", (input) => ({ content: [], structuredContent: input })),
-  inputSchema: { type: "object", $ref: "#/$defs/Node", $defs: { Node: NODE } },
-  outputSchema: { $ref: "#/$defs/Node", $defs: { Node: NODE } },
-} as unknown as SiteTool;
 const CHUNK = "x".repeat(1024 * 1024);
 const MOST_WRITTEN = 128 * CHUNK.length;
-const HANG = toTool("hang", () => new Promise<never>(() => {}));
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`an MCP server over Streamable HTTP, ${kind}`, () => {
