@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { Credits } from "../../runtime/core/payments/credits.ts";
-import { createReconciler } from "../../runtime/core/payments/reconciler.ts";
+import { createReconciler, type ReconcilerDeps } from "../../runtime/core/payments/reconciler.ts";
 import type { PaymentRecord } from "../../runtime/core/payments/record.ts";
 import { createReservations, type Reservations } from "../../runtime/core/payments/reservations.ts";
 import type { Settlement, Settler } from "../../runtime/core/payments/settlement.ts";
@@ -28,7 +28,8 @@ const clock = { now: Date.now };
 const fail = (error: unknown): never => expect.fail(String(error));
 const beginJob = (): never => fail("no payment here is for a job");
 const credits: Credits = { deliver: () => fail("nothing is owed here"), explain: () => fail("nothing is owed here") };
-const onClaim = (): never => fail("nothing is claimed here");
+const onClaim: ReconcilerDeps["onClaim"] = (_key, _record, { isTrue }) =>
+  void (isTrue || fail("nothing is claimed falsely here"));
 
 describe("the lease of a payment", () => {
   let time: FrozenTime;

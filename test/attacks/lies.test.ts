@@ -84,6 +84,34 @@ describe("a facilitator", () => {
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
     });
 
+    it("has its rail back also where another process finds the transfer of an answer that waited for it", async () => {
+      shop = await openShop({ patience, price: "1" });
+      let reported = "";
+      shop.rail.script.settle = (payment, { network }) => {
+        reported = nonceOf(payment);
+        return { success: true, transaction: TRANSACTION, network };
+      };
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      shop.rail.moved.set(reported, TRANSACTION);
+      await shop.restart();
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+    });
+
+    it("has its rail back also where another process delivers that answer before it hears of the lie", async () => {
+      shop = await openShop({ patience, price: "1" });
+      const { rail, store, clock } = shop;
+      const other = await openShop({ patience, price: "1", rail, store, clock, baseUrl: shop.url });
+      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+      const payment = await shop.pay("/v1/roll");
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      rail.moved.set(nonceOf(JSON.parse(Buffer.from(payment, "base64").toString())), TRANSACTION);
+      expect((await other.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+      await other.close();
+    });
+
     it("is told from one whose chain cannot be read", async () => {
       shop = await openShop({ patience });
       lie();

@@ -42,11 +42,10 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
       const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
       if (isClaimed && !claims.has(key)) claims.set(key, made);
       const claim = claims.get(key);
-      if (claim === undefined) return undefined;
       if (state === "settled" && isFinal) {
-        claims.delete(key);
-        onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
-      } else if (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs)) {
+        claims.delete(key); // Another process may have made and judged the claim.
+        onClaim(key, record, { ...made, transaction: receipt.transaction, isTrue: true });
+      } else if (claim && (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs))) {
         onClaim(key, record, { ...claim, isTrue: false });
         if (record.state === "settled") return doubt(key);
       }

@@ -41,7 +41,7 @@ export interface ReconcilerDeps {
   readonly log: Log;
   /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
-  /** Called when the chain does not show a settlement that a facilitator has reported, and when it does later. */
+  /** Called when the chain does not show a settlement that a facilitator has reported, and for each that it shows. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   /** Called when a payment whose outcome was unknown is settled or refused. */
   readonly onKnownLate: (key: string, record: PaymentRecord) => void;
@@ -166,6 +166,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (isWaiting && !(await isShown(key, record)))
       throw new Problem("upstream-failed", "The chain does not show the settlement");
     if (record && !isWaiting && !isDone(record)) return record;
+    if (record?.state === "settled" && record.receipt) void claims.judge(key, record, record as Settlement);
     await reservations.strike(key);
     return undefined;
   }

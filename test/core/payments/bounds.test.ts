@@ -174,11 +174,12 @@ describe("a payment whose outcome is open", () => {
   const settler = { settle, look: async () => ({ state: "unknown" as const, receipt, isFinal: false }) };
   const never = (): never => expect.fail("nobody is to be asked");
   const duringRetry: ReconcilerDeps["duringRetry"] = (_, settle) => settle();
+  const onClaim: ReconcilerDeps["onClaim"] = (_key, _record, { isTrue }) => void (isTrue || never());
   const nobody = {
     duringRetry,
     onMoved: () => {},
     beginJob: never,
-    onClaim: never,
+    onClaim,
     onKnownLate: never,
     credits: { deliver: never, explain: never },
   };
