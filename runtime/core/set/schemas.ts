@@ -10,7 +10,7 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
  * Finds what JSON Schema allows but a set does not: another dialect, an `$id`, references to outside of the set, and
- * patterns that are slow on hostile texts.
+ * patterns that are slow on hostile texts. Also finds words that are no JSON Schema, but say nothing about values.
  * @param base the path of the schema in its source.
  */
 export function checkSchema(source: SourceFile, base: Path, schema: unknown, schemas: Schemas): Fault[] {
@@ -20,6 +20,7 @@ export function checkSchema(source: SourceFile, base: Path, schema: unknown, sch
       ...checkIdentity(source, place, part),
       ...checkReference(source, [...place, "$ref"], part, schema, schemas),
       ...checkPatterns(source, place, part),
+      ...checkWords(source, place, part),
     ];
   });
 }
@@ -73,6 +74,26 @@ function checkPatterns(
   }
   return faults;
 }
+
+/** Words that describe a value. No input is checked by them, so that the schema compiles whatever they say. */
+const WORDS: Readonly<Record<string, string>> = {
+  title: "text",
+  description: "text",
+  $comment: "text",
+  deprecated: "true or false",
+  readOnly: "true or false",
+  writeOnly: "true or false",
+};
+
+/** Facilitators check the schemas of a challenge, and directories list no service with a faulty one. */
+const checkWords = (source: SourceFile, path: Path, part: SchemaObject): Fault[] =>
+  Object.entries(part).flatMap(([key, value]) => {
+    const fail = (right: string): Fault[] => [faultAt(source, [...path, key], "bad-schema", `must be ${right}`)];
+    if (typeof value === "number" && !Number.isFinite(value)) return fail("a finite number");
+    const right = Object.hasOwn(WORDS, key) ? WORDS[key] : undefined;
+    if (right !== undefined && typeof value !== (right === "text" ? "string" : "boolean")) return fail(right);
+    return key === "examples" && !Array.isArray(value) ? fail("a list") : [];
+  });
 
 /**
  * Finds defaults that do not fit their own schema: every call without that field would be refused.
