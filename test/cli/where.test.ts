@@ -57,6 +57,20 @@ describe("a command", () => {
     expect(said).to.include(`${join(folder, ".env")} cannot be read: EISDIR`);
   });
 
+  it("takes the files that a .env names from its own shop, and never those of the shop in which it is given", async () => {
+    const named = { ".env": "ADMIN_TOKEN_FILE=keys/token\n" };
+    const [shop, other] = await Promise.all([
+      makeDirectory({ ...TOSS, ...named, "keys/token": "short" }),
+      makeDirectory({ ...TOSS, ...named, "keys/token": "" }),
+    ]);
+    for (const folder of [join(shop, "manifests"), other]) {
+      const { said } = await type(folder, ["status", "--dir", shop]);
+      expect(said).to.include(
+        `ADMIN_TOKEN_FILE names "${join(shop, "keys/token")}", whose content (not shown) must be`,
+      );
+    }
+  });
+
   it("names the lines of a .env that set no variable, without showing them", async () => {
     const shop = await makeDirectory(TOSS);
     const lines = [

@@ -124,12 +124,24 @@ export const loadEnv = (): Env => process.env;
  * @throws Problem `bad-request` when the file cannot be read.
  */
 export function enterShop(dir: string | undefined, envFile: string | undefined): void {
-  const file = envFile ?? (dir && join(dir, ".env"));
   const own = process.env.PAYPHONE_DATA_DIR?.trim();
   if (!own) delete process.env.PAYPHONE_DATA_DIR; // Empty text would win over the file.
-  const isRead = file !== undefined && (envFile !== undefined || existsSync(file));
-  for (const [name, value] of Object.entries(isRead ? readVariables(file, warn) : {})) process.env[name] ??= value;
+  const given = envFile === undefined ? readShopVariables(dir, warn) : readVariables(envFile, warn);
+  for (const [name, value] of Object.entries(given)) process.env[name] ??= value;
   if (dir !== undefined) process.env.PAYPHONE_DATA_DIR = own || toDataDir(dir, process.env);
+}
+
+/**
+ * The variables in a shop's `.env`, if there is one. Its relative `…_FILE` names files of the shop, where these exist,
+ * so that no command reads the keys of another shop in which it is given.
+ */
+export function readShopVariables(dir: string | undefined, tell?: (text: string) => void): Env {
+  if (dir === undefined || !existsSync(join(dir, ".env"))) return {};
+  const toPlaced = ([name, value = ""]: [string, string | undefined]): [string, string] => {
+    const own = resolve(dir, value.trim());
+    return [name, name.endsWith("_FILE") && value.trim() !== "" && existsSync(own) ? own : value];
+  };
+  return Object.fromEntries(Object.entries(readVariables(join(dir, ".env"), tell)).map(toPlaced));
 }
 
 const warn = (text: string): void => console.error(`payphone: ${text}`);
@@ -139,7 +151,7 @@ const warn = (text: string): void => console.error(`payphone: ${text}`);
  * @param tell is told about each line that sets no variable; its text may be a secret.
  * @throws Problem `bad-request` that names the file.
  */
-export function readVariables(file: string, tell: (text: string) => void = () => {}): Env {
+function readVariables(file: string, tell: (text: string) => void = () => {}): Env {
   try {
     const text = new TextDecoder().decode(readFileSync(file));
     if (text.includes("\0")) throw new Error("it is not UTF-8");

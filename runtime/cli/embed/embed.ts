@@ -1,10 +1,8 @@
 /** payphone as a part of another server; the package's main module. */
-import { existsSync } from "node:fs";
 import type { RequestListener } from "node:http";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Log } from "../../api/capabilities.ts";
-import { examineConfig, loadEnv, readVariables, toDataDir } from "../config/config.ts";
-import type { Env } from "../config/reader.ts";
+import { examineConfig, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
 import { chooseSet, refuseFaults } from "../serve/serve.ts";
@@ -80,7 +78,7 @@ async function begin(
 ): Promise<Running> {
   const dir = resolve(toShop(given, "give { dir }"));
   const variables = own ?? loadEnv();
-  const file = own ? {} : readEnvFile(join(dir, ".env"));
+  const file = own ? {} : readShopVariables(dir);
   const dataDir = variables.PAYPHONE_DATA_DIR?.trim() || toDataDir(dir, file);
   const env = { ...file, ...variables, PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
@@ -89,5 +87,3 @@ async function begin(
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
   return run({ set, folder, config, server, note, examine, log: log && createHostLog(log, config.logLevel) });
 }
-
-const readEnvFile = (file: string): Env => (existsSync(file) ? readVariables(file) : {});
