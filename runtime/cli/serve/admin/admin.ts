@@ -135,8 +135,8 @@ function listen(server: Server, path: string): Promise<void> {
 export const answers = async (path: string): Promise<boolean> => (await failureAt(path)) === undefined;
 
 /** The code of the error when nobody answers on a socket; undefined when a process listens. */
-export function failureAt(path: string): Promise<string | undefined> {
-  if (!existsSync(path)) return Promise.resolve("ENOENT");
+export async function failureAt(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return "ENOENT";
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = connect({ path }, () => resolve(undefined));
   socket.once("error", ({ code = "" }: NodeJS.ErrnoException) => resolve(code));
