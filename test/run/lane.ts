@@ -40,9 +40,9 @@ export function createLane(): Lane {
     async end() {
       if (!worker || worker.hasEnded()) return undefined;
       const outcome = await worker.ask(END);
-      const how = await worker.end();
+      const { how, told } = await worker.end();
       if (how === SOUND || outcome.failed > 0) return outcome;
-      return { ...outcome, failed: 1, failures: `  A process of tests ${how}\n` };
+      return { ...outcome, failed: 1, failures: `  A process of tests ${how}\n${told}` };
     },
   };
 }
@@ -51,8 +51,8 @@ interface Worker {
   /** Sends it a file, or `END`. @returns what it reports, or how it has ended instead */
   ask(what: string): Promise<Outcome>;
   hasEnded(): boolean;
-  /** Waits until it has ended, for a while. @returns how */
-  end(): Promise<string>;
+  /** Waits until it has ended, for a while. @returns how, and what it has told meanwhile */
+  end(): Promise<{ readonly how: string; readonly told: string }>;
 }
 
 /** The last line of a report is whole. */
@@ -113,7 +113,7 @@ function startWorker(): Worker {
       const timer = setTimeout(kill, END_MS);
       await closed;
       clearTimeout(timer);
-      return how;
+      return { how, told: errors };
     },
   };
 }

@@ -5,6 +5,8 @@ import settings from "../../package.json" with { type: "json" };
 import { closeShared } from "../support/at-end.ts";
 import { END, Reporter, report } from "./reporter.ts";
 
+/** After this time a process that still runs tells what it has left open, before its runner ends it. */
+const TELL_MS = 10_000;
 const ROOT = join(import.meta.dirname, "../..");
 const { timeout, "forbid-only": forbidOnly } = settings.mocha;
 Mocha.reporters.Base.useColors = process.argv.includes("--color");
@@ -29,10 +31,13 @@ async function end(): Promise<void> {
   try {
     await closeShared();
     report({ passed: 0, failed: 0, pending: {} });
+    setTimeout(tellWhatRuns, TELL_MS).unref();
   } catch (error) {
     fail("What the tests of a process share cannot be closed", error);
   }
 }
+
+const tellWhatRuns = (): void => console.error(`  It still has: ${process.getActiveResourcesInfo().join(", ")}`);
 
 function fail(what: string, error: unknown): void {
   const text = (error instanceof Error && error.stack) || String(error);
