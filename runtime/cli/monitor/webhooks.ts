@@ -41,7 +41,7 @@ export function openWebhooks(deps: WebhooksDeps): Webhooks {
   );
   const post = createPostWebhook({ targets, clock });
   const outbox = createOutbox({ endpoints, post, store, clock, log });
-  const feed = createBookFeed({ endpoints, openBooks, outbox, deliveries: createDeliveries(store), store, log });
+  const feed = createBookFeed({ endpoints, openBooks, outbox, deliveries: createDeliveries(store), store, clock, log });
   const refunds = createRefundRecords(store);
   const troubles = createTroubles({ endpoints, outbox, railStatuses, distrusted, refunds, store, clock, log });
   return {

@@ -1,4 +1,4 @@
-import type { Log } from "../../api/capabilities.ts";
+import type { Clock, Log } from "../../api/capabilities.ts";
 import type { BookLine, Books } from "../books/books.ts";
 import type { Store } from "../store.ts";
 import { createLeases } from "../time/leases.ts";
@@ -19,6 +19,7 @@ export interface BookFeedDeps {
   readonly outbox: Pick<Outbox, "publishTo">;
   readonly deliveries: Pick<Deliveries, "list">;
   readonly store: Store;
+  readonly clock: Clock;
   readonly log: Log;
   readonly everyMs?: number;
 }
@@ -43,7 +44,8 @@ const TYPES: Readonly<Record<BookLine["kind"], WebhookType>> = {
 };
 
 export function createBookFeed(deps: BookFeedDeps): BookFeed {
-  const { endpoints, openBooks, outbox, deliveries, store, log, everyMs = EVERY_MS } = deps;
+  const { endpoints, openBooks, outbox, deliveries, store, clock, log, everyMs = EVERY_MS } = deps;
+  let startedAt = 0;
   const onError = (error: unknown): void => log.warn("webhook.feed-failed", { error });
   const leases = createLeases({ store, prefix: "webhook-feed:", onError, reclaims: true });
   const listening = endpoints.filter(({ events }) =>
@@ -58,6 +60,7 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
 
   return {
     start: () => {
+      startedAt = clock.now();
       if (listening.length > 0) rounds.start();
     },
     async close() {
@@ -80,7 +83,7 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   ): Promise<void> {
     await books.refresh(); // Under the lease, because another process may have sent lines that this one had not read.
     const known = await store.get<Cursor>(`webhook-cursor:${id}`);
-    const cursor = known ?? newest(books);
+    const cursor = known ?? newest(books, startedAt);
     if (!known) await store.set(`webhook-cursor:${id}`, cursor);
     const lines = books.since(placeOf(cursor, books), PAGE);
     const rest = uncounted.get(id) ?? 0;
@@ -102,9 +105,9 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   }
 }
 
-/** A new receiver gets only what happens from now on. */
-function newest(books: Pick<Books, "lines">): Cursor {
-  const [line] = books.lines({}, { limit: 1, order: "newest-first" });
+/** A new receiver gets only what happens from the start on, also while the book is opened. */
+function newest(books: Pick<Books, "lines">, startedAt: number): Cursor {
+  const [line] = books.lines({ to: startedAt }, { limit: 1, order: "newest-first" });
   return line ? { seq: line.seq, id: line.id } : { seq: 0 };
 }
 

@@ -7,7 +7,7 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { type BookFeed, createBookFeed } from "../../../runtime/core/webhooks/book-feed.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { toSale } from "../../support/books/sales.ts";
+import { T, toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("the book that receivers of webhooks are told of", () => {
@@ -17,6 +17,7 @@ describe("the book that receivers of webhooks are told of", () => {
   let books: Awaited<ReturnType<typeof openBooks>>;
   let feed: BookFeed;
   let told: string[];
+  let opened: PromiseWithResolvers<typeof books>;
   /** How many messages wait, and how often they were counted. */
   let waiting: number;
   let counts: number;
@@ -28,9 +29,10 @@ describe("the book that receivers of webhooks are told of", () => {
     store = await openStore({ dataDir });
     books = await openBooks({ file: storeFileOf(dataDir) });
     [told, waiting, counts] = [[], 0, 0];
+    opened = Promise.withResolvers();
     feed = createBookFeed({
       endpoints: [{ id: "accounts" }],
-      openBooks: async () => books,
+      openBooks: () => opened.promise,
       outbox: { publishTo: async (_endpoint, { id }) => void told.push(id) },
       deliveries: {
         async *list() {
@@ -39,11 +41,10 @@ describe("the book that receivers of webhooks are told of", () => {
         },
       },
       store,
+      clock: { now: () => T },
       log: silentLog,
       everyMs: 1,
     });
-    feed.start();
-    await eventually(() => store.get("webhook-cursor:accounts"));
   });
   afterEach(async () => {
     await feed.close();
@@ -52,12 +53,29 @@ describe("the book that receivers of webhooks are told of", () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
+  /** @returns when the feed has taken its first look */
+  async function begin(): Promise<void> {
+    feed.start();
+    opened.resolve(books);
+    await eventually(() => store.get("webhook-cursor:accounts"));
+  }
   const sell = async (...sales: SaleEvent[]): Promise<void> => {
     for (const sale of sales) await store.enter(sale, { key: sale.id, value: 1 });
   };
   const until = ({ id }: SaleEvent): Promise<boolean> => eventually(() => told.includes(id));
 
+  it("is told from the start of a new receiver, also of what is sold while the book is opened", async () => {
+    const [before, first, second] = [toSale({ at: T - 1 }), toSale(), toSale({ at: T + 1 })];
+    await sell(before);
+    feed.start();
+    await sell(first, second);
+    opened.resolve(books);
+    await until(second);
+    expect(told).to.deep.equal([first.id, second.id]);
+  });
+
   it("is not told from its beginning when a buyer gives many calls the id of a later sale", async () => {
+    await begin();
     const [named, last] = [toSale(), toSale()]; // The id of a sale follows from its payment, which the buyer makes.
     const others = Array.from({ length: 210 }, () => toSale({ requestId: named.id }));
     await sell(...others, named);
@@ -69,6 +87,7 @@ describe("the book that receivers of webhooks are told of", () => {
   });
 
   it("waits while a thousand messages wait, which are not counted after each sale", async () => {
+    await begin();
     waiting = 1000;
     const [first, ...others] = Array.from({ length: 20 }, () => toSale()) as [SaleEvent, ...SaleEvent[]];
     await sell(first);
