@@ -6,10 +6,17 @@ import { createServer } from "node:net";
  * starts.
  */
 const [LOWEST, HIGHEST] = [10_240, 32_000];
+/** How many ports a process of tests has before those of the process that started next. */
+const EACH = 997;
+let found = 0;
 
-/** A free port on loopback, for programs that need a port number before they start. */
+/**
+ * A free port on loopback, for programs that need a port number before they start. Each is named once in a process, and
+ * other processes name others: two tests would name one while the program of the first starts.
+ */
 export async function findFreePort(): Promise<number> {
-  const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+  const port = LOWEST + ((process.pid * EACH + found) % (HIGHEST - LOWEST));
+  found += 1;
   const server = createServer().listen(port, "127.0.0.1");
   const isFree = await once(server, "listening").then(
     () => true,
