@@ -14,8 +14,8 @@ import { createHostServer } from "./host-server.ts";
 export interface Payphone {
   /**
    * Serves all requests below the path of PUBLIC_BASE_URL: `app.use("/paid", payphone.listener)` in Express, or called
-   * from a `node:http` listener. It must receive the request with an unread body. Answers 503 until `start` has
-   * resolved.
+   * from a `node:http` listener. It must receive the request with an unread body. Answers 503 before `start` and
+   * after `close`; while the shop starts, calls wait for 10 s at most.
    */
   readonly listener: RequestListener;
   /**

@@ -43,6 +43,15 @@ export function readFolder(given: string): SetFolder {
   return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
 }
 
+/** The same; undefined when a file cannot be read. */
+export function tryReadFolder(dir: string): SetFolder | undefined {
+  try {
+    return readFolder(dir);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Limits the files, since all are held in memory for a moment and kept for each set that is sold. @throws Problem
  * `bad-request`.

@@ -7,6 +7,7 @@ import { createLog, type OpenLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
+import { tryReadFolder } from "../history/folder.ts";
 import { watchFolder } from "../serve/change/watch.ts";
 import { closeOnSignal, type Running, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
@@ -34,6 +35,7 @@ export interface SandboxCommand {
  */
 export async function runSandbox({ dir, online, live, watch }: SandboxCommand): Promise<void> {
   const own = loadConfig();
+  const folder = tryReadFolder(dir);
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../../sandbox/open-sandbox.ts")]);
   if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, own.env));
   checkLive(live, set);
@@ -48,15 +50,15 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     const doors = new Map([[SANDBOX_PAY_PATH, createSandboxPay(set.site.rails, description)]]);
     const running = await run({
       set,
+      folder,
       config,
       sandbox: (next) => ({ description, doors, ...toSandboxSources({ set: next, own, sandbox, online, live }) }),
       log: openSandboxLog(config, set),
       examine: (next) => examine(next, set, own.env),
     });
     await trustAll(running, set);
-    const watching = watch
-      ? watchFolder({ dir: set.dir, onChange: () => applyOnChange(running, console.log) })
-      : undefined;
+    const onChange = (): Promise<void> => applyOnChange(running, console.log);
+    const watching = watch ? watchFolder({ dir: set.dir, onChange }) : undefined;
     closeOnSignal({
       async close() {
         watching?.close();
@@ -67,6 +69,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     const { services } = running.swap.current().composition;
     console.log(toBanner({ url: running.url, services }, description, set.site));
     console.log(`listening on ${running.url}`);
+    if (watch) await onChange(); // What was edited while it started.
   } catch (error) {
     await sandbox.stop();
     throw error;

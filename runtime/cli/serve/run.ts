@@ -13,7 +13,7 @@ import { createHold } from "../../server/hold.ts";
 import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
-import { readFolder, type SetFolder } from "../history/folder.ts";
+import { type SetFolder, tryReadFolder } from "../history/folder.ts";
 import { toInterruptListener } from "../interrupt.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 import { createFolderCheck } from "../monitor/folder-check.ts";
@@ -35,7 +35,7 @@ import type { Composition, SandboxParts } from "./composition.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
-  /** Its files, when they were read already. */
+  /** Its files as they were before the set was loaded, so that a change in between is seen. Default: as they are. */
   readonly folder?: SetFolder | undefined;
   readonly config: Config;
   /** What a sandbox replaces or adds, for each set that it sells. */
@@ -98,7 +98,7 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
   const hold = createHold(HOLD_MS);
   opening.defer(() => hold.open());
-  own?.attach(hold.listener);
+  server.attach(hold.listener);
   const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
@@ -122,7 +122,7 @@ export async function run(options: RunOptions): Promise<Running> {
     const kept = { store: shared, books, refusals };
     return compose({ ...sold, ...kept, config, baseUrl, clock, log, monitor, trace: tracing.trace });
   };
-  const first = { set, folder: options.folder ?? tryRead(set.dir) };
+  const first = { set, folder: options.folder ?? tryReadFolder(set.dir) };
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });
   const composition = await composeSet({ set, digest: first.folder?.digest, retired: await past.atStart(first) });
   if (!("listener" in composition)) throw toFaultProblem(composition);
@@ -190,15 +190,6 @@ function keepLimiters(createLimiter: CreateLimiter): CreateLimiter {
 async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void> {
   const { faults } = await tryPlugins(set, env);
   if (faults.length > 0) throw toFaultProblem(faults);
-}
-
-/** The files of a set; undefined when a file cannot be read. */
-function tryRead(dir: string): SetFolder | undefined {
-  try {
-    return readFolder(dir);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface SignalTerms {

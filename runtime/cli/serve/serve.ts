@@ -3,7 +3,7 @@ import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
-import { readFolder, type SetFolder } from "../history/folder.ts";
+import { type SetFolder, tryReadFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { toServeBanner } from "../process/banner.ts";
 import { workerLifecycle } from "../process/worker.ts";
@@ -72,8 +72,8 @@ const follow = ({ changes, log }: Running): Promise<void> =>
 
 interface Choice {
   readonly set: ManifestSet;
-  /** Its files, when they were read for the choice. */
-  readonly folder?: SetFolder;
+  /** Its files, when they could be read and the set is made of them. */
+  readonly folder?: SetFolder | undefined;
   /** Why the set is not the one in the folder. */
   readonly note?: string;
 }
@@ -89,9 +89,9 @@ interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict" | "asSold"> {
  */
 export async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
   const last = await createHistory(config.dataDir).last();
+  const folder = tryReadFolder(dir);
   const set = await loadSet(dir, isKnown);
-  if (!last) return { set };
-  const folder = readFolder(dir);
+  if (!last || !folder) return { set, folder };
   const { digest } = folder;
   if (asSold && last.digest !== digest) {
     const kept = await loadKept(last, { dir, config });

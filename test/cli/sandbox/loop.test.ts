@@ -16,6 +16,13 @@ import { createDataDir } from "../../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
+/** Stands in for somebody who edits the price while the sandbox starts. */
+const EDITS_AT_START = `
+import { readFileSync, writeFileSync } from "node:fs";
+const manifest = new URL("../manifests/toss.yaml", import.meta.url);
+writeFileSync(manifest, readFileSync(manifest, "utf8").replace("0.005", "0.01"));
+`;
+
 /** What a sandbox keeps when it was stopped before its chain had shown a settlement. */
 async function distrust(dataDir: string): Promise<void> {
   const store = await openStore({ dataDir });
@@ -37,7 +44,10 @@ describe("a sandbox that somebody works in", function () {
   let url: string;
 
   before(async () => {
-    dir = await makeDirectory(TOSS);
+    dir = await makeDirectory({
+      ...edit(TOSS, "manifests/toss.yaml", "0.01", "0.005"),
+      "plugins/toss.ts": `${EDITS_AT_START}${TOSS["plugins/toss.ts"]}`,
+    });
     await distrust(join(data.path, "sandbox"));
     const env = { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -67,17 +77,27 @@ describe("a sandbox that somebody works in", function () {
     expect(report).to.not.have.property("distrusted");
   });
 
+  it("sells what was edited while it started, and says so", async () => {
+    await said(/~ toss {2}\$0\.005 → \$0\.01 \(\+100 %\)\napplied in \d+ ms/);
+    expect(await challenge()).to.include('"amount":"10000"');
+  });
+
   it("logs each call in one line for people", async () => {
     await challenge();
     await said(/^\d\d:\d\d:\d\d {2}POST \/v1\/toss +toss +402 {2}\d+ ms {2}payment-required$/m);
   });
 
   it("sells an edited manifest at once, and says what has changed", async () => {
-    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
+    const { "manifests/toss.yaml": dearer = "" } = edit(TOSS, "manifests/toss.yaml", "0.01", "0.02");
+    await writeFiles(dir, { "manifests/toss.yaml": dearer });
     await said(/~ toss {2}\$0\.01 → \$0\.02 \(\+100 %\)\napplied in \d+ ms/);
     expect(await challenge()).to.include('"amount":"20000"');
     const sold = await readHistory({ dataDir: data.path });
-    expect(sold.map(({ what, by }) => `${what} by ${by}`)).to.deep.equal(["start by start", "apply by watch"]);
+    expect(sold.map(({ what, by }) => `${what} by ${by}`)).to.deep.equal([
+      "start by start",
+      "apply by watch",
+      "apply by watch",
+    ]);
   });
 
   it("prints the faults of an edit as check does, at the plugin's own line, and goes on with what it sold", async () => {

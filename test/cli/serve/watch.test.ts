@@ -41,6 +41,22 @@ describe("a shop's folder that is watched", () => {
     watched.close();
   });
 
+  it("is looked at again when a file was written anew with what it had, while it was read", async () => {
+    const dir = await makeDirectory(TOSS);
+    const manifest = join(dir, "manifests/toss.yaml");
+    let seen = 0;
+    const watched = watchFolder({
+      dir,
+      onChange: async () => {
+        seen++;
+        if (seen === 1) await writeFile(manifest, "1");
+      },
+    });
+    await writeFile(manifest, "1");
+    await eventually(() => seen === 2);
+    watched.close();
+  });
+
   it("is not seen to change when a file of it does that belongs to no set, such as a log", async () => {
     const dir = await makeDirectory(TOSS);
     mock.timers.enable({ apis: ["setTimeout"] });

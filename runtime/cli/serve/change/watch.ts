@@ -68,12 +68,15 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   }
 }
 
-/** A text that differs when files or folders of the set differ, or when packages were installed. */
+/**
+ * A text that differs when files or folders of the set differ, when packages were installed, or when a file was written
+ * anew: `onChange` may have read it half-written.
+ */
 const stateOf = (dir: string): string =>
   JSON.stringify([
     tried(() => [readFolder(dir).digest]),
     [...foldersOf(dir)],
-    tried(() => [statSync(join(dir, "node_modules")).mtimeMs]),
+    [...filesOf(dir), "node_modules"].flatMap((name) => tried(() => [statSync(join(dir, name)).mtimeMs])),
   ]);
 
 /**
