@@ -58,7 +58,8 @@ const UNNAMED_MS = 5000;
 export function toCallProblem(error: unknown, title: string, askedMs?: number): CallFailure {
   if (error instanceof ProtocolError) {
     const isOutdated = error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
-    return { problem: toProtocolProblem(error, title), isSessionLost: isOutdated, isForgotten: isOutdated };
+    const isLost = isOutdated || LOST_SESSION.test(error.message);
+    return { problem: toProtocolProblem(error, title), isSessionLost: isLost, isForgotten: isLost };
   }
   if (isRefusal(error)) {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
@@ -112,6 +113,9 @@ const isForgotten = (error: unknown): boolean => {
   return status === 404 || status === 401 || ([400, 403].includes(status) && OF_SESSIONS.test(message));
 };
 
+/** An error of JSON-RPC with status 200, as of gateways. Narrow, since a tool may have sessions of its own. */
+const LOST_SESSION =
+  /^(bad request: )?((mcp )?session (id )?(not found|expired)|(unknown|invalid|no valid|missing) (mcp )?session\b|server not initialized)/i;
 const OF_SESSIONS = /\bsession|server not initialized|unsupported protocol version/i;
 
 const isRefusal = (error: unknown): boolean =>

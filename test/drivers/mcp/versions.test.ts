@@ -29,9 +29,20 @@ describe("an MCP server of an older version that does not understand the questio
     });
 });
 
-describe("an MCP server that no longer speaks the version of its session", () => {
-  for (const kind of ["stateless", "sessions"] as const)
-    it(`is asked in a new session, and the call is made once, ${kind}`, async () => {
+const OUTDATED = {
+  code: -32022,
+  message: "Unsupported protocol version: 2025-11-25",
+  data: { supported: [], requested: "2025-11-25" },
+};
+
+describe("an MCP server that answers that it does not know its session any more", () => {
+  for (const [kind, status, error] of [
+    ["stateless", 400, OUTDATED],
+    ["sessions", 400, OUTDATED],
+    ["sessions", 200, { code: -32001, message: "Session not found" }],
+    ["sessions", 200, { code: -32000, message: "Bad Request: No valid session ID provided" }],
+  ] as const)
+    it(`is asked in a new session, and the call is made once: ${kind}, ${status}, ${error.message}`, async () => {
       const site = await openToolSite(kind);
       site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
       const server = openSiteServer(site.url);
@@ -40,9 +51,7 @@ describe("an MCP server that no longer speaks the version of its session", () =>
         site.intercept(async (response) => {
           site.intercept(undefined);
           const { id } = JSON.parse((await buffer(response.req)).toString());
-          const data = { supported: [], requested: "2025-11-25" };
-          const error = { code: -32022, message: "Unsupported protocol version: 2025-11-25", data };
-          response.writeHead(400, { "content-type": "application/json" });
+          response.writeHead(status, { "content-type": "application/json" });
           response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
         });
         expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
