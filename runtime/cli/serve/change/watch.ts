@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { PLACES, readFolder } from "../../history/folder.ts";
+import { PLACES, type SetFolder, tryReadFolder } from "../../history/folder.ts";
 
 export interface FolderWatch {
   close(): void;
@@ -72,20 +72,20 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
  * A text that differs when files or folders of the set differ, when packages were installed, or when a file was written
  * anew: `onChange` may have read it half-written.
  */
-const stateOf = (dir: string): string =>
-  JSON.stringify([
-    tried(() => [readFolder(dir).digest]),
-    [...foldersOf(dir)],
-    [...filesOf(dir), "node_modules"].flatMap((name) => tried(() => [statSync(join(dir, name)).mtimeMs])),
-  ]);
+function stateOf(dir: string): string {
+  const folder = tryReadFolder(dir);
+  const names = namesOf(folder);
+  const times = [...names, "node_modules"].flatMap((name) => tried(() => [statSync(join(dir, name)).mtimeMs]));
+  return JSON.stringify([folder?.digest, [...foldersOf(dir, names)], times]);
+}
 
 /**
  * The folders to watch, with their inodes, since a folder may be replaced by another one. Each is watched by itself:
  * Node's recursive watcher loses files that editors replace. Files may be links into other folders.
  */
-function foldersOf(dir: string): ReadonlyMap<string, number> {
+function foldersOf(dir: string, names = namesOf(tryReadFolder(dir))): ReadonlyMap<string, number> {
   const own = PLACES.map((name) => join(dir, name)).flatMap((folder) => [folder, ...foldersBelow(folder)]);
-  const files = filesOf(dir).flatMap((name) => tried(() => [dirname(realpathSync(join(dir, name)))]));
+  const files = names.flatMap((name) => tried(() => [dirname(realpathSync(join(dir, name)))]));
   return new Map([dir, ...own, ...files].flatMap((folder) => tried(() => [[folder, statSync(folder).ino] as const])));
 }
 
@@ -95,7 +95,7 @@ const foldersBelow = (folder: string): readonly string[] =>
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.includes("node_modules"));
 
-const filesOf = (dir: string): readonly string[] => tried(() => [...readFolder(dir).files.keys()]);
+const namesOf = (folder: SetFolder | undefined): readonly string[] => [...(folder?.files.keys() ?? [])];
 
 /** Nothing while a file or folder is being replaced. */
 function tried<T>(read: () => readonly T[]): readonly T[] {
