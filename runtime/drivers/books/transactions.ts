@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { isBusy, isDiskError, isSqliteError } from "../sqlite-errors.ts";
 
 /** Runs `work` in a write transaction. @throws what `work` throws, and SQLite's errors: nothing is written then. */
 export function transact<T>(db: DatabaseSync, work: () => T): T {
@@ -13,7 +14,10 @@ export function transact<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Runs `work` in a savepoint of a transaction: when `work` throws, only its own writes are undone. */
+/**
+ * Runs `work` in a savepoint of a transaction: when `work` throws, only its own writes are undone. What SQLite refused it alone
+ * is no longer an error of SQLite's, so that whatever shares the transaction is kept.
+ */
 export function wholly<T>(db: DatabaseSync, work: () => T): T {
   db.exec("SAVEPOINT book");
   try {
@@ -21,7 +25,9 @@ export function wholly<T>(db: DatabaseSync, work: () => T): T {
     db.exec("RELEASE book");
     return value;
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK TO book; RELEASE book"); // A full disk has rolled back everything.
-    throw error;
+    if (!db.isTransaction) throw error; // A full disk has rolled back everything.
+    db.exec("ROLLBACK TO book; RELEASE book");
+    if (!isSqliteError(error) || isBusy(error) || isDiskError(error)) throw error;
+    throw new Error((error as Error).message, { cause: error });
   }
 }
