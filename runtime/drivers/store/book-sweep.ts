@@ -1,36 +1,57 @@
+import type { Log } from "../../api/capabilities.ts";
 import { SHOW_STEP } from "../books/showing.ts";
 
 /** Moves entered events into the readable tables of the book, some time after they were entered. */
 export interface BookSweep {
   /** Notes that an event was entered. */
   note(): void;
+  /** A sentence for the operator while steps fail again and again. */
+  warnings(): readonly string[];
   close(): void;
 }
 
 export interface BookSweepDeps {
   /** Does one step in a transaction. @returns whether more may be left */
   readonly step: () => Promise<boolean>;
+  readonly log: Log;
 }
 
 /** The longest delay while nobody reads the book. */
 const EVERY_MS = 5000;
+/** After so many failures in a row, the operator is told: a lock or a full disk is soon over, or told elsewhere. */
+const TOLD_FAILURES = 3;
 
 /** A step runs after enough events or enough time: the larger the step, the cheaper each line. */
-export function createBookSweep({ step }: BookSweepDeps): BookSweep {
+export function createBookSweep({ step, log }: BookSweepDeps): BookSweep {
   let timer: NodeJS.Timeout | undefined;
   let entered = 0;
   let isBusy = false;
   let isClosed = false;
+  let failures = 0;
+  let reason = "";
 
   async function sweep(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     isBusy = true;
     entered = 0;
-    // The lock or the disk refused: the next step tries again.
-    const hasMore = await step().catch(() => true);
+    const hasMore = await step().then(succeed, fail);
     isBusy = false;
     if (hasMore || entered > 0) schedule();
+  }
+
+  function succeed(hasMore: boolean): boolean {
+    if (failures >= TOLD_FAILURES) log.info("book.shown-again");
+    failures = 0;
+    return hasMore;
+  }
+
+  /** The next step tries again. */
+  function fail(error: Error): true {
+    failures += 1;
+    reason = error.message;
+    if (failures === TOLD_FAILURES && !isClosed) log.error("book.not-shown", { error });
+    return true;
   }
 
   function schedule(): void {
@@ -44,6 +65,10 @@ export function createBookSweep({ step }: BookSweepDeps): BookSweep {
       entered += 1;
       schedule();
     },
+    warnings: () =>
+      failures < TOLD_FAILURES
+        ? []
+        : [`The newest sales are written down, and cannot be read in the book until this is mended: ${reason}`],
     close() {
       isClosed = true;
       clearTimeout(timer);

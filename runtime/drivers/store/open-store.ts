@@ -12,7 +12,7 @@ export interface StoreOptions {
   readonly redisUrl?: string | undefined;
   /** The folder of the embedded store; created with access for this user alone. */
   readonly dataDir: string;
-  /** Logs what Redis may lose, and once that payphone waits for Redis. */
+  /** Logs what Redis may lose, once that payphone waits for Redis, and that the embedded book cannot be read. */
   readonly log?: Log;
   /** How long to wait for a Redis that is still starting, in milliseconds; 0 by default. */
   readonly patienceMs?: number;
@@ -28,7 +28,7 @@ export const storeFileOf = (dataDir: string): string => join(dataDir, "payphone.
 /** Opens the configured store. @throws Problem `unavailable` with the reason when it cannot be opened. */
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const { redisUrl, dataDir, log = silentLog, patienceMs = 0 } = options;
-  if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir) });
+  if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir), log });
   const givenUp = performance.now() + patienceMs;
   for (let isFirst = true; ; isFirst = false)
     try {

@@ -2,7 +2,9 @@ import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
+import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { silentLog } from "../../core/silent-log.ts";
 import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
@@ -23,6 +25,8 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
   /** The interval of the steps that return unused space to the disk. */
   readonly upkeepMs?: number;
+  /** Logs that the book cannot be read. */
+  readonly log?: Log;
 }
 
 /** How long opening waits for a lock. Afterwards nothing blocks on a lock: busy transactions are retried later. */
@@ -62,7 +66,7 @@ const PREPARE = `
  * @throws Problem `unavailable` when the file cannot be opened.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenStore> {
-  const { file, now = Date.now, upkeepMs = 1000 } = options;
+  const { file, now = Date.now, upkeepMs = 1000, log: report = silentLog } = options;
   const { db, log } = await openDatabase(file);
   const entries = createEntries(db, now);
   const members = createMemberTable(db, now);
@@ -72,7 +76,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const foreign = syncForeign(db, syncs);
   const commits = createCommits(db, syncs, () => upkeep.note(sweepSome()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
-  const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy") });
+  const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy"), log: report });
   sweep.note(); // An earlier process may have left events.
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
@@ -121,6 +125,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
           throw new Problem("unavailable", `The store takes no writes: ${cause.message}`, { cause });
         });
     },
+    warnings: sweep.warnings,
     async close() {
       upkeep.close();
       sweep.close();
