@@ -61,10 +61,13 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
 
   async function hold(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
     const { held } = refund;
-    if (held?.transaction === transaction && clock.now() - held.at >= guardMs) return end(refund, transaction);
-    if (held?.transaction === transaction) return "held";
+    const isKnown = held?.transaction === transaction;
+    const ageMs = isKnown ? clock.now() - held.at : -1;
+    if (ageMs >= guardMs) return end(refund, transaction);
+    if (ageMs >= 0) return "held";
+    // Found just now, or watched anew because the clock was set back.
     await records.update({ ...refund, reason: null, held: { transaction, at: clock.now() } });
-    log.info("refund.paid", { job: refund.id, service: refund.service, transaction });
+    if (!isKnown) log.info("refund.paid", { job: refund.id, service: refund.service, transaction });
     return "held";
   }
 

@@ -126,9 +126,10 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       const way = await records.readWay(refund.id);
       throw new Problem("unavailable", way && "signed" in way ? `${NO_MORE}. ${SIGNED}` : NO_MORE);
     }
-    if (clock.now() - held.at < guardMs) return { retryInMs: guardMs };
-    const { transaction } = held;
-    await records.end(refund, { transaction, at: clock.now() });
+    const now = clock.now();
+    if (now < held.at) await records.update({ ...refund, held: { ...held, at: now } }); // The clock was set back.
+    if (now - held.at < guardMs) return { retryInMs: guardMs };
+    await records.end(refund, { transaction: held.transaction, at: now });
     return "done";
   }
 

@@ -91,7 +91,10 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
 
   async function readDue(key: string): Promise<Delivery | undefined> {
     const delivery = await deliveries.read(key);
-    return delivery && delivery.notBefore <= clock.now() ? delivery : undefined;
+    if (!delivery) return undefined;
+    const leftMs = delivery.notBefore - clock.now();
+    // More than the whole wait is left when the clock was set back since.
+    return leftMs <= 0 || leftMs > waitAfter(delivery.failures) ? delivery : undefined;
   }
 
   async function attempt(key: string, delivery: Delivery, { signal }: AttemptTerms): Promise<AttemptResult> {
@@ -111,10 +114,13 @@ export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 500
       await deliveries.giveUp(key, { ...delivery, failures, reason });
       return "done";
     }
-    const waitMs = Math.min(WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number, GIVE_UP_MS - ageMs);
+    const waitMs = Math.min(waitAfter(failures), GIVE_UP_MS - ageMs);
     log.warn("webhook.failed", { ...about, failures, retryMs: waitMs });
     await deliveries.update(key, { ...delivery, failures, reason, notBefore: clock.now() + waitMs });
     // A long wait is left to the sweeps, which notice when the message is to be sent again at once.
     return waitMs <= sweepMs ? { retryInMs: waitMs } : "done";
   }
 }
+
+/** The wait after so many failures, in milliseconds. */
+const waitAfter = (failures: number): number => WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] ?? 0;

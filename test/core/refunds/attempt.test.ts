@@ -96,6 +96,21 @@ describe("the attempts at a refund", () => {
     expect(stage.logged.filter((line) => line.includes("refund.paid"))).to.deep.equal(["info refund.paid"]);
   });
 
+  it("watch for a minute, and no longer, when the clock is set back meanwhile", async () => {
+    let backMs = 0;
+    await stage.refunds.close();
+    stage.open({ clock: { now: () => stage.clock.now() - backMs } });
+    stage.settle();
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    backMs = 60 * MINUTE;
+    await stage.time.pass(MINUTE + 1000);
+    expect(await stage.records.readEnd("one"), "it does not know how long it has watched").to.equal(undefined);
+    await stage.time.pass(MINUTE + 1000);
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xfe" });
+    expect(stage.logged.filter((line) => line.includes("refund.paid"))).to.deep.equal(["info refund.paid"]);
+  });
+
   it("take back what they told when a reorganisation has taken the transfer, and send it again", async () => {
     stage.settle();
     await stage.refunds.open(toCase());

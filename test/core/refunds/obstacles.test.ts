@@ -172,7 +172,7 @@ describe("the attempts at a refund that meets an obstacle", () => {
   it("are over a minute after the transfer was seen, though the site pays nothing back any more", async () => {
     await stage.refunds.close();
     stage.open({ rail: undefined });
-    const held = { transaction: "0x2", at: stage.clock.now() };
+    const held = { transaction: "0x2", at: stage.clock.now() + 60 * MINUTE }; // The clock was set back since.
     const opened = { ...toCase(), openedAt: held.at, state: "pending", reason: null, held } as const;
     await stage.records.open(opened);
     stage.refunds.start();

@@ -179,6 +179,16 @@ describe("webhooks", () => {
     await eventually(async () => (await waiting()) === 0);
   });
 
+  it("wait no longer than they should when the clock is set back", async () => {
+    status = 500;
+    await start().publishTo("books", toSale("sale_1"));
+    await failures(1);
+    status = 200;
+    shiftMs -= HOUR_MS;
+    await received(2);
+    await eventually(async () => (await waiting()) === 0);
+  });
+
   it("go out again when somebody asks for it while the last attempt is still waiting for its answer", async () => {
     status = 500;
     const answer = Promise.withResolvers<void>();
