@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { readPrices } from "../../core/notes/prices.ts";
@@ -11,7 +12,7 @@ import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
 import { toBuyer, toBuyers } from "../../surfaces/pages/seller/buyers.ts";
 import { toTime } from "../../surfaces/pages/seller/figures.ts";
-import { SELLER_POLICY, toMissing, toSellerPage, toWaiting } from "../../surfaces/pages/seller/frame.ts";
+import { SELLER_POLICY, toMissing, toSellerPage, toUnread, toWaiting } from "../../surfaces/pages/seller/frame.ts";
 import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
 import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
@@ -46,7 +47,7 @@ type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined>
 
 /** The seller's pages and their files, as routes of the admin listener. They are read-only. */
 export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
-  const { sold, config, store, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
+  const { sold, config, store, log, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
   const readState = createStateReader(deps);
   const own = ownWallets(config);
   const history = createTallyHistory(Date.now);
@@ -61,9 +62,16 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     method: "GET",
     path,
     async handle(request) {
-      const books = await access.open();
-      if (!(await isFresh(books, patienceMs))) return answerLater(title, view);
-      return answer(title, view, await make(await look(books, request), request));
+      try {
+        const books = await access.open();
+        if (!(await isFresh(books, patienceMs))) return answerLater(title, view);
+        return answer(title, view, await make(await look(books, request), request));
+      } catch (error) {
+        const { status, message } = Problem.from(error);
+        if (status < 500) throw error;
+        log.error("admin.failed", { path: request.path, error });
+        return { ...answer(title, view, toUnread(title, message)), status };
+      }
     },
   });
   return [

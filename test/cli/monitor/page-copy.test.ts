@@ -8,7 +8,7 @@ import type { AdminRequest } from "../../../runtime/server/admin/routes.ts";
 import { site } from "../../support/chains/chains.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
-describe("the seller's pages, while this machine copies the book", () => {
+describe("the seller's pages, while the book cannot be shown", () => {
   /** The page of buyers, from a book that is as far as `refresh` says. */
   const look = async (refresh: Books["refresh"]) => {
     const books = { refresh, buyers: () => [], lines: () => [] } as unknown as Books; // All that this page asks for.
@@ -46,6 +46,9 @@ describe("the seller's pages, while this machine copies the book", () => {
 
   it("say what is wrong when it cannot be read", async () => {
     const gone = (): Promise<never> => Promise.reject(new Problem("unavailable", "The book in Redis cannot be read"));
-    expect(await look(gone).catch(({ code }: Problem) => code)).to.equal("unavailable");
+    const { status, headers, body } = await look(gone);
+    expect([status, headers[1]]).to.deep.equal([503, "text/html; charset=utf-8"]);
+    expect(body).to.include("The book in Redis cannot be read").and.to.include("payphone status");
+    expect(body, "the way to the other views").to.include('href="/jobs"');
   });
 });

@@ -84,6 +84,11 @@ export const toWaiting = (title: string, taken: number): Html => html`<h1>${titl
 <p role="status">This machine has no copy of the book yet, and is making one${taken > 0 && `: ${taken.toLocaleString("en-US")} entries so far`}.
 A million sales take a minute or two. The page comes by itself.</p>`;
 
+/** The page shown while its figures cannot be read. @param why a sentence */
+export const toUnread = (title: string, why: string): Html => html`<h1>${title}</h1>
+<div class="troubles" role="alert"><h2>This cannot be read now</h2>
+<p>${why}<br><code>payphone status</code></p></div>`;
+
 /** The page of a sale, buyer, job or service of which nothing is known. */
 export const toMissing = (title: string): Html => html`<h1>${title}</h1>
 <p>Nothing of that name is known here. It may have been mistyped, or is not kept any more: <a href="/sales">search the sales</a>.</p>`;
