@@ -31,6 +31,7 @@ import { readSaleFate } from "./sale-fate.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
 import { createTallyHistory } from "./tally-history.ts";
 import { findStuck, findTroubles } from "./troubles.ts";
+import { createUnsentSearch } from "./unsent.ts";
 
 export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
   readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
@@ -56,6 +57,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   if (isShown && config.redisUrl === undefined) void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
+  const findUnsent = createUnsentSearch(store);
   const fateOf = (sale: BookLine): Promise<SaleFate> => readSaleFate(store, sale);
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
@@ -76,10 +78,15 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   });
   return [
     page("/", "Today", async (view) => {
-      const { ready, services, jobsWaiting } = sold();
-      const [state, report, oldest] = await Promise.all([readState(), ready(), jobsWaiting(1)]);
+      const { site, ready, services, jobsWaiting } = sold();
+      const [state, report, oldest, unsent] = await Promise.all([
+        readState(),
+        ready(),
+        jobsWaiting(1),
+        findUnsent(site.webhooks, view.now),
+      ]);
       const stuck = findStuck(oldest, services, view.now);
-      const troubles = [...findTroubles(state, report), ...stuck, ...(deps.folderCheck?.() ?? [])];
+      const troubles = [...findTroubles(state, report), ...stuck, ...unsent, ...(deps.folderCheck?.() ?? [])];
       const { pending = 0, manual = 0 } = state.refunds ?? {};
       return toToday(view, { troubles, owed: pending + manual });
     }),

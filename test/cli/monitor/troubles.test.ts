@@ -4,8 +4,11 @@ import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { createFolderCheck } from "../../../runtime/cli/monitor/folder-check.ts";
 import { findStuck, findTroubles } from "../../../runtime/cli/monitor/troubles.ts";
+import { createUnsentSearch } from "../../../runtime/cli/monitor/unsent.ts";
+import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const MINUTE_MS = 60_000;
 const QUIET = { rails: [], distrusted: [], upstreams: [], services: [], jobs: [], treasury: [] };
@@ -52,5 +55,29 @@ describe("what wants the seller", () => {
     expect(find("report", 91)[0]?.what).to.include("job-1").and.to.include("91 minutes");
     expect(find("quick", 9)).to.deep.equal([]);
     expect(find("quick", 11)).to.have.length(1);
+  });
+
+  it("is a webhook that its receiver has not accepted for an hour, and those that were given up", async () => {
+    const store = createMemoryStore();
+    const deliveries = createDeliveries(store);
+    const receivers = [{ id: "accounts", secret: "HOOK_SECRET" }];
+    const add = async (endpoint: string, failures: number): Promise<void> => {
+      const event = { id: `sale_${failures}`, type: "sale", at: 0, data: {} } as const;
+      const delivery = { endpoint, event, since: 0, failures, notBefore: 0, reason: "It answered 500" };
+      if (failures < 9) await deliveries.add(delivery);
+      else await deliveries.giveUp(`${endpoint}:${event.id}`, delivery);
+    };
+    for (const endpoint of ["accounts", "former"]) await add(endpoint, 9);
+    const lost = {
+      what: "1 message to a receiver was given up after a day",
+      mend: "payphone webhooks resend --given-up",
+    };
+    expect(await createUnsentSearch(store)(receivers, 0)).to.deep.equal([lost]);
+    for (const failures of [0, 4]) await add("accounts", failures);
+    expect(await createUnsentSearch(store)(receivers, 60 * MINUTE_MS)).to.deep.equal([lost]);
+    expect(await createUnsentSearch(store)(receivers, 61 * MINUTE_MS)).to.deep.equal([
+      { what: "A message to accounts has waited for more than an hour: It answered 500", mend: "payphone webhooks" },
+      lost,
+    ]);
   });
 });

@@ -72,7 +72,7 @@ describe("a shop with webhooks", () => {
     const store = await openStore({ dataDir: shop.dataDir });
     const event = { id: "job.failed_7", type: "job.failed", at: Date.now(), data: { job_id: "7" } } as const;
     const later = Date.now() + 4 * 3_600_000;
-    await createDeliveries(store).add({ endpoint: "accounts", event, since: later, failures: 7, notBefore: later });
+    await createDeliveries(store).add({ endpoint: "accounts", event, since: later, failures: 8, notBefore: later });
     await store.close();
     const { site } = await loadSet(await makeDirectory(SHOP));
     const config = { dataDir: shop.dataDir, redisUrl: undefined };
@@ -101,6 +101,15 @@ describe("a shop with webhooks", () => {
     const config = { dataDir: shop.dataDir, redisUrl: undefined };
     expect(await resendWebhooks(config, site, { ids: [], givenUp: true })).to.equal(0);
     expect(await listWebhooks(config, site)).to.have.deep.nested.property("[0].id", event.id);
+  });
+
+  it("shows its seller that a message was given up", async () => {
+    const store = await openStore({ dataDir: shop.dataDir });
+    const event = { id: "sale_9", type: "sale", at: Date.now(), data: {} } as const;
+    const delivery = { endpoint: "accounts", event, since: 0, failures: 14, notBefore: 0 };
+    await createDeliveries(store).giveUp("accounts:sale_9", delivery);
+    await store.close();
+    expect(await (await shop.admin("/")).text()).to.include("1 message to a receiver was given up after a day");
   });
 
   it("is told which lines by the same days and times as the book's other commands, whatever the time zone", async () => {
