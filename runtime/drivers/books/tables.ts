@@ -26,6 +26,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
   const enter: BookTables["enter"] = (event) => (event.kind === "fee" ? enterFee(event) : enterLine(event));
   const show = createShowing(db);
   const count = createTallyWriter(db);
+  const forget = createForgetting(db);
   return {
     enter,
     show: () => wholly(db, show),
@@ -35,7 +36,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
         while (show());
       }),
     count: (tallies) => wholly(db, () => count(tallies)),
-    forget: createForgetting(db),
+    forget: (before, tallyMinute) => wholly(db, () => forget(before, tallyMinute)),
   };
 }
 

@@ -42,6 +42,15 @@ describe("a book whose newest sales cannot be shown", () => {
     expect(rival.prepare("SELECT count(*) AS count FROM book_lines").get()?.count).to.equal(2 * SHOW_STEP);
   });
 
+  it("fails no other write when its old lines cannot be deleted", async () => {
+    rival.exec(
+      "DROP TRIGGER fault; CREATE TRIGGER fault BEFORE DELETE ON book_lines BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    await sell();
+    const [forgotten, written] = await Promise.allSettled([store.forget(Date.now(), 0), store.set("a", 1)]);
+    expect([forgotten.status, written.status]).to.deep.equal(["rejected", "fulfilled"]);
+  });
+
   it("tells the operator after some attempts, once in the log, until it is mended", async () => {
     await sell();
     expect(store.warnings()).to.deep.equal([]);
