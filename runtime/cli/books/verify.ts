@@ -57,7 +57,8 @@ export function verifyBooks(
       err(printable(`${rail}: not compared: the site has no rail of this token, and the book has sales`));
     let isClean = strange.length === 0;
     for (const rail of rails) {
-      const seen = await verifyRail(books, rail, chainOf(rail), { from, to }).catch((error: unknown) =>
+      const span = { from, to };
+      const seen = await verifyRail(books, rail, { ...chainOf(rail), span, err }).catch((error: unknown) =>
         toUnread(rail, error),
       );
       if (typeof seen === "string") {
@@ -98,8 +99,7 @@ function toUnread({ id }: RailManifest, error: unknown): string {
 async function verifyRail(
   books: Books,
   rail: RailManifest,
-  { chain, receivers }: RailChain,
-  wanted: Span,
+  { chain, receivers, span: wanted, err }: RailChain & { readonly span: Span } & Pick<Terminal, "err">,
 ): Promise<Audit | string> {
   const { id, rpc } = rail;
   const isOurs = (line: BookLine): boolean => isSameToken(line, rail);
@@ -107,8 +107,11 @@ async function verifyRail(
   const lines = [...names].flatMap((name) => [...linesOf(books, { ...wanted, rail: name })]).filter(isOurs);
   if (!chain)
     return `${id}: not compared, ${rpc} is not set; ${lines.length > 0 ? "the book has sales" : NOTHING_SOLD}`;
-  const from = Math.max(wanted.from, await chain.begin());
+  const begun = await chain.begin();
+  const from = Math.max(wanted.from, begun);
   const inside = lines.filter(({ at }) => at >= from);
+  if (inside.length < lines.length)
+    err(`${id}: its chain began at ${new Date(begun).toISOString()}: earlier lines of the book are not compared`);
   const named = [...receivers, ...inside.flatMap(({ receiver }) => receiver ?? [])].map(toAccount);
   const all = new Set(named.filter((address) => isAddress(rail, address)));
   if (all.size === 0) return `${id}: not compared, no receiving address is known; ${NOTHING_SOLD}`;

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { stringify } from "yaml";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { sharedSandbox, site } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -24,5 +25,20 @@ describe("payphone books verify with a node of another chain", () => {
     const { out, err, code } = await runPayphone(["books", "verify", "--dir", dir], other);
     expect(err.match(/^\w+: not compared: .*(?:chain 137 instead of 8453|another chain)/gm), err).to.have.length(2);
     expect([code, out.match(/^\w+(?=:)/gm)], out).to.deep.equal([1, ["polygon"]]);
+  });
+
+  it("says that sales before its chain's beginning are not compared: a sandbox that was started again", async () => {
+    const { env } = await sharedSandbox();
+    const { network, asset } = site.rails[0] as (typeof site.rails)[number];
+    const store = await openStore({ dataDir: data.path });
+    await store.enter(toSale({ network, asset }), { key: "sale", value: 1 });
+    await store.close();
+    const from = ["--from", "2026-05-01", "--rail", "base"];
+    const { out, err, code } = await runPayphone(["books", "verify", ...from], {
+      ...env,
+      PAYPHONE_DATA_DIR: data.path,
+    });
+    expect([code, out]).to.deep.equal([0, "base: 0 sales, 0 USDC in the book, 0 USDC of it on the chain\n"]);
+    expect(err).to.match(/^base: its chain began at \S+Z: earlier lines of the book are not compared$/m);
   });
 });
