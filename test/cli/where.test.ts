@@ -33,12 +33,12 @@ describe("a command", () => {
     empty.remove();
   });
 
-  it("reads the variables of the shop's .env, of which the environment's own win", async () => {
+  it("reads the variables of the shop's .env, of which the environment's own win unless they are empty", async () => {
     const shop = await makeDirectory(TOSS);
     await writeFile(join(shop, ".env"), "PORT=one\nLOG_LEVEL=loud\n");
-    const { code, said } = await type(shop, ["serve"], { LOG_LEVEL: "warn" });
+    const { code, said } = await type(shop, ["serve"], { LOG_LEVEL: "warn", PORT: " " });
     expect(code).to.equal(2);
-    expect(said).to.include("PORT").and.not.to.include("LOG_LEVEL");
+    expect(said).to.include('PORT is "one"').and.not.to.include("LOG_LEVEL");
     await writeFile(join(shop, "other.env"), "HOST=!\n");
     const other = await type(shop, ["serve", "--env-file", "other.env"]);
     expect(other.said).to.include("HOST").and.not.to.include("PORT must");

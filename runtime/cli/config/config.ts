@@ -120,16 +120,19 @@ export const loadEnv = (): Env => process.env;
 
 /**
  * Adds a shop's own settings to this process's environment: its `.env` (or the given file), and its data directory.
- * Variables that are already set win.
+ * Variables that are already set win; empty text counts as unset.
  * @throws Problem `bad-request` when the file cannot be read.
  */
 export function enterShop(dir: string | undefined, envFile: string | undefined): void {
   const own = process.env.PAYPHONE_DATA_DIR?.trim();
-  if (!own) delete process.env.PAYPHONE_DATA_DIR; // Empty text would win over the file.
   const given = envFile === undefined ? readShopVariables(dir, warn) : readVariables(envFile, warn);
-  for (const [name, value] of Object.entries(given)) process.env[name] ??= value;
+  Object.assign(process.env, lackedBy(process.env, given));
   if (dir !== undefined) process.env.PAYPHONE_DATA_DIR = own || toDataDir(dir, process.env);
 }
+
+/** Those variables of a file that an environment lacks, or has as empty text only. */
+export const lackedBy = (env: Env, file: Env): Env =>
+  Object.fromEntries(Object.entries(file).filter(([name]) => !env[name]?.trim()));
 
 /**
  * The variables in a shop's `.env`, if there is one. Its relative `…_FILE` names files of the shop, where these exist,

@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { resolve } from "node:path";
 import type { Log } from "../../api/capabilities.ts";
-import { examineConfig, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
+import { examineConfig, lackedBy, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
 import { chooseSet, refuseFaults } from "../serve/serve.ts";
@@ -80,7 +80,7 @@ async function begin(
   const variables = own ?? loadEnv();
   const file = own ? {} : readShopVariables(dir);
   const dataDir = variables.PAYPHONE_DATA_DIR?.trim() || toDataDir(dir, file);
-  const env = { ...file, ...variables, PAYPHONE_DATA_DIR: dataDir };
+  const env = { ...variables, ...lackedBy(variables, file), PAYPHONE_DATA_DIR: dataDir };
   const { config, faults } = examineConfig(env);
   const { set, folder, note } = await chooseSet({ dir, config, isKnown: false, strict: true, asSold: false });
   await refuseFaults(set, config, faults);
