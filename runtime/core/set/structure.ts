@@ -100,7 +100,7 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
       return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${meant}`);
     }
     case "type":
-      return complain("wrong-type", explainType([schema].flat() as string[], data) + toList(error));
+      return complain("wrong-type", explainType(error) + toList(error));
     case "enum": {
       const words = (schema as unknown[]).map((word) => JSON.stringify(word)).join(", ");
       return complain(
@@ -136,11 +136,13 @@ function explainLimit(complaint: string, limit: number): string {
   return limit === 1 && complaint.startsWith("has fewer") ? "must not be empty" : complaint.replace("#", String(limit));
 }
 
-function explainType(types: readonly string[], data: unknown): string {
+function explainType({ schema, data, parentSchema }: ErrorObject): string {
+  const types = [schema].flat() as string[];
   const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
   const isQuotable = typeof data === "number" || typeof data === "boolean";
   if (!types.includes("string") || !isQuotable) return wanted;
-  return `${wanted}; write it in quotes${isRounded(data) ? "" : `: "${data}"`}`;
+  if (isRounded(data)) return `${wanted}; write it in quotes`;
+  return `${wanted}; ${GRAMMARS[parentSchema?.format]?.explain(String(data)) ?? `write it in quotes: "${data}"`}`;
 }
 
 /** Whether a number has lost digits, as an address does: 0x…. */
