@@ -123,16 +123,19 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
   };
 }
 
-/** Answers 503 while a server starts or shuts down. */
-export const answerNotYet: RequestListener = (request, response) => {
-  const { status, headers, body } = toProblemReply(
-    new Problem("unavailable", "The server is starting", { retryAfter: 1 }),
-    undefined,
-    ANY_ORIGIN,
-  );
-  request.resume();
-  response.writeHead(status, [...headers]).end(body);
-};
+/** Answers 503 while a server starts. */
+export const answerNotYet = answering(new Problem("unavailable", "The server is starting", { retryAfter: 1 }));
+
+/** Answers for a server that has closed. */
+export const answerClosed = answering(new Problem("unavailable", "The server has closed"));
+
+function answering(problem: Problem): RequestListener {
+  return (request, response) => {
+    const { status, headers, body } = toProblemReply(problem, undefined, ANY_ORIGIN);
+    request.resume();
+    response.writeHead(status, [...headers]).end(body);
+  };
+}
 
 type Place = Required<Pick<ListenOptions, "host" | "port" | "variables">>;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
-import { answerNotYet, type OpenServer } from "../../server/listen.ts";
+import { answerClosed, answerNotYet, type OpenServer } from "../../server/listen.ts";
 import { toProblemReply } from "../../server/reply/problems.ts";
 import { createSwitch } from "../../server/switch.ts";
 
@@ -23,7 +23,7 @@ export function createHostServer(): { readonly listener: RequestListener; readon
       async close({ graceMs }) {
         const bound = new AbortController();
         const grace = sleep(graceMs, undefined, { signal: bound.signal, ref: false }).catch(() => undefined);
-        await Promise.race([turnTo(answerNotYet), grace]);
+        await Promise.race([turnTo(answerClosed), grace]);
         bound.abort();
       },
     },

@@ -167,7 +167,9 @@ describe("openPayphone", () => {
     expect(answer.status).to.equal(503);
     expect(((await answer.json()) as { detail: string }).detail).to.include("mount payphone before express.json()");
     await shop.close();
-    expect((await fetch(`${host.origin}/paid/health`)).status).to.equal(503);
+    const closed = await fetch(`${host.origin}/paid/health`);
+    expect(closed.status).to.equal(503);
+    expect(await closed.json()).to.include({ detail: "The server has closed" });
     await host.close();
     data.remove();
   });
