@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
@@ -60,12 +61,20 @@ function refuseOwner(owner: string): void {
   throw new Problem("bad-request", `Name the owner in 1 to ${most} characters: --owner "Ada Lovelace"`);
 }
 
+/** What a new repository has: none of it is of a shop. */
+const OF_REPOSITORIES =
+  /^(?:\.git|\.gitattributes|\.gitignore|\.github|\.editorconfig|\.idea|\.vscode|\.DS_Store|README\.md|LICEN[CS]E(?:\.(?:md|txt))?)$/;
+/** Files that are only extended. */
+const KEPT = [".gitignore", "README.md"];
+
 async function refuseFull(shop: string, dir: string): Promise<void> {
   const inside = await readdir(shop).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw new Problem("bad-request", `${dir} cannot be a shop's folder (${error.code}): name a new one`);
   });
-  if (inside.length > 0) throw new Problem("bad-request", `${dir} is not empty: name a folder that does not exist yet`);
+  const found = inside.find((name) => !OF_REPOSITORIES.test(name));
+  if (found === undefined) return;
+  throw new Problem("bad-request", `${dir} is not empty (${found}): name a folder that does not exist yet`);
 }
 
 interface Question {
@@ -101,7 +110,8 @@ async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promi
   for (const [file, text] of files) {
     const path = join(shop, file);
     makeFolder(dirname(path));
-    await writeFile(path, text);
+    const own = KEPT.includes(file) && existsSync(path) ? `${(await readFile(path, "utf8")).trimEnd()}\n\n` : "";
+    await writeFile(path, own + text);
   }
 }
 

@@ -67,7 +67,7 @@ describe("payphone init", () => {
     writeFileSync(join(home.path, "full/notes.txt"), "mine");
     for (const [name, complaint] of [
       ["Corner_Shop", /"Corner_Shop" can be no shop's name: it must be .* like my-shop$/],
-      ["full", /full is not empty: name a folder that does not exist yet$/],
+      ["full", /full is not empty \(notes\.txt\): name a folder that does not exist yet$/],
     ] as const)
       await init(name).then(
         () => expect.fail("it made a shop"),
@@ -75,6 +75,23 @@ describe("payphone init", () => {
       );
     expect(existsSync(join(home.path, "Corner_Shop"))).to.equal(false);
     expect(readdirSync(join(home.path, "full"))).to.deep.equal(["notes.txt"]);
+  });
+
+  it("makes a shop of a fresh repository, and keeps the texts that it has", async () => {
+    const shop = join(home.path, "cloned");
+    mkdirSync(join(shop, ".git"), { recursive: true });
+    for (const [file, text] of Object.entries({ LICENSE: "mine", "README.md": "# Mine", ".gitignore": "dist/\n" }))
+      writeFileSync(join(shop, file), text);
+    await init("cloned");
+    const read = (file: string): string => readFileSync(join(shop, file), "utf8");
+    expect(await checkDir(shop)).to.deep.equal([]);
+    expect(read("LICENSE")).to.equal("mine");
+    expect(read("README.md")).to.match(/^# Mine\n\n# Cloned\n/);
+    expect(read(".gitignore").split("\n")).to.include.members(["dist/", ".env", ".payphone/"]);
+    await init("cloned").then(
+      () => expect.fail("it made a shop anew"),
+      (error: Error) => expect(error.message).to.include("is not empty (.env.example)"),
+    );
   });
 
   it("makes no shop without an owner, or with one that its own check would refuse", async () => {
