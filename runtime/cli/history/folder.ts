@@ -6,7 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 import { importedBy } from "../set/plugin-versions.ts";
-import { isIgnored } from "../set/read-set.ts";
+import { isIgnored, isOfEditor } from "../set/read-set.ts";
 
 /** All files that define a set, read at one moment. */
 export interface SetFolder {
@@ -86,13 +86,17 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
   }
 }
 
-/** The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are skipped. */
+/**
+ * The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are skipped, and what editors
+ * leave.
+ */
 function listFiles(dir: string, place: string): readonly string[] {
   const path = join(dir, place);
   if (!existsSync(path)) return [];
   if (place.endsWith(".json")) return [place];
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const name = `${place}/${entry.name}`;
+    if (isOfEditor(entry.name)) return [];
     if (entry.isDirectory()) return entry.name === "node_modules" ? [] : listFiles(dir, name);
     return entry.isFile() || (entry.isSymbolicLink() && isFile(join(dir, name))) ? [name] : [];
   });

@@ -22,9 +22,14 @@ const MOST_BYTES = 4_000_000;
 /** In payphone's own directory, the schemas of manifests are beside the schemas of services. */
 const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
+/** Swap files, locks and backups: of vim (`.toss.ts.swp`, `4913`), Emacs (`#toss.ts#`, `toss.ts~`), JetBrains, macOS. */
+const OF_EDITORS = /^\..+\.sw[a-p]$|^4913$|~$|^\.?#|___jb_(?:tmp|old)___$|^\.DS_Store$/;
+
+/** Whether an editor writes such a file beside the one that is edited, for a moment or for ever. */
+export const isOfEditor = (name: string): boolean => OF_EDITORS.test(name);
 
 /** Whether an entry of `manifests/` or `schemas/` is ignored. */
-export const isIgnored = (name: string): boolean => IGNORED.test(name);
+export const isIgnored = (name: string): boolean => IGNORED.test(name) || isOfEditor(name);
 
 /** Reads `manifests/*.yaml` and `schemas/*.json`. */
 export async function readSet(dir: string): Promise<Files> {

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { appendFile, open } from "node:fs/promises";
+import { appendFile, open, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock } from "node:test";
@@ -170,6 +170,20 @@ describe("the history of a shop", () => {
     synced.mock.restore();
     expect(synced.mock.callCount()).to.equal(1);
     expect(await history.retired()).to.have.length(1);
+  });
+
+  it("takes what an editor leaves beside a file for no part of a set, and all other hidden files for one", async () => {
+    const dir = await makeDirectory(TOSS);
+    const { digest } = readFolder(dir);
+    const left = [".toss.ts.swp", ".toss.ts.swo", "4913", "toss.ts~", "#toss.ts#", ".#toss.ts", "toss.ts___jb_tmp___"];
+    for (const name of left)
+      for (const place of ["manifests", "plugins", "schemas"]) {
+        await writeFile(join(dir, place, name), "draft");
+        expect(readFolder(dir).digest, `${place}/${name}`).to.equal(digest);
+      }
+    expect((await loadSet(dir)).faults).to.deep.equal([]);
+    await writeFile(join(dir, "plugins/.rates"), "data");
+    expect(readFolder(dir).digest).not.to.equal(digest);
   });
 
   it("leaves nothing of a set whose files cannot be written", async () => {
