@@ -35,6 +35,8 @@ export interface AttemptOptions {
 
 /** How many bytes of an error answer are read, so that the connection can be reused. */
 const DISCARDED_BYTES = 64 * 1024;
+/** A caller whose deadline is as long as the timeout gives up just before: for the upstream this is the same. */
+const ALMOST = 0.9;
 
 /** @param options.timeoutMs for a whole answer; for a stream, for the headers and for each pause between chunks */
 export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOptions): Attempt {
@@ -63,6 +65,7 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
     timeout: IdleTimeout,
     take: (answer: WireAnswer, timeout: IdleTimeout) => Promise<AttemptOutcome<T>>,
   ): Promise<AttemptOutcome<T>> {
+    const begun = clock.now();
     try {
       const answer = await transport({ ...question, signal: timeout.signal });
       const setback = toSetback(answer, clock.now());
@@ -72,7 +75,8 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
       return { setback };
     } catch (cause) {
       timeout.end();
-      return { setback: toBreak(timeout, cause) };
+      const isLate = timeout.signal.aborted && clock.now() - begun >= ALMOST * timeoutMs;
+      return { setback: isLate ? toLate(cause) : toBreak(timeout, cause) };
     }
   }
 
@@ -90,9 +94,11 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
   }
 }
 
+const toLate = (cause: unknown): Setback => ({ reason: "did not answer in time", isAlive: false, cause });
+
 /** Why an attempt ended without an answer. */
 function toBreak({ signal, hasElapsed }: IdleTimeout, cause: unknown): Setback {
-  if (hasElapsed()) return { reason: "did not answer in time", isAlive: false, cause };
+  if (hasElapsed()) return toLate(cause);
   signal.throwIfAborted();
   if (cause instanceof Problem) throw cause;
   return { reason: "could not be reached, or broke off", isAlive: false, cause };

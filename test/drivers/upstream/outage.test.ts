@@ -171,6 +171,28 @@ describe("an upstream that fails", () => {
       expect(await askedWhile(fail)).to.equal(0);
     });
 
+    it("is left alone when its callers give up only just before its own time is over", async () => {
+      const request = { method: "POST", path: "/", query: "", headers: {} } as const;
+      const send = (signal = NEVER): Promise<unknown> =>
+        upstream.send(request, { signal, maxBytes: 100, isRepeatable: false }).catch(() => {});
+      for (const [waitedMs, asked] of [
+        [4400, 1],
+        [4600, 0],
+      ] as const) {
+        upstream = bench.open({ timeoutMs: 5000 });
+        for (let left = 0; left < 5; left++) {
+          const caller = new AbortController();
+          bench.source.script(() => {
+            bench.wait(waitedMs);
+            caller.abort();
+          });
+          await send(caller.signal);
+        }
+        bench.source.script(500);
+        expect(await askedWhile(() => send()), `after ${waitedMs} ms`).to.equal(asked);
+      }
+    });
+
     it("stays in use when answers lie in between", async () => {
       upstream = bench.open({ retries: 0 });
       const lines: Line[] = [500, 500, 500, 500, 404, 500, 500, 500, 500, 429, 500, 500, 500, 500];
