@@ -5,6 +5,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { makeFolder } from "../../drivers/folder.ts";
+import { filesBelow, isFile } from "../set/plugin-files.ts";
 import { importedBy } from "../set/plugin-versions.ts";
 import { isIgnored, isOfEditor } from "../set/read-set.ts";
 
@@ -86,20 +87,12 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
   }
 }
 
-/**
- * The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are skipped, and what editors
- * leave.
- */
+/** The files below a folder, or the file itself: relative to `dir`, with `/`. What editors leave is skipped. */
 function listFiles(dir: string, place: string): readonly string[] {
   const path = join(dir, place);
   if (!existsSync(path)) return [];
   if (place.endsWith(".json")) return [place];
-  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
-    const name = `${place}/${entry.name}`;
-    if (isOfEditor(entry.name)) return [];
-    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : listFiles(dir, name);
-    return entry.isFile() || (entry.isSymbolicLink() && isFile(join(dir, name))) ? [name] : [];
-  });
+  return filesBelow(path, ({ name }) => !isOfEditor(name)).map((file) => relative(dir, file).replaceAll(sep, "/"));
 }
 
 /**
@@ -110,6 +103,3 @@ function listNoFiles(dir: string, place: string): readonly string[] {
   const names = readdirSync(join(dir, place)).filter((name) => !isIgnored(name));
   return names.map((name) => `${place}/${name}`).filter((name) => !isFile(join(dir, name)));
 }
-
-/** False for a link that leads nowhere. */
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isFile, locateImport } from "./plugin-files.ts";
+import { filesBelow, isFile, locateImport } from "./plugin-files.ts";
 import { type ChangedFile, forgetModules } from "./plugin-requires.ts";
 
 /**
@@ -205,14 +205,12 @@ function dataBeside(files: Iterable<string>, root: string, known: Reading["folde
 
 /** Beside plugins of one file each, the folders of other plugins are left out. */
 const listData = (folder: string): readonly string[] =>
-  listFiles(folder, (name) => basename(folder) !== "plugins" || !existsSync(join(folder, name, "index.ts")));
+  existsSync(folder)
+    ? filesBelow(folder, (entry) => (entry.isFolder ? isPart(folder, entry.name) : !CODE.test(entry.name)))
+    : [];
 
-const listFiles = (folder: string, isOwn = (_: string): boolean => true): readonly string[] =>
-  (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name !== "node_modules" && isOwn(entry.name) ? listFiles(path) : [];
-    return CODE.test(entry.name) ? [] : [path];
-  });
+const isPart = (folder: string, name: string): boolean =>
+  basename(folder) !== "plugins" || !existsSync(join(folder, name, "index.ts"));
 
 /** A path as seen from the root. Most are below it, and `relative` would be a tenth of the work of all this. */
 const within = (root: string, path: string): string =>

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { appendFile, open, writeFile } from "node:fs/promises";
+import { appendFile, open, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock } from "node:test";
@@ -184,6 +184,21 @@ describe("the history of a shop", () => {
     expect((await loadSet(dir)).faults).to.deep.equal([]);
     await writeFile(join(dir, "plugins/.rates"), "data");
     expect(readFolder(dir).digest).not.to.equal(digest);
+  });
+
+  it("has the files behind a link to a folder, however links lead back to where they stand", async () => {
+    const dir = await makeDirectory({ ...TOSS, "shared/rates.txt": "1" });
+    await symlink(join(dir, "shared"), join(dir, "plugins/data"));
+    await symlink(dir, join(dir, "shared/back"));
+    await symlink(join(dir, "plugins"), join(dir, "shared/round"));
+    const { digest, files } = readFolder(dir);
+    expect([...files.keys()].filter((name) => name.startsWith("plugins/data"))).to.deep.equal([
+      "plugins/data/rates.txt",
+    ]);
+    await writeFile(join(dir, "shared/rates.txt"), "2");
+    expect(readFolder(dir).digest).not.to.equal(digest);
+    await truncate(join(dir, "shared/rates.txt"), 64_000_001);
+    expect(readFolder(dir).files.has("plugins/data/rates.txt"), "models and the like").to.equal(false);
   });
 
   it("leaves nothing of a set whose files cannot be written", async () => {

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import {
@@ -46,6 +46,18 @@ export default definePlugin("late", () => ({
   },
 }));
 `;
+/** A plugin whose data are behind a link. */
+const LINKED = `import { readFileSync } from "node:fs";
+import { definePlugin } from "#plugin";
+
+const read = () => readFileSync(new URL("./linked/text.txt", import.meta.url), "utf8");
+const text = read();
+
+export default definePlugin("linked", () => {
+  const atSetup = read();
+  return { toss: () => ({ sides: [], data: [text, text, text, atSetup, atSetup] }) };
+});
+`;
 const toManifest = (id: string): string =>
   (TOSS["manifests/toss.yaml"] as string)
     .replace(/^id: toss/, `id: ${id}`)
@@ -57,6 +69,9 @@ const shop = (rate: string): Files => ({
   "manifests/flip.yaml": toManifest("flip"),
   "manifests/late.yaml": toManifest("late"),
   "plugins/late.ts": LATE,
+  "manifests/linked.yaml": toManifest("linked"),
+  "plugins/linked.ts": LINKED,
+  ...dataOf("shared", rate),
   "lib/late.ts": `import { rate } from "./later.ts";\nexport const late = (): string[] => Array(5).fill(rate);\n`,
   "lib/later.ts": `export const rate: string = "${rate}";\n`,
   "plugins/toss.ts": plugin("toss", "./tables"),
@@ -74,6 +89,7 @@ describe("the data and the imports of plugins", function () {
 
   before(async () => {
     [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(shop("old"))]);
+    await symlink("../shared", join(dir, "plugins/linked"));
     seller = await startSeller({ sandbox, dataDir: state.path, dir });
   });
   after(async () => {
@@ -82,7 +98,7 @@ describe("the data and the imports of plugins", function () {
     await removeDirectories();
   });
 
-  async function expectSold(rate: string, services = ["toss", "flip", "late"]): Promise<void> {
+  async function expectSold(rate: string, services = ["toss", "flip", "late", "linked"]): Promise<void> {
     const pay = await stockFetch(sandbox, "base");
     for (const service of services) {
       const answer = await pay(`${seller.url}/v1/${service}`, json({}));
