@@ -31,11 +31,13 @@ export function toStartProblem(error: unknown, title: string): Problem {
 
 /**
  * Whether a server that was asked for its versions may be an older one, which is told to initialize then (MCP 2026-07-28,
- * "Backward Compatibility"). The client does so after a 4xx and an error of JSON-RPC; some servers answer 500, a page, or an
- * error without the request's id.
+ * "Backward Compatibility"). The client does so after a 4xx and an error of JSON-RPC; some servers answer 500, a page, an
+ * error without the request's id, or nothing.
  */
 export function mayBeOlder(error: unknown): boolean {
-  if (!(error instanceof SdkError) || error.code !== SdkErrorCode.EraNegotiationFailed) return false;
+  if (!(error instanceof SdkError)) return false;
+  if (error.code === SdkErrorCode.RequestTimeout) return true;
+  if (error.code !== SdkErrorCode.EraNegotiationFailed) return false;
   return !(error.cause instanceof TypeError); // So fetch fails where nothing was reached.
 }
 

@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
+import { connectMcp } from "../../../runtime/drivers/mcp/connection.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { openSiteServer } from "./site-server.ts";
 
@@ -20,6 +22,28 @@ describe("an MCP server of an older version that does not understand the questio
         response.writeHead(status, { "content-type": type }).end(body);
       });
       const server = openSiteServer(site.url);
+      try {
+        expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
+      } finally {
+        await server.close();
+        await site.close();
+      }
+    });
+});
+
+describe("an MCP server of an older version that says nothing to the question for its versions", () => {
+  for (const [what, answer] of [
+    ["keeps the request open", () => {}],
+    ["accepts the request", (response: ServerResponse) => void response.writeHead(202).end()],
+  ] as const)
+    it(`is told to initialize when it ${what}`, async () => {
+      const site = await openToolSite("sessions");
+      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      site.intercept((response) => {
+        site.intercept(undefined);
+        answer(response);
+      });
+      const server = openSiteServer(site.url, { connect: () => connectMcp({ url: site.url, headers: {} }, 4000) });
       try {
         expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
       } finally {
