@@ -29,6 +29,19 @@ describe("a parameter of an imported operation", () => {
     expect(await namesIn(dir)).to.deep.equal(["shelf_ask"]);
   });
 
+  it("is sent in a header of any name, and asked of no buyer where it is a provider's credential", async () => {
+    const dir = await openShop();
+    const inHeader = (name: string) => ({ name, in: "header", schema: { type: "string" } });
+    const parameters = ["X_Trace_Id", "xi-api-key", "X-CMC_PRO_API_KEY", "X-RapidAPI-Key"].map(inHeader);
+    const file = await writeDocument(dir, { find: { method: "get", operationId: "find", parameters } });
+    const { report } = await importAll(dir, file);
+    const { proxy, input } = await manifestOf(dir, "shelf_find");
+    expect(proxy).to.have.property("headers").deep.equal({ x_trace_id: "{X_Trace_Id}" });
+    expect(Object.keys((input as { properties: object }).properties)).to.deep.equal(["X_Trace_Id"]);
+    expect(report).to.include("find: X-CMC_PRO_API_KEY is a credential: name it under the upstream's key");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
   it("sends no mapping as a JSON Patch, which is a list, where another type is taken, too", async () => {
     const dir = await openShop();
     const patch = (schema: object, ...types: string[]) => ({

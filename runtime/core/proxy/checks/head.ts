@@ -1,5 +1,6 @@
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import { HEADER_NAME } from "../../set/grammar.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
 import { keysOf } from "../../upstream/keys.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
@@ -58,9 +59,10 @@ function explainType(name: string, value: string, { body, encoding }: ProxyManif
 }
 
 function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
-  if (!/^[A-Za-z0-9-]+$/.test(name)) return 'write a header, such as "accept-language"';
+  if (!HEADER_NAME.test(name)) return 'write a header, such as "accept-language"';
   if (keysOf(upstream).some(({ header }) => header?.toLowerCase() === name.toLowerCase()))
     return "the upstream's credential is sent there: leave it out";
-  if (OWN.test(name)) return "payphone writes this header itself";
-  return FOREIGN.test(name) ? "this header speaks for a caller, a payer or a proxy, and is never sent" : undefined;
+  const plain = name.replaceAll("_", "-"); // Some servers take both for the same.
+  if (OWN.test(plain)) return "payphone writes this header itself";
+  return FOREIGN.test(plain) ? "this header speaks for a caller, a payer or a proxy, and is never sent" : undefined;
 }
