@@ -10,6 +10,7 @@ import type { Service } from "../core/service.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
 import type { Document } from "../surfaces/http/document.ts";
+import { readPaymentHeaders } from "../surfaces/http/payment-headers.ts";
 import type { RpcDoor } from "../surfaces/rpc/door.ts";
 import { createAccessLog, createFailureLog, type FailureLog } from "./access-log.ts";
 import { toFixedHeaders } from "./reply/headers.ts";
@@ -141,7 +142,8 @@ function answerProblems(send: Send, logFailure: FailureLog, notFound: Document |
     logFailure(response, problem);
     if (response.headersSent) return;
     const isPage = problem.code === "not-found" && context.service === undefined && wantsPage(request);
-    send(response, isPage && page ? page : toProblemReply(problem, context.id));
+    const payment = readPaymentHeaders(request.headers);
+    send(response, isPage && page ? page : toProblemReply(problem, context.id, [], payment));
   };
 }
 

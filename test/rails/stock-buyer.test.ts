@@ -1,5 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import {
+  decodePaymentResponseHeader,
+  decodePaymentSignatureHeader,
+  encodePaymentSignatureHeader,
+} from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
@@ -79,7 +83,8 @@ describe("a stock x402 buyer", () => {
       const pay = await stockFetchV1(sandbox, id);
       const response = await pay(`${seller.url}/v1/roll?x402Version=1`, json({ low: 1, high: 6 }));
       expect(response.status).to.equal(200);
-      expect(response.headers.get("x-payment-response")).to.equal(response.headers.get("payment-response"));
+      const receipt = decodePaymentResponseHeader(response.headers.get("x-payment-response") ?? "");
+      expect(receipt).to.deep.equal({ ...receiptOf(response), network: id });
     });
   }
 

@@ -1,6 +1,6 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
-import { toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
+import { type BroughtPayment, toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 
@@ -22,7 +22,12 @@ export function toRequestProblem(error: unknown): Problem {
 }
 
 /** The reply to a problem: FastAPI's HTTPValidationError for faults of the input, otherwise a problem document (RFC 9457). */
-export function toProblemReply(problem: Problem, requestId?: string, headers: readonly string[] = []): Reply {
+export function toProblemReply(
+  problem: Problem,
+  requestId?: string,
+  headers: readonly string[] = [],
+  payment?: BroughtPayment,
+): Reply {
   const validation = problem.code === "invalid-input" && problem.options.issues !== undefined;
   const retryAfter = problem.options.retryAfter ?? RETRY_AFTER[problem.code];
   const receipt = problem.options.receipt as SettleResponse | undefined; // Only set after a settlement.
@@ -31,7 +36,7 @@ export function toProblemReply(problem: Problem, requestId?: string, headers: re
     headers: [
       ...toDataHeaders(validation ? "application/json" : "application/problem+json", "no-store"),
       ...(retryAfter === undefined ? [] : ["Retry-After", String(retryAfter)]),
-      ...(receipt ? Object.entries(toReceiptHeaders(receipt, false)).flat() : []),
+      ...(receipt ? Object.entries(toReceiptHeaders(receipt, payment)).flat() : []),
       ...headers,
     ],
     body: JSON.stringify(validation ? problem : { ...problem.toJSON(), request_id: requestId }),

@@ -72,7 +72,6 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
 
   async function call(request: Request, response: Response, payment: BroughtPayment | undefined): Promise<Reply> {
     const context = contextOf(response);
-    const legacy = payment?.legacy ?? false;
     const outcome = await invoke(service, {
       id: context.id,
       input: () => readRequestInput(request, { ...bounds, context }),
@@ -84,12 +83,12 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     });
     note(context, outcome);
     if (outcome.kind === "challenge") {
-      const v1 = legacy || isVersion1(request) ? outcome.challenge.v1() : undefined;
+      const v1 = payment?.legacy || isVersion1(request) ? outcome.challenge.v1() : undefined;
       const reply = toChallengeReply(outcome.challenge, v1);
-      const refused = outcome.receipt ? toRefusalHeader(outcome.receipt, legacy) : [];
+      const refused = outcome.receipt ? toRefusalHeader(outcome.receipt, payment) : [];
       return { ...reply, headers: [...reply.headers, ...refused] };
     }
-    const receipt = outcome.receipt ? Object.entries(toReceiptHeaders(outcome.receipt, legacy)).flat() : [];
+    const receipt = outcome.receipt ? Object.entries(toReceiptHeaders(outcome.receipt, payment)).flat() : [];
     if (outcome.receipt && !outcome.isRepeat) {
       limits.giveBack(context.client, "paying");
       limits.giveBack(context.client, "bytes", context.bodyBytes);

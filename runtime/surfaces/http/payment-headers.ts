@@ -1,3 +1,5 @@
+import { isObject } from "../../core/json.ts";
+import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type RequestHeaders, readHeader } from "./headers.ts";
 
@@ -20,19 +22,32 @@ export function readPaymentHeaders(headers: RequestHeaders): BroughtPayment | un
 }
 
 /** The headers that carry a receipt: PAYMENT-RESPONSE, and X-PAYMENT-RESPONSE for payers that used X-PAYMENT. */
-export function toReceiptHeaders(receipt: SettleResponse, legacy: boolean): Readonly<Record<string, string>> {
-  const encoded = encode(receipt);
-  return { "payment-response": encoded, ...(legacy && { "x-payment-response": encoded }) };
-}
+export const toReceiptHeaders = (
+  receipt: SettleResponse,
+  payment: BroughtPayment | undefined,
+): Readonly<Record<string, string>> => ({
+  "payment-response": encode(receipt),
+  ...(payment?.legacy && { "x-payment-response": encode(inVersion1(receipt, payment)) }),
+});
 
 /**
  * The header of a refused settlement: one copy, under the name that its payer reads, because the challenge is in the
  * same head, whose size is limited.
  */
-export const toRefusalHeader = (receipt: SettleResponse, legacy: boolean): readonly [name: string, value: string] => [
-  legacy ? "x-payment-response" : "payment-response",
-  encode(receipt),
-];
+export const toRefusalHeader = (
+  receipt: SettleResponse,
+  payment: BroughtPayment | undefined,
+): readonly [name: string, value: string] =>
+  payment?.legacy
+    ? ["x-payment-response", encode(inVersion1(receipt, payment))]
+    : ["payment-response", encode(receipt)];
+
+/** Version 1 has names of its own for networks: the receipt has the one that the payment had. */
+function inVersion1(receipt: SettleResponse, { value }: BroughtPayment): SettleResponse {
+  const payment = parsePayment(value);
+  const network = isObject(payment) ? payment.network : undefined;
+  return typeof network === "string" ? { ...receipt, network } : receipt;
+}
 
 const encode = (receipt: SettleResponse): string => Buffer.from(JSON.stringify(receipt)).toString("base64");
 

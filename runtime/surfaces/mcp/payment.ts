@@ -141,5 +141,7 @@ function toFileContent({ media, data, age_seconds }: MediaOutput): readonly obje
 }
 
 /** The HTTP headers of an answer: the receipt. The challenge is in the result only. */
-export const toPaymentHeaders = ({ receipt }: McpCall, legacy: boolean): Readonly<Record<string, string>> =>
-  receipt ? toReceiptHeaders(receipt, legacy) : {};
+export const toPaymentHeaders = (
+  { receipt }: McpCall,
+  payment: BroughtPayment | undefined,
+): Readonly<Record<string, string>> => (receipt ? toReceiptHeaders(receipt, payment) : {});

@@ -56,7 +56,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const payment = readPaymentHeaders(headers);
     if (Array.isArray(value)) return answerBatch(value, http, payment);
     const reply = await answer(readMessage(value), { ...http, bytes }, payment);
-    return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
+    return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment));
   }
 
   /** Batches exist in one version only (2025-03-26). Their calls run concurrently. */
@@ -83,7 +83,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const texts = answers.flatMap(({ text }) => text ?? []);
     const calls = answers.flatMap(({ call }) => call ?? []);
     const paid = answers[payable]?.call;
-    const headers = paid && toPaymentHeaders(paid, payment?.legacy ?? false);
+    const headers = paid && toPaymentHeaders(paid, payment);
     if (texts.length === 0) return toReply({ status: 202 });
     return { ...toReply({ status: 200, text: `[${texts.join(",")}]` }, headers), calls };
   }

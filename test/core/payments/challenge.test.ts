@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
+const receiptInVersion1 = ({ headers }: Response): unknown =>
+  JSON.parse(Buffer.from(headers.get("x-payment-response") ?? "", "base64").toString());
+
 describe("a paid request", () => {
   let shop: Shop;
   beforeEach(async () => {
@@ -122,9 +125,16 @@ describe("a paid request", () => {
       };
       const response = await shop.post("/v1/roll", ROLL, { "x-payment": await shop.payV1("/v1/roll") });
       expect(response.status).to.equal(200);
-      expect(response.headers.get("x-payment-response")).to.equal(response.headers.get("payment-response"));
+      expect(receiptInVersion1(response)).to.deep.equal({ ...shop.receipt(response), network: "base" });
       expect(settled).to.deep.include({ x402Version: 2 });
       expect(settled.accepted?.amount).to.equal("1000");
+    });
+
+    it("is told in X-PAYMENT-RESPONSE that the money has moved, when what was paid first fails", async () => {
+      shop.handler = () => Promise.reject(new Error("It fell off the table"));
+      const response = await shop.post("/v1/echo", ROLL, { "x-payment": await shop.payV1("/v1/echo") });
+      expect(response.status).to.equal(502);
+      expect(receiptInVersion1(response)).to.include({ success: true, network: "base" });
     });
 
     it("gets V1 challenges when the payment is refused", async () => {
