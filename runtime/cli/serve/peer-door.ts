@@ -1,4 +1,3 @@
-import { pathOf } from "../../core/base-url.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
@@ -10,7 +9,7 @@ import { createPeerCards } from "../../drivers/peers/cards.ts";
 import { openIdentity } from "../../drivers/peers/identity.ts";
 import { type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
 import { type AgentCardOptions, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
-import { toDidDocument } from "../../surfaces/discovery/did.ts";
+import { didPathOf, toDidDocument } from "../../surfaces/discovery/did.ts";
 import { type Document, toJsonDocument } from "../../surfaces/http/document.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
@@ -48,7 +47,7 @@ export function openPeerDoor({ config, createLimiter, links, ...own }: PeerDoorD
     documents: new Map([
       [PATHS.agentCard, toJsonDocument(card)],
       [PATHS.jwks, toJsonDocument(toJwks(identity))],
-      [pathOf(baseUrl) === "" ? PATHS.did : PATHS.didBelowPath, toJsonDocument(toDidDocument(identity, baseUrl))],
+      [didPathOf(baseUrl), toJsonDocument(toDidDocument(identity, baseUrl))],
     ]),
     close: web.close,
   };

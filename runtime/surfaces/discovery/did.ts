@@ -1,9 +1,14 @@
+import { pathOf } from "../../core/base-url.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import { toDid } from "../../core/x402/proofs.ts";
 
+/** Where the document is, below the base URL (did:web, section 3.2). */
+export const didPathOf = (baseUrl: string): string => (pathOf(baseUrl) === "" ? PATHS.did : PATHS.didBelowPath);
+
 /**
- * The document at `/.well-known/did.json`, or at `did.json` below the base URL's path: the keys that sign offers and
- * receipts (did:web; DID Core 1.0, section 5.2). Retired keys stay in it, so that older signatures can be verified.
+ * The keys that sign offers and receipts (did:web; DID Core 1.0, section 5.2). Retired keys stay in the document, so
+ * that older signatures can be verified.
  */
 export function toDidDocument(identity: Identity, baseUrl: string): object {
   const id = toDid(baseUrl);

@@ -1,6 +1,7 @@
 import { PATHS } from "../../core/paths.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { didPathOf } from "./did.ts";
 
 export interface GuidanceOptions {
   readonly services: readonly Service[];
@@ -21,7 +22,7 @@ export function toGuidance({ services, site: { title, rails }, baseUrl }: Guidan
     "Give each purchase an id of your own in the 402's `payment-identifier` extension: then a payment that is signed anew for the same call is not charged again.",
     ...(services.some(isJobService) ? [JOBS] : []),
     ...(services.some(({ manifest }) => manifest.sign_in || manifest.free) ? [WALLETS] : []),
-    `Offers and receipts are signed (extension \`offer-receipt\`, JWS), with the keys at ${baseUrl}${PATHS.did}.`,
+    `Offers and receipts are signed (extension \`offer-receipt\`, JWS), with the keys at ${baseUrl}${didPathOf(baseUrl)}.`,
     `The same services are tools of the MCP endpoint ${baseUrl}${PATHS.mcp} and skills of the A2A agent at ${baseUrl}${PATHS.agentCard}.`,
   ].join("\n");
 }

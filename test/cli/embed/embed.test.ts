@@ -141,6 +141,8 @@ describe("openPayphone", () => {
       it("publishes the key of its signed offers where did:web looks for it", async () => {
         const did = `did:web:${new URL(base).host.replace(":", "%3A")}:paid`;
         expect(await (await fetch(`${base}/did.json`)).json()).to.deep.include({ id: did });
+        for (const path of ["/llms.txt", "/openapi.json"])
+          expect(await (await fetch(base + path)).text(), path).to.include(`with the keys at ${base}/did.json.`);
       });
 
       it("hands its log to the host, without secrets", () => {
