@@ -90,6 +90,7 @@ export function readRequestedCall(
       `There is no skill ${JSON.stringify(name)}${didYouMean(name, services.keys()) || "; the agent card lists them"}`,
     );
   }
+  if (typeof input === "string") return refuseParams(`The input is not a JSON object. ${HOW}`);
   const stray = input === undefined ? Object.keys(others) : [];
   if (stray.length > 0) return refuseParams(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
   return { service, input: input ?? {} };
@@ -126,8 +127,8 @@ function readText(text: string): Said {
   const whole = tryParseJson(text);
   if (isObject(whole)) return whole;
   const [, skill, rest] = FIRST_WORD.exec(text) ?? [];
-  const input = rest === undefined ? undefined : tryParseJson(rest);
-  return { ...(skill !== undefined && { skill }), ...(isObject(input) && { input }) };
+  const input = rest && (tryParseJson(rest) ?? rest); // Broken JSON stays a text, which no service takes.
+  return { ...(skill !== undefined && { skill }), ...(input !== undefined && { input }) };
 }
 
 const isFile = (part: unknown): boolean =>

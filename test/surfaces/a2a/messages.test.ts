@@ -54,6 +54,8 @@ describe("what a message of A2A asks for", () => {
   const unclear: readonly [what: string, parts: unknown][] = [
     ["nothing", []],
     ["data without a skill", [{ kind: "data", data: INPUT }]],
+    ["an input that is no JSON", [{ text: 'free {"low":1,"high":6' }]],
+    ["an input with words behind it", [{ text: 'free {"low":1,"high":6}, please' }]],
     ["a skill that is no text", [{ kind: "data", data: { skill: { id: "free" }, input: INPUT } }]],
     ["parts that are no objects", [null, 5, "free", ["free"]]],
     ["no list of parts", "free"],
