@@ -41,8 +41,8 @@ const anchorsOf = (file: string): string[] =>
 
 /** Where a link or a picture of a document leads, if it stays in the repository. */
 const linksOf = (file: string): string[] =>
-  [...read(file).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)]
-    .map(([, link, picture]) => link ?? picture ?? "")
+  [...read(file).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"|^\[[^\]]+\]: (\S+)$/gm)]
+    .map(([, link, picture, reference]) => link ?? picture ?? reference ?? "")
     .filter((link) => !/^[a-z]+:/.test(link));
 
 function isThere(from: string, link: string): boolean {
