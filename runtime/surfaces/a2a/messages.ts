@@ -63,7 +63,7 @@ export function readHistoryLength({ historyLength }: RpcParams): number | undefi
 export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<string, Service>): boolean {
   const texts = parts.map((part) => (isObject(part) && part.data == null && !isFile(part) ? part.text : undefined));
   if (texts.length === 0 || !texts.every((text) => typeof text === "string" && text.trim() !== "")) return false;
-  const [text] = texts as [string];
+  const text = texts.join("\n");
   if (/[{[]/.test(text)) return false; // Looks like JSON, so it was meant as a call.
   const { skill } = readText(text);
   return typeof skill !== "string" || (!services.has(skill) && !didYouMean(skill, services.keys()));
@@ -79,8 +79,10 @@ export function readRequestedCall(
   services: ReadonlyMap<string, Service>,
 ): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
-  const calls = parts.filter((part) => isObject(part) && isObject(part.data) && "skill" in part.data).length;
-  if (calls > 1) return refuseParams(`A message asks for one call; this one has ${calls} data parts with a skill`);
+  const data = parts.filter(isObject).flatMap((part) => (part.data == null ? [] : [part.data]));
+  if (data.length > 1)
+    return refuseParams(`A message asks for one call, in one data part; this one has ${data.length}`);
+  if (!data.every(isObject)) return refuseParams(`The data of a part is not a JSON object. ${HOW}`);
   const { skill, input, ...others } = readCall(parts);
   if (typeof skill !== "string") return refuseParams(HOW);
   const service = services.get(skill);
@@ -118,8 +120,10 @@ interface Said {
 /** The skill and the input that the parts name. */
 function readCall(parts: readonly unknown[]): Said {
   const data = parts.map((part) => (isObject(part) ? part.data : undefined)).find(isObject);
-  const text = parts.map((part) => (isObject(part) ? part.text : undefined)).find((said) => typeof said === "string");
-  return { ...readText(text ?? ""), ...(data && ("skill" in data ? data : { input: data })) };
+  const texts = parts
+    .map((part) => (isObject(part) ? part.text : undefined))
+    .filter((said) => typeof said === "string");
+  return { ...readText(texts.join("\n")), ...(data && ("skill" in data ? data : { input: data })) };
 }
 
 /** `{"skill": …, "input": …}`, or `skill {…}`. */

@@ -26,6 +26,7 @@ describe("what a message of A2A asks for", () => {
     ],
     ["a text with JSON", [{ kind: "text", text: '{"skill":"free","input":{"low":1,"high":6}}' }]],
     ["a skill's id and its input", [{ kind: "text", text: ' free {"low":1,\n"high":6} ' }]],
+    ["a skill's id, and its input in another text", [{ text: "free" }, { text: '{"low":1,"high":6}' }]],
     ["a skill's id in text, and its input as data", [{ text: "free" }, { data: INPUT }]],
     [
       "data with null in the fields of other parts",
@@ -56,6 +57,7 @@ describe("what a message of A2A asks for", () => {
     ["data without a skill", [{ kind: "data", data: INPUT }]],
     ["an input that is no JSON", [{ text: 'free {"low":1,"high":6' }]],
     ["an input with words behind it", [{ text: 'free {"low":1,"high":6}, please' }]],
+    ["an input that is a list", [{ text: "free" }, { data: [1, 6] }]],
     ["a skill that is no text", [{ kind: "data", data: { skill: { id: "free" }, input: INPUT } }]],
     ["parts that are no objects", [null, 5, "free", ["free"]]],
     ["no list of parts", "free"],
@@ -73,7 +75,16 @@ describe("what a message of A2A asks for", () => {
       { data: { skill: "roll", input: INPUT } },
     ]);
     expect(error.code).to.equal(-32602);
-    expect(error.message).to.equal("A message asks for one call; this one has 2 data parts with a skill");
+    expect(error.message).to.equal("A message asks for one call, in one data part; this one has 2");
+    expect(door.executions).to.equal(0);
+  });
+
+  it("is refused when its input stands in two data parts, or behind that of the skill, where nobody reads it", async () => {
+    for (const parts of [
+      [{ data: { skill: "free" } }, { data: INPUT }],
+      [{ text: "free" }, { data: { low: 1 } }, { data: { high: 6 } }],
+    ])
+      expect((await send(parts)).error.message).to.match(/^A message asks for one call, in one data part/);
     expect(door.executions).to.equal(0);
   });
 
