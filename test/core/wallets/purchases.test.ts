@@ -100,4 +100,21 @@ describe("a wallet's list", () => {
       await shop.close();
     }
   });
+
+  it("goes on showing a payment that moved after it was refused, also when its record has expired", async () => {
+    const shop = await openShop({ patience: { confirmAfterMs: 1 } });
+    const list = createPurchaseList(shop);
+    try {
+      const { network } = BASE_RAIL;
+      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+      shop.rail.script.find = () => ({ state: "settled", transaction: `0x${"ab".repeat(32)}` });
+      await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+      shop.clock.advance(25 * 60 * 60_000);
+      const states = (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
+      expect(states).to.deep.equal(["forgotten"]);
+    } finally {
+      await shop.close();
+    }
+  });
 });
