@@ -126,14 +126,18 @@ function readCall(parts: readonly unknown[]): Said {
   return { ...readText(texts.join("\n")), ...(data && ("skill" in data ? data : { input: data })) };
 }
 
-/** `{"skill": …, "input": …}`, or `skill {…}`. */
-function readText(text: string): Said {
+/** `{"skill": …, "input": …}`, or `skill {…}`; in Markdown's fence, too, as models write it. */
+function readText(said: string): Said {
+  const text = withoutFence(said.trim());
   const whole = tryParseJson(text);
   if (isObject(whole)) return whole;
   const [, skill, rest] = FIRST_WORD.exec(text) ?? [];
   const input = rest && (tryParseJson(rest) ?? rest); // Broken JSON stays a text, which no service takes.
   return { ...(skill !== undefined && { skill }), ...(input !== undefined && { input }) };
 }
+
+const withoutFence = (text: string): string =>
+  /^```[^`]/.test(text) && text.endsWith("```") ? text.slice(3, -3).replace(/^json\b/i, "") : text;
 
 const isFile = (part: unknown): boolean =>
   isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] != null));

@@ -25,6 +25,8 @@ describe("what a message of A2A asks for", () => {
       ],
     ],
     ["a text with JSON", [{ kind: "text", text: '{"skill":"free","input":{"low":1,"high":6}}' }]],
+    ["a text with JSON in a fence", [{ text: '```json\n{"skill":"free","input":{"low":1,"high":6}}\n```\n' }]],
+    ["a skill's id and its input in a fence", [{ text: '```\nfree {"low":1,"high":6}\n```' }]],
     ["a skill's id and its input", [{ kind: "text", text: ' free {"low":1,\n"high":6} ' }]],
     ["a skill's id, and its input in another text", [{ text: "free" }, { text: '{"low":1,"high":6}' }]],
     ["a skill's id in text, and its input as data", [{ text: "free" }, { data: INPUT }]],
