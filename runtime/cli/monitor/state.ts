@@ -51,6 +51,8 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
       Promise.race([refreshBalances(), sleep(PATIENCE_MS)]),
     ]);
     return {
+      isStoreUp: report.store === "up",
+      warnings: report.warnings?.length ?? 0,
       rails: report.rails.map(({ id, state }) => ({ rail: id, isUp: state === "up" })),
       distrusted: report.distrusted ?? [],
       services: report.services.map(({ id }) => id),

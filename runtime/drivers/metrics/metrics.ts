@@ -35,6 +35,10 @@ export interface MetricCounts {
 
 /** The current state of a shop. What cannot be read is omitted. */
 export interface ShopState {
+  /** Whether the store takes writes, as far as this process can tell. */
+  readonly isStoreUp: boolean;
+  /** How many sentences `/ready` has for the operator. */
+  readonly warnings: number;
   readonly rails: readonly { readonly rail: string; readonly isUp: boolean }[];
   /** The facilitators that are distrusted now. */
   readonly distrusted: readonly { readonly facilitator: string; readonly network: string }[];
@@ -163,6 +167,8 @@ function createGauges(registry: Registry): (state: ShopState) => void {
   const registers = [registry];
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
     new Gauge({ name: `payphone_${name}`, help, labelNames, registers });
+  const store = gauge("store_up", "Whether the store takes writes.", []);
+  const warnings = gauge("warnings", "Warnings in /ready.", []);
   const rails = gauge("rail_up", "Whether a rail can be paid on now.", ["rail"]);
   const distrusted = gauge("facilitator_distrusted", "Facilitators that are distrusted and skipped.", [
     "facilitator",
@@ -176,6 +182,8 @@ function createGauges(registry: Registry): (state: ShopState) => void {
 
   return (state) => {
     for (const each of [rails, distrusted, upstreams, jobs, refunds, balance, least]) each.reset();
+    store.set(Number(state.isStoreUp));
+    warnings.set(state.warnings);
     for (const { rail, isUp } of state.rails) rails.set({ rail }, Number(isUp));
     for (const { facilitator, network } of state.distrusted) distrusted.set({ facilitator, network }, 1);
     for (const { upstream, isUp } of state.upstreams) upstreams.set({ upstream }, Number(isUp));

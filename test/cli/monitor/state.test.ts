@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createStateReader, type SoldSet, type StateDeps } from "../../../runtime/cli/monitor/state.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -11,8 +12,8 @@ const PAYMENT = { network: "eip155:137", asset: "0x1", amount: "5", payer: "0x2"
 const HOUR_MS = 60 * 60_000;
 
 /** A shop without rails. */
-function toDeps(store: StateDeps["store"]): StateDeps {
-  const report = { rails: [], upstreams: [], services: [] };
+function toDeps(store: StateDeps["store"], change: Partial<ReadyReport> = {}): StateDeps {
+  const report = { store: "up", rails: [], upstreams: [], services: [], ...change };
   const sold = {
     site: { rails: [] },
     capabilities: new Set(),
@@ -47,6 +48,17 @@ describe("the state that the pages and /metrics show", () => {
     expect(await owed()).to.deep.equal({ pending: 1, late: 0, manual: 1 });
     await time.pass(1);
     expect(await owed()).to.deep.equal({ pending: 1, late: 1, manual: 1 });
+  });
+
+  it("has whether the store takes writes, and how many warnings there are", async () => {
+    const read = async (change: Partial<ReadyReport>) => {
+      const reading = createStateReader(toDeps(createMemoryStore(Date.now), change))();
+      await time.pass(0);
+      const { isStoreUp, warnings } = await reading;
+      return [isStoreUp, warnings];
+    };
+    expect(await read({})).to.deep.equal([true, 0]);
+    expect(await read({ store: "down", warnings: ["one", "two"] })).to.deep.equal([false, 2]);
   });
 
   it("counts what is owed during a tenth of the time at most: with Redis, a list reads the names of all keys", async () => {

@@ -11,7 +11,16 @@ import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-di
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const MINUTE_MS = 60_000;
-const QUIET = { rails: [], distrusted: [], upstreams: [], services: [], jobs: [], treasury: [] };
+const QUIET = {
+  isStoreUp: true,
+  warnings: 0,
+  rails: [],
+  distrusted: [],
+  upstreams: [],
+  services: [],
+  jobs: [],
+  treasury: [],
+};
 const REPORT = { store: "up", rails: [], upstreams: [], services: [] } as unknown as ReadyReport;
 
 describe("what wants the seller", () => {

@@ -66,6 +66,9 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
     const text = await stage.metrics.scrape();
     expect(text).to.include('payphone_revenue_usd_total{service="roll",rail="base"} 0.3');
     expect(text).to.include('payphone_rail_up{rail="solana"} 0');
+    expect(text)
+      .to.match(/^payphone_store_up 1$/m)
+      .and.to.match(/^payphone_warnings 1$/m);
     expect(text).to.include('payphone_facilitator_distrusted{facilitator="first",network="eip155:8453"} 1');
     stage.state = { ...stage.state, rails: [{ rail: "base", isUp: true }] };
     expect(await stage.metrics.scrape()).not.to.include('payphone_rail_up{rail="solana"}');

@@ -27,6 +27,8 @@ export interface MetricsStage {
 }
 
 const STATE: ShopState = {
+  isStoreUp: true,
+  warnings: 1,
   rails: [
     { rail: "base", isUp: true },
     { rail: "solana", isUp: false },
