@@ -53,8 +53,15 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   );
   /** How many more lines a receiver gets before its waiting messages are counted. */
   const uncounted = new Map<string, number>();
+  let isOutage = false;
   const rounds = createRounds(async () => {
-    await feedAll().catch(onError);
+    try {
+      await feedAll();
+      isOutage = false;
+    } catch (error) {
+      if (!isOutage) onError(error);
+      isOutage = true;
+    }
     return everyMs;
   });
 

@@ -21,6 +21,8 @@ describe("the book that receivers of webhooks are told of", () => {
   /** How many messages wait, and how often they were counted. */
   let waiting: number;
   let counts: number;
+  let looks: number;
+  let logged: string[];
   let made = 0;
 
   beforeEach(async () => {
@@ -28,11 +30,14 @@ describe("the book that receivers of webhooks are told of", () => {
     dataDir = join(folder, `${made}`);
     store = await openStore({ dataDir });
     books = await openBooks({ file: storeFileOf(dataDir) });
-    [told, waiting, counts] = [[], 0, 0];
+    [told, waiting, counts, looks, logged] = [[], 0, 0, 0, []];
     opened = Promise.withResolvers();
     feed = createBookFeed({
       endpoints: [{ id: "accounts" }],
-      openBooks: () => opened.promise,
+      openBooks: () => {
+        looks += 1;
+        return opened.promise;
+      },
       outbox: { publishTo: async (_endpoint, { id }) => void told.push(id) },
       deliveries: {
         async *list() {
@@ -42,7 +47,7 @@ describe("the book that receivers of webhooks are told of", () => {
       },
       store,
       clock: { now: () => T },
-      log: silentLog,
+      log: { ...silentLog, warn: (event) => void logged.push(event) },
       everyMs: 1,
     });
   });
@@ -84,6 +89,25 @@ describe("the book that receivers of webhooks are told of", () => {
     await until(last);
     expect(told).to.deep.equal([...others, named, last].map(({ id }) => id));
     expect(books.find(named.id).map(({ id }) => id)).to.include(named.id);
+  });
+
+  it("logs once that the book cannot be read, until it could be", async () => {
+    const fail = async (): Promise<void> => {
+      opened.promise.catch(() => {});
+      opened.reject(new Error("gone"));
+      const enough = looks + 4;
+      await eventually(() => looks >= enough);
+    };
+    feed.start();
+    await fail();
+    expect(logged).to.deep.equal(["webhook.feed-failed"]);
+    opened = Promise.withResolvers();
+    opened.resolve(books);
+    const enough = looks + 3;
+    await eventually(() => looks >= enough);
+    opened = Promise.withResolvers();
+    await fail();
+    expect(logged).to.deep.equal(["webhook.feed-failed", "webhook.feed-failed"]);
   });
 
   it("waits while a thousand messages wait, which are not counted after each sale", async () => {
