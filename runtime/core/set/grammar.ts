@@ -12,7 +12,7 @@ const byPattern =
     pattern.test(text) ? undefined : complaint;
 
 /** The name of a header (RFC 9110, section 5.1), without the signs that no API uses. */
-export const HEADER_NAME = /^[A-Za-z0-9][\w.-]*$/;
+export const SENT_HEADER = /^[A-Za-z0-9][\w.-]*$/;
 
 /** The variables of payphone's own keys and settings; plugins never get them. */
 const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/;
@@ -40,7 +40,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
       'write the plugin, a dot and its handler: "roll.roll" is the handler "roll" of plugins/roll.ts',
     ),
   },
-  header: { code: "bad-header", explain: byPattern(HEADER_NAME, 'write a header, such as "x-api-key"') },
+  header: { code: "bad-header", explain: byPattern(SENT_HEADER, 'write a header, such as "x-api-key"') },
   id: {
     code: "bad-id",
     explain: byPattern(

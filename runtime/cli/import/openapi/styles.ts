@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { HEADER_NAME } from "../../../core/set/grammar.ts";
+import { SENT_HEADER } from "../../../core/set/grammar.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** A parameter, with everything that determines how it is written. */
@@ -32,7 +32,7 @@ export function toWritten(parameter: Parameter, pointers: Pointers): Written | s
   const { place, wireName, text } = parameter;
   if (place === "cookie") return "a cookie";
   if (place === "header")
-    return HEADER_NAME.test(wireName) ? inHeader(parameter, pointers) : "a header of an unusual name";
+    return SENT_HEADER.test(wireName) ? inHeader(parameter, pointers) : "a header of an unusual name";
   if (place === "path") return inPath(parameter, pointers);
   return text ? { query: { [wireName]: "{}" } } : inQuery(parameter, pointers);
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { HEADER_NAME } from "../../../core/set/grammar.ts";
+import { SENT_HEADER } from "../../../core/set/grammar.ts";
 import type { KeyManifest } from "../../../core/upstream/keys.ts";
 import type { UpstreamEntry } from "../imported.ts";
 import { createNames, toTitle, toVariable, toWord } from "../names.ts";
@@ -182,7 +182,7 @@ function toKey({ type, in: place, name, scheme }: JsonObject, variable: string):
   if (type === "http") return inHeader(String(scheme).toLowerCase() === "basic" ? "Basic" : "Bearer");
   if (type === "oauth2" || type === "openIdConnect") return inHeader("Bearer");
   if (type !== "apiKey" || typeof name !== "string" || name.length > 64) return undefined;
-  if (place === "header" && HEADER_NAME.test(name))
+  if (place === "header" && SENT_HEADER.test(name))
     return { place, name, entry: { variable, header: name.toLowerCase() } };
   return place === "query" ? { place, name, entry: { variable, query: name } } : undefined;
 }

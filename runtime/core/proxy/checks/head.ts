@@ -1,6 +1,6 @@
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
-import { HEADER_NAME } from "../../set/grammar.ts";
+import { SENT_HEADER } from "../../set/grammar.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
 import { keysOf } from "../../upstream/keys.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
@@ -59,7 +59,7 @@ function explainType(name: string, value: string, { body, encoding }: ProxyManif
 }
 
 function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
-  if (!HEADER_NAME.test(name)) return 'write a header, such as "accept-language"';
+  if (!SENT_HEADER.test(name)) return 'write a header, such as "accept-language"';
   if (keysOf(upstream).some(({ header }) => header?.toLowerCase() === name.toLowerCase()))
     return "the upstream's credential is sent there: leave it out";
   const plain = name.replaceAll("_", "-"); // Some servers take both for the same.
