@@ -42,6 +42,20 @@ describe("a parameter of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("is no empty text in a required header, also in the example that is made of it", async () => {
+    const dir = await openShop();
+    const parameters = [
+      { name: "petId", in: "query", required: true, schema: { type: "integer" } },
+      { name: "Request-Id", in: "header", required: true, schema: { type: "string" } },
+      { name: "Tenant", in: "header", schema: { type: "string" } },
+    ];
+    const file = await writeDocument(dir, { find: { operationId: "find", parameters } });
+    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { input } = await manifestOf(dir, "shelf_find");
+    expect(input).to.have.nested.property("properties.Request_Id").deep.equal({ type: "string", minLength: 1 });
+    expect(input).to.have.nested.property("properties.Tenant").deep.equal({ type: "string" });
+  });
+
   it("sends no mapping as a JSON Patch, which is a list, where another type is taken, too", async () => {
     const dir = await openShop();
     const patch = (schema: object, ...types: string[]) => ({

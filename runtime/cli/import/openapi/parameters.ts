@@ -110,10 +110,10 @@ function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter
 }
 
 /**
- * The schema of a parameter. A text in a path must not be empty, since the path would be another one. An object without
- * named fields accepts any.
+ * The schema of a parameter. A text in a path must not be empty, since the path would be another one, nor one in a
+ * required header, which could not be sent. An object without named fields accepts any.
  */
-function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
+function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): JsonObject {
   const seen = pointers.object(schema);
   const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = seen;
   const kind = kindOf(schema, pointers);
@@ -122,9 +122,10 @@ function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObje
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };
-  if (place === "path" && Object.keys(seen).every((key) => ANNOTATIONS.has(key)))
+  const mayBeEmpty = place !== "path" && !(place === "header" && own.required === true);
+  if (!mayBeEmpty && Object.keys(seen).every((key) => ANNOTATIONS.has(key)))
     return { ...seen, type: "string", minLength: 1 };
-  if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
+  if (mayBeEmpty || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
     return schema;
   return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
 }
