@@ -96,14 +96,41 @@ const TYPOGRAPHIC: Readonly<Record<string, string>> = {
   "\u00A0": " ",
 };
 
+/** Letters that are no letter with a mark. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  Æ: "Ae",
+  œ: "oe",
+  Œ: "Oe",
+  ø: "o",
+  Ø: "O",
+  ł: "l",
+  Ł: "L",
+  đ: "d",
+  Đ: "D",
+  ð: "d",
+  Ð: "D",
+  þ: "th",
+  Þ: "Th",
+  ı: "i",
+};
+
 const toAscii = (text: string): string =>
   toLatin(text)
+    .replaceAll(/[^ -~]/g, (character) => LETTERS[character] ?? character)
     .normalize("NFKD")
     .replaceAll(/[^ -~]/g, "");
 
-/** The text in Latin-1: typographic quotes and dashes become plain ones, other characters are dropped. */
+/**
+ * The text in Latin-1: typographic quotes and dashes become plain ones, letters lose their marks, other characters are
+ * dropped.
+ */
 const toLatin = (text: string): string =>
-  text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => TYPOGRAPHIC[character] ?? "");
+  text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => {
+    const plain = TYPOGRAPHIC[character] ?? LETTERS[character] ?? character.normalize("NFKD");
+    return plain.replaceAll(/[^\0-\xff]/g, "");
+  });
 
 /** A title: printable ASCII, at most 32 characters, cut between words. */
 export function toTitle(text: string, fallback: string): string {

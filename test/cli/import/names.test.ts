@@ -1,0 +1,14 @@
+import { expect } from "chai";
+import { toDescription, toServiceId, toTitle, toWord } from "../../../runtime/cli/import/names.ts";
+
+describe("the names of an imported API", () => {
+  it("keep the letters of all Latin alphabets", () => {
+    expect(toWord("Łódź Straßen Ærø")).to.equal("lodz-strassen-aero");
+    expect(toServiceId("kurzy", "přehledKurzů")).to.equal("kurzy_prehled_kurzu");
+    expect(toTitle("Şehir ığdır – 天気", "")).to.equal("Sehir igdir -");
+  });
+
+  it("are not changed where Latin-1 has the letter", () => {
+    expect(toDescription("Größe, ærlig, złoty, ½ “šest”", "")).to.equal('Größe, ærlig, zloty, ½ "sest"');
+  });
+});
