@@ -33,7 +33,7 @@ export function fileBeside(file: string, path: string): string | undefined {
 export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** Larger folders behind links are data that no copy of a set should hold, such as models. */
-const MOST_LINKED_BYTES = 64_000_000;
+const MOST_LINKED_BYTES = 16_000_000;
 
 /**
  * The files below a folder, but no packages. Links to folders are followed, unless they lead to a folder that they stand in
