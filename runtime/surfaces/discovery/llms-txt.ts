@@ -1,5 +1,6 @@
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { isKept, KEPT } from "../rpc/cost.ts";
 import { toGuidance } from "./guidance.ts";
 
 export interface LlmsTxtOptions {
@@ -19,7 +20,8 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): s
     const given = free ? `, ${free.calls} free calls a ${free.per} for a wallet that signs in` : "";
     const asked = needsSignIn ? "free for a wallet that signs in" : "free";
     const price = manifest.price === undefined ? asked : `${manifest.price} USD${given}`;
-    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}`;
+    const kept = isKept(manifest) ? ` ${KEPT}` : "";
+    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}${kept}`;
   };
   const [paid, free] = [true, false].map((wanted) =>
     services.filter(({ manifest }) => (manifest.price !== undefined) === wanted).map(line),

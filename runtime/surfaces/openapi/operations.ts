@@ -3,6 +3,7 @@ import type { Service } from "../../core/service.ts";
 import { toAcceptedExample, toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
+import { isKept, KEPT } from "../rpc/cost.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
@@ -60,7 +61,7 @@ function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route,
   return {
     operationId: isMain ? id : toAliasId(id, route.method, ids),
     summary: isMain ? title : `${title} (${route.method})`,
-    description: [description, ...toFree(manifest), ...forms].join(" "),
+    description: [description, ...toFree(manifest), ...(isKept(manifest) ? [KEPT] : []), ...forms].join(" "),
     tags: [category ?? OTHER],
     security: [],
     ...(isMain && price !== undefined && { "x-payment-info": toPaymentInfo(price) }),

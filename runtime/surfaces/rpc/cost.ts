@@ -1,10 +1,18 @@
 import type { Manifest } from "../../core/set/manifest.ts";
 
+/** Whether a call is paid for also when its work fails. */
+export const isKept = ({ price, job }: Manifest): boolean => price !== undefined && job?.refund === false;
+
+/** What buyers are told then, before they pay. */
+export const KEPT = "A job that fails is not paid back.";
+
 /** What a call costs, in a sentence or two for models and people. @param how text that follows "paid with x402" */
-export function toCost({ price, free, sign_in: needsSignIn }: Manifest, how = ""): string {
+export function toCost(manifest: Manifest, how = ""): string {
+  const { price, free, sign_in: needsSignIn } = manifest;
   if (needsSignIn) return "Free, for a wallet that signs in (x402 sign-in-with-x).";
   if (price === undefined) return "Free.";
-  const cost = `Costs ${price} USD a call, paid with x402${how}.`;
+  const kept = isKept(manifest) ? ` ${KEPT}` : "";
+  const cost = `Costs ${price} USD a call, paid with x402${how}.${kept}`;
   if (!free) return cost;
   return `${cost} ${free.calls} a${free.per === "hour" ? "n hour" : " day"} are free for a wallet that signs in (x402 sign-in-with-x).`;
 }

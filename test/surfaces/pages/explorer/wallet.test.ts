@@ -70,6 +70,15 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await link.getAttribute("href")).to.match(/^https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/);
   });
 
+  it("promises no money back where the page says that a job that fails is not paid back", async () => {
+    const { page } = await openWith({});
+    await page.evaluate(
+      `document.querySelector(".amounts").insertAdjacentHTML("beforeend", '<span class="kept"></span>')`,
+    );
+    await page.locator("#roll button[type=submit]").click();
+    await page.getByText(/real money\. Your wallet shows what you sign\.$/).waitFor();
+  });
+
   it("echoes the header's form of the challenge, so that its payment fits the headers that proxies take", async () => {
     const { page } = await openWith({ service: "ledger_summary" });
     const sent = page.waitForRequest((request) => request.headers()["payment-signature"] !== undefined);
