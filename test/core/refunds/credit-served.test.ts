@@ -13,6 +13,7 @@ describe("a credit: what was paid first and not delivered", () => {
   let payment: string;
   const send = (input: object = ROLL): Promise<Response> =>
     shop.post("/v1/echo", input, { "payment-signature": payment });
+  const refundsOf = (): string[] => [...shop.store.entries.keys()].filter((key) => key.startsWith("refund:"));
   beforeEach(async () => {
     shop = await openShop();
     payment = await shop.pay("/v1/echo");
@@ -82,8 +83,7 @@ describe("a credit: what was paid first and not delivered", () => {
     shop.handler = undefined;
     expect((await send()).status).to.equal(502);
     expect(shop.executions).to.equal(executions);
-    const refunds = [...shop.store.entries.keys()].filter((key) => key.startsWith("refund:"));
-    expect(refunds).to.have.length(1);
+    expect(refundsOf()).to.have.length(1);
   });
 
   it("is paid back at once when no other run could end otherwise", async () => {
@@ -98,5 +98,29 @@ describe("a credit: what was paid first and not delivered", () => {
   it("is not run without end for one payment", async () => {
     for (let at = 0; at < 30; at++) await eventually(send, ({ status }) => status !== 409);
     expect(shop.executions).to.equal(25);
+  });
+
+  /** Another process ends the work while it is done here. */
+  const endElsewhere = async (end: object): Promise<void> => {
+    const record = [...shop.store.entries.keys()].find((key) => key.startsWith("payment:"));
+    await shop.store.putIfAbsent(`owed-end:${record?.slice("payment:".length)}`, end);
+  };
+  it("is not delivered any more once another process has paid it back", async () => {
+    shop.handler = async () => {
+      await endElsewhere({ state: "paid-back" });
+      return { value: 1 };
+    };
+    expect((await send()).status).to.equal(502);
+    expect(refundsOf()).to.have.length(1);
+  });
+
+  it("is not paid back any more once another process has delivered it", async () => {
+    shop.handler = async () => {
+      await endElsewhere({ state: "delivered", output: { value: 7 } });
+      throw new Problem("nothing-found");
+    };
+    const answer = await send();
+    expect([answer.status, await answer.json()]).to.deep.equal([200, { value: 7 }]);
+    expect(refundsOf()).to.deep.equal([]);
   });
 });

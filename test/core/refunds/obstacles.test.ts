@@ -37,6 +37,22 @@ describe("the attempts at a refund that meets an obstacle", () => {
     ]);
   });
 
+  it("send nothing where the operator pays it by hand meanwhile", async () => {
+    stage.check = async () => void (await stage.records.choose("one", { byHand: "0xda" }));
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    expect(stage.did).not.to.include("send");
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0xda" });
+  });
+
+  it("are over for good: a second end counts for nothing, and a record that a crash has left is not open", async () => {
+    for (const transaction of ["0x01", "0x02"]) await stage.records.end(toCase(), { transaction, at: 1 });
+    expect(await stage.records.readEnd("one")).to.include({ transaction: "0x01" });
+    await stage.records.open({ ...toCase(), openedAt: 1, state: "manual", reason: null });
+    for await (const { id } of stage.records.list()) expect.fail(`${id} is open`);
+    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0x01", refund_pending: null });
+  });
+
   it("write down why it is not paid yet, once, and as an error after an hour", async () => {
     stage.screened = new Problem("upstream-failed", "The list cannot be read");
     await stage.refunds.open(toCase());
