@@ -54,6 +54,12 @@ describe("how long a shop remembers", () => {
     expect(lives.get("spent"), "an authorization with an expiry is refused by itself").to.equal(undefined);
   });
 
+  it("what an identifier stands for as long as its payment may be open", async () => {
+    await open();
+    await send(await shop.pay("/v1/roll", { identifier: "pay_00000000000000000001" }));
+    expect(lives.get("named")).to.deep.equal([VALID + DAY]);
+  });
+
   it("the answer for a minute longer than a long authorization could be used", async () => {
     await open();
     await send(await shop.pay("/v1/roll", { validForSeconds: 3600 }));

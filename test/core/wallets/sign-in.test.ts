@@ -70,6 +70,13 @@ describe("a wallet that signs in", () => {
     expect((await challenge()).info.nonce).not.to.equal(declaredIn(body).info.nonce);
   });
 
+  it("is refused where the shop sells nothing to it", async () => {
+    await open({ rules: { deny: [account.address.toLowerCase()] } });
+    const refused = await list(await sign(account));
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([403, "buyer-refused"]);
+    expect((await list(await sign(newAccount()))).status).to.equal(200);
+  });
+
   it("sees what it is owed as paid, and as paid back once the money has moved", async () => {
     shop.handler = () => {
       throw new Problem("unparseable-input", "There is no such die");

@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import { createSignIns, type ProveWallet, type SignIns } from "../../../runtime/core/wallets/sign-in.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ADDRESS = "0xAbCdEf0000000000000000000000000000000001";
+const [BASE, POLYGON] = ["eip155:8453", "eip155:137"];
+const NOW = 1_800_000_000_000;
+
+describe("a proof of a wallet", () => {
+  let kind: Awaited<ReturnType<ProveWallet>>;
+  let signIns: SignIns;
+  beforeEach(() => {
+    kind = "key";
+    const clock = { now: () => NOW };
+    const networks = [BASE, POLYGON, "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"];
+    const store = createMemoryStore(clock.now);
+    signIns = createSignIns({ baseUrl: "https://pay.example", networks, prove: async () => kind, store, clock });
+  });
+  const verify = (change: object = {}): ReturnType<SignIns["verify"]> => {
+    const { info } = signIns.declare() as { info: object };
+    return signIns.verify({ ...info, address: ADDRESS, chainId: BASE, type: "eip191", signature: "0x01", ...change });
+  };
+  const accountsOf = async (): Promise<unknown> => {
+    const wallet = await verify();
+    return typeof wallet === "string" ? wallet : wallet.accounts;
+  };
+
+  it("speaks for all networks of a key, and for one of a contract: elsewhere the address may be another's", async () => {
+    const account = ADDRESS.toLowerCase();
+    expect(await accountsOf()).to.deep.equal([`${BASE}:${account}`, `${POLYGON}:${account}`]);
+    kind = "contract";
+    expect(await accountsOf()).to.deep.equal([`${BASE}:${account}`]);
+  });
+
+  it("is good for five minutes", async () => {
+    const at = (ms: number): string => new Date(NOW - ms).toISOString();
+    expect(await verify({ issuedAt: at(300_000) })).to.be.an("object");
+    expect(await verify({ issuedAt: at(300_001) })).to.match(/^issuedAt is .* it may be 5 minutes old at most$/);
+  });
+
+  it("is refused where it was signed for a page of another origin", async () => {
+    expect(await verify({ uri: "https://pay.example/v1/purchases" })).to.be.an("object");
+    expect(await verify({ uri: "https://evil.example" })).to.match(
+      /^uri is .* and must be of "https:\/\/pay\.example"$/,
+    );
+  });
+});
