@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { createClaims } from "../../../runtime/core/payments/claims.ts";
+import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../../runtime/core/payments/trust.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
@@ -125,5 +127,19 @@ describe("the trust in a facilitator", () => {
     await eventually(() => late.reasonAgainst("first", BASE) === undefined);
     await trust.refresh();
     expect(trust.reasonAgainst("first", BASE)).to.equal(undefined);
+  });
+});
+
+describe("a report that the chain does not show", () => {
+  it("reverses a sale in the book, and nothing where none was entered", async () => {
+    const doubted: string[] = [];
+    const doubt = async (key: string): Promise<void> => void doubted.push(key);
+    const clock = { now: () => 0 };
+    const claims = createClaims({ reservations: { doubt }, onClaim: () => {}, clock, log: silentLog, claimMs: 0 });
+    const receipt = { success: false, transaction: "0x01", network: "eip155:8453" };
+    const seen = { state: "unknown", receipt, isFinal: false, isClaimed: true, isReadable: true } as const;
+    for (const state of ["settling", "settled"] as const)
+      await claims.judge(state, { state, receipt } as unknown as PaymentRecord, seen);
+    expect(doubted).to.deep.equal(["settled"]);
   });
 });
