@@ -9,7 +9,11 @@ const KEPT = "A job that fails is not paid back.";
 /** What buyers read of the service before they pay, by where it stands. */
 function saidOf({ service, text, json }: Shown): Record<string, string> {
   const toss = service("toss");
-  const tool = toTool(toss, { inline: (document: object) => ({ ...document }), payable: "USDC", version: "2025-11-25" });
+  const tool = toTool(toss, {
+    inline: (document: object) => ({ ...document }),
+    payable: "USDC",
+    version: "2025-11-25",
+  });
   return {
     tool: JSON.stringify(tool),
     skill: toSkill(toss).description,
