@@ -156,7 +156,9 @@ const isPaidOn = (rail: RefundRail | undefined, payment: JobPayment): boolean =>
   rail !== undefined && isSameToken(rail, payment);
 
 const whyByHand = (rail: RefundRail | undefined, { network }: JobPayment): string =>
-  `Payments ${network === rail?.network ? "in this token" : "on this network"} are paid back by hand`;
+  rail
+    ? `Payments ${network === rail.network ? "in this token" : "on this network"} are paid back by hand`
+    : "_site.yaml has no `refunds`, so everything is paid back by hand";
 
 /** Why the payment cannot be refunded automatically; null when the payer is known. */
 const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>

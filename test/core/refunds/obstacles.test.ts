@@ -152,6 +152,17 @@ describe("the attempts at a refund that meets an obstacle", () => {
     expect(stage.did).to.deep.equal([]);
   });
 
+  it("are none on a site without `refunds`, which is named", async () => {
+    await stage.refunds.close();
+    stage.open({ rail: undefined });
+    await stage.refunds.open(toCase());
+    const { state, reason } = (await stage.records.read(toCase().id)) ?? {};
+    expect({ state, reason }).to.deep.equal({
+      state: "manual",
+      reason: "_site.yaml has no `refunds`, so everything is paid back by hand",
+    });
+  });
+
   it("wait on a site that does not pay back in this token any more", async () => {
     await stage.refunds.close();
     stage.open({ rail: undefined });
