@@ -178,6 +178,15 @@ describe("a shop's house rules", () => {
       expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
     });
 
+    it("count what was charged and is not delivered yet", async () => {
+      await open({ limits: { per_payer: { usd_per_day: "0.001" } } });
+      shop.handler = () => {
+        throw new Error("out of dice");
+      };
+      expect((await buy(ALICE, "/v1/echo")).code).to.equal("paid-not-delivered");
+      expect((await buy(ALICE, "/v1/echo")).status).to.equal(429);
+    });
+
     it("count a refused payment that is sent again, and is charged this time", async () => {
       await open({ limits: { per_payer: { usd_per_day: "0.001" } } });
       const [refused, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
