@@ -33,8 +33,8 @@ describe("payphone books verify with a node of another chain", () => {
     const store = await openStore({ dataDir: data.path });
     await store.enter(toSale({ network, asset }), { key: "sale", value: 1 });
     await store.close();
-    const from = ["--from", "2026-05-01", "--rail", "base"];
-    const { out, err, code } = await runPayphone(["books", "verify", ...from], {
+    const span = ["--from", "2026-05-01", "--to", "2026-06-01", "--rail", "base"]; // Others use the chain now.
+    const { out, err, code } = await runPayphone(["books", "verify", ...span], {
       ...env,
       PAYPHONE_DATA_DIR: data.path,
     });
