@@ -4,9 +4,8 @@ import { operationsOption, tagOption } from "./import.ts";
 
 const HELP = `
 The folder gets package.json, tsconfig.json, manifests/_site.yaml, one service with its plugin and test, and a README. It may
-be a new repository: its README.md and .gitignore are extended. On a
-terminal it asks for what is not given; otherwise it asks nothing. --from without --operations, --tag or --all lists what the
-document has, and makes nothing.
+be a new repository: its README.md and .gitignore are extended. On a terminal init asks for what is not given; otherwise it
+asks nothing. --from without --operations, --tag or --all lists what the document has, and makes nothing.
 
 Examples:
   payphone init my-shop

@@ -92,7 +92,8 @@ function listFiles(dir: string, place: string): readonly string[] {
   const path = join(dir, place);
   if (!existsSync(path)) return [];
   if (place.endsWith(".json")) return [place];
-  return filesBelow(path, ({ name }) => !isOfEditor(name)).map((file) => relative(dir, file).replaceAll(sep, "/"));
+  const files = filesBelow(path, ({ name }) => !isOfEditor(name));
+  return [...files].map((file) => relative(dir, file).replaceAll(sep, "/"));
 }
 
 /**

@@ -34,32 +34,43 @@ export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry
 
 /** Larger folders behind links are data that no copy of a set should hold, such as models. */
 const MOST_LINKED_BYTES = 16_000_000;
+/** What a file counts besides its content, so that very many small ones are too much, too. */
+const BYTES_OF_FILE = 4000;
 
 /**
  * The files below a folder, but no packages. Links to folders are followed, unless they lead to a folder that they stand in
  * or to too much.
  * @param isTaken whether a folder or a file is listed
  */
-export function filesBelow(
+export function* filesBelow(
   folder: string,
   isTaken: (entry: { readonly name: string; readonly isFolder: boolean }) => boolean,
   above: readonly string[] = [realpathSync(folder)],
-): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const { name } = entry;
     const path = join(folder, name);
     const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry;
     const isFolder = found?.isDirectory() ?? false;
-    if (name === "node_modules" || !isTaken({ name, isFolder })) return [];
-    if (!isFolder) return found?.isFile() ? [path] : [];
-    if (!entry.isSymbolicLink()) return filesBelow(path, isTaken, above);
-    const real = realpathSync(path);
-    if (above.some((one) => isWithin(one, real))) return [];
-    const linked = filesBelow(path, isTaken, [...above, real]);
-    return bytesOf(linked) > MOST_LINKED_BYTES ? [] : linked;
-  });
+    if (name === "node_modules" || !isTaken({ name, isFolder })) continue;
+    if (found?.isFile()) yield path;
+    if (!isFolder) continue;
+    const real = entry.isSymbolicLink() ? realpathSync(path) : undefined;
+    if (real === undefined) yield* filesBelow(path, isTaken, above);
+    else if (!above.some((one) => isWithin(one, real))) yield* unlessMany(filesBelow(path, isTaken, [...above, real]));
+  }
 }
 
 const isWithin = (path: string, folder: string): boolean => !relative(folder, path).startsWith("..");
 
-const bytesOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0);
+/** All of the files; none when they are too much, which ends the search. */
+function unlessMany(files: Iterable<string>): readonly string[] {
+  const all: string[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    bytes += statSync(file).size + BYTES_OF_FILE;
+    if (bytes > MOST_LINKED_BYTES) return [];
+    all.push(file);
+  }
+  return all;
+}

@@ -206,7 +206,7 @@ function dataBeside(files: Iterable<string>, root: string, known: Reading["folde
 /** Beside plugins of one file each, the folders of other plugins are left out. */
 const listData = (folder: string): readonly string[] =>
   existsSync(folder)
-    ? filesBelow(folder, (entry) => (entry.isFolder ? isPart(folder, entry.name) : !CODE.test(entry.name)))
+    ? [...filesBelow(folder, (entry) => (entry.isFolder ? isPart(folder, entry.name) : !CODE.test(entry.name)))]
     : [];
 
 const isPart = (folder: string, name: string): boolean =>

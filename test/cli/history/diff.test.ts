@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { appendFile, open, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -199,6 +199,10 @@ describe("the history of a shop", () => {
     expect(readFolder(dir).digest).not.to.equal(digest);
     await truncate(join(dir, "shared/rates.txt"), 16_000_001);
     expect(readFolder(dir).files.has("plugins/data/rates.txt"), "models and the like").to.equal(false);
+    await truncate(join(dir, "shared/rates.txt"), 0);
+    expect(readFolder(dir).files.has("plugins/data/rates.txt")).to.equal(true);
+    for (let at = 0; at < 4000; at += 1) writeFileSync(join(dir, `shared/${at}`), "");
+    expect(readFolder(dir).files.has("plugins/data/rates.txt"), "very many files").to.equal(false);
   });
 
   it("leaves nothing of a set whose files cannot be written", async () => {
