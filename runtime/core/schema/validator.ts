@@ -1,13 +1,15 @@
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
-import { isObject, unescapeStep } from "../json.ts";
+import { isObject } from "../json.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
 import { isEndless } from "./endless.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
+import { namedFields } from "./named-fields.ts";
 import { createSchemaNodes, listOf, type SchemaNode, type SchemaNodes } from "./nodes.ts";
+import { convertTexts } from "./query-texts.ts";
 import { allowsNull, toShape } from "./shape.ts";
 import { mapSubschemas, type SchemaObject } from "./subschemas.ts";
 
@@ -33,12 +35,6 @@ export interface Schema {
   /** A copy of query or path texts, converted to the schema's types. Other texts stay as they are for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
-
-/** How texts write booleans (pydantic v2), and how Ajv reads them. Python's `requests` sends `True`. */
-const BOOLEANS: ReadonlyMap<string, string> = new Map([
-  ...["true", "t", "yes", "y", "on", "1"].map((text) => [text, "true"] as const),
-  ...["false", "f", "no", "n", "off", "0"].map((text) => [text, "false"] as const),
-]);
 
 /** Compiles a schema, given by its name in `schemas/` or inline. @throws Error with the reason. */
 export type Compile = (schema: string | object) => Schema;
@@ -93,6 +89,7 @@ export function createCompiler(
     const converter = once(() =>
       compile(coercing(), typeof schema === "string" ? schema : toConvertible(schema as SchemaObject)),
     );
+    const names = once(() => new Set(namedFields([document], nodes.resolve).map(([name]) => name)));
     const shape = once(() => toShape(document as SchemaNode, nodes.resolve));
     const takesNull = allowsNull(document as SchemaNode, nodes.resolve);
 
@@ -111,23 +108,7 @@ export function createCompiler(
         const issues = told.length > 0 ? toIssues(told, { value, from, document, nodes }) : [];
         return { value: copied.value, issues };
       },
-      coerce(texts) {
-        const copy: Record<string, unknown> = structuredClone(texts);
-        const convert = converter();
-        convert(copy);
-        for (const { instancePath } of convert.errors ?? []) {
-          const [name = "", at] = instancePath.split("/").slice(1).map(unescapeStep);
-          const holder = (at === undefined ? copy : copy[name]) as Record<string, unknown>;
-          const text = typeof holder === "object" ? holder[at ?? name] : undefined; // A list may have become one text.
-          const written = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
-          if (written === undefined) continue;
-          const alone: Record<string, unknown> = { [name]: at === undefined ? written : [written] };
-          convert(alone);
-          const [made] = [alone[name]].flat();
-          if (typeof made === "boolean") holder[at ?? name] = made;
-        }
-        return copy;
-      },
+      coerce: (texts) => convertTexts(texts, { isField: (name) => names().has(name), convert: converter() }),
     };
   };
 }

@@ -7,6 +7,7 @@ import { isKept, KEPT } from "../rpc/cost.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
+import { toQueryStyle } from "./query-style.ts";
 import { toErrorResponses } from "./responses.ts";
 import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
 
@@ -126,7 +127,7 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
       in: place,
       ...(description !== undefined && { description }),
       required: place === "path" || required.includes(name),
-      schema: rest,
+      ...(place === "query" ? toQueryStyle(rest) : { schema: rest }),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { parse } from "node:querystring";
 import { expect } from "chai";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 
@@ -128,5 +129,70 @@ describe("the texts of a query", () => {
     const texts = { share: "0.5", tags: ["1"] };
     expect(schema.coerce(texts)).to.deep.equal({ share: 0.5, tags: [1] });
     expect(texts).to.deep.equal({ share: "0.5", tags: ["1"] });
+  });
+
+  describe("of a mapping, or of a list in a list", () => {
+    const place = object({ x: { type: "integer" }, sure: { type: "boolean" }, name: { type: ["string", "null"] } });
+    const nested = compile(
+      object({
+        place: { anyOf: [place, { type: "null" }] },
+        places: { type: "array", items: place },
+        grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
+        days: { type: "array", items: { type: "integer" } },
+        note: { type: "string" },
+        count: { type: "integer", default: 1 },
+      }),
+    );
+    const given = (query: string) => {
+      const { value, issues } = nested.check(nested.coerce(parse(query)), "query", "input");
+      return issues.length > 0 ? issues.map(({ type, loc }) => `${loc.join(".")}: ${type}`) : value;
+    };
+
+    it("are read as JSON", () => {
+      const [first, second] = [{ x: 1, name: "5" }, { x: 2 }].map((one) => JSON.stringify(one));
+      expect(given(`place=${first}`)).to.deep.equal({ count: 1, place: { x: 1, name: "5" } });
+      for (const query of [`places=${first}&places=${second}`, `places=[${first},${second}]`])
+        expect(given(query), query).to.deep.equal({ count: 1, places: [{ x: 1, name: "5" }, { x: 2 }] });
+      expect(given(`places=${second}`)).to.deep.equal({ count: 1, places: [{ x: 2 }] });
+      for (const query of ["grid=[1,2]&grid=[3]", "grid=[[1,2],[3]]"])
+        expect(given(query), query).to.deep.equal({ count: 1, grid: [[1, 2], [3]] });
+      expect(given("days=[1,2]")).to.deep.equal({ count: 1, days: [1, 2] });
+    });
+
+    it("that are JSON are checked as the rest", () => {
+      expect(given('place={"x":"1"}')).to.deep.equal(["query.place.x: int_parsing"]);
+      expect(given('place={"x":1')).to.deep.equal(["query.place: model_attributes_type"]);
+      expect(given(`place=${"[".repeat(4000)}${"]".repeat(4000)}`)).to.deep.equal([
+        "query.place: model_attributes_type",
+      ]);
+    });
+
+    it("are read from the names that axios, PHP and generated clients give to the parts", () => {
+      expect(given("place[x]=1&place[sure]=True&place[name]=5")).to.deep.equal({
+        count: 1,
+        place: { x: 1, sure: true, name: "5" },
+      });
+      for (const query of ["days[]=1&days[]=2", "days[0]=1&days[1]=2", "days=1&days[]=2"])
+        expect(given(query), query).to.deep.equal({ count: 1, days: [1, 2] });
+      const many = Array.from({ length: 900 }, (_, at) => at);
+      expect(given(many.map((at) => `days[${at}]=${at}`).join("&"))).to.deep.equal({ count: 1, days: many });
+      expect(given("places[0][x]=1&places[1][x]=2")).to.deep.equal({ count: 1, places: [{ x: 1 }, { x: 2 }] });
+      expect(given("grid[0][]=1&grid[0][]=2&grid[1][]=3")).to.deep.equal({ count: 1, grid: [[1, 2], [3]] });
+      expect(given("place[x]=one")).to.deep.equal(["query.place.x: int_parsing"]);
+      expect(given("place[x]=1&place[x][y]=2")).to.deep.equal(["query.place.x: int_type"]);
+      for (const query of ['place={"name":"a"}&place[x]=1', "place[][x]=1&place[x]=2"])
+        expect(given(query), query).to.deep.equal(["query.place: model_attributes_type"]);
+      expect(given("count[]=1&count[]=2")).to.deep.equal(["query.count: int_type"]);
+    });
+
+    it("stay texts where a text is wanted, and unknown names are ignored", () => {
+      expect(given('note={"x":1}&other[x]=1&__proto__[x]=1&constructor[x]=1&[x]=1')).to.deep.equal({
+        count: 1,
+        note: '{"x":1}',
+      });
+      const spelled = compile(object({ "filter[x]": { type: "string" }, filter: { type: "string" } }));
+      const texts = { "filter[x]": "a", filter: "b" };
+      expect(spelled.coerce(texts), "a field's own name").to.deep.equal(texts);
+    });
   });
 });
