@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 
 /** The folder of the package. In an installed payphone, this module is below the package's `dist`. */
@@ -15,8 +15,8 @@ export function toSource(shop: string, folder: string = PACKAGE): string {
   const toFile = (path: string): string => `file:${relative(shop, path)}`;
   if (!folder.includes(MODULES)) return toFile(folder);
   const home = folder.slice(0, folder.indexOf(MODULES));
-  const resolved = readResolved(home, relative(home, folder));
-  if (resolved?.startsWith("file:")) return toFile(join(home, resolved.slice("file:".length)));
+  const resolved = readResolved(home, relative(home, folder)) ?? readWanted(home);
+  if (resolved?.startsWith("file:")) return toFile(resolve(home, resolved.slice("file:".length)));
   const isRegistry = resolved === undefined || /^https?:.*\/-\/payphone-[^/]+\.tgz$/.test(resolved);
   return isRegistry ? `^${packageJson.version}` : resolved;
 }
@@ -28,6 +28,19 @@ function readResolved(home: string, path: string): string | undefined {
       packages: Readonly<Record<string, { readonly resolved?: string } | undefined>>;
     };
     return packages[path]?.resolved;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The source that a folder's package.json names, where it is not a version: yarn and pnpm make no note of another one. */
+function readWanted(home: string): string | undefined {
+  try {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
+      readonly [group in "dependencies" | "devDependencies"]?: Readonly<Record<string, string | undefined>>;
+    };
+    const wanted = dependencies?.[packageJson.name] ?? devDependencies?.[packageJson.name];
+    return wanted?.includes(":") ? wanted : undefined;
   } catch {
     return undefined;
   }

@@ -140,4 +140,17 @@ describe("payphone init", () => {
     expect(source()).to.equal("git+ssh://git@git.example.com/shops/payphone.git#0123abc");
     expect(toSource(join(home.path, "shop"), join(home.path, "checkout"))).to.equal("file:../checkout");
   });
+
+  it("lets it do so where yarn or pnpm has installed this one, too", () => {
+    const folder = join(home.path, "by-yarn");
+    const source = (wanted: string, group = "dependencies"): string => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ [group]: { payphone: wanted } }));
+      return toSource(join(folder, "shop"), join(folder, "node_modules/payphone"));
+    };
+    expect(source("file:../payphone-0.3.0.tgz")).to.equal("file:../../payphone-0.3.0.tgz");
+    expect(source(`file:${join(home.path, "payphone-0.3.0.tgz")}`)).to.equal("file:../../payphone-0.3.0.tgz");
+    expect(source("github:shops/payphone", "devDependencies")).to.equal("github:shops/payphone");
+    expect(source("^0.2.0")).to.match(/^\^\d+\.\d+\.\d+$/);
+  });
 });
