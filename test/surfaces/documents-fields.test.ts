@@ -16,7 +16,7 @@ describe("a field for people", () => {
       [{ type: "array" }, "list"],
       [{ anyOf: [{ type: "object" }, { type: "null" }] }, "object or null"],
       [{ const: "x" }, "string"],
-      [{ enum: ["a", 1] }, "string or number"],
+      [{ enum: ["a", 1, null] }, "string or number or null"],
       [{ description: "Anything." }, "any JSON"],
     ];
     for (const [schema, type] of types) expect(fieldOf(schema).type, JSON.stringify(schema)).to.equal(type);

@@ -148,14 +148,15 @@ export async function readInputArgument(given: string | undefined, signal: Abort
   return input;
 }
 
-/** An integer that a number of JavaScript cannot hold would be sent, and paid for, as another one. */
+/** A number that JavaScript cannot hold would be sent, and paid for, as another one or as null. */
 function refuseRounded(_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
-  if (typeof value === "number" && /^-?\d{16,}$/.test(source) && String(BigInt(source)) !== toDigits(value))
+  if (typeof value === "number" && isChanged(value, source))
     throw new Problem("bad-request", `the input has ${source}, which would be sent as ${value}: write it as a text`);
   return value;
 }
 
-const toDigits = (value: number): string => (Number.isFinite(value) ? String(BigInt(value)) : "");
+const isChanged = (value: number, source: string): boolean =>
+  !Number.isFinite(value) || (/^-?\d{16,}$/.test(source) && BigInt(source) !== BigInt(value));
 
 async function readFrom(given: string): Promise<string> {
   try {

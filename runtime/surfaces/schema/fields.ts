@@ -60,7 +60,9 @@ function typeOf(field: Json): string {
   if (type === "array") return isObject(items) && items.type !== undefined ? `list of ${typeOf(items)}` : "list";
   if (type !== undefined) return [type].flat().join(" or ");
   if (field.const !== undefined) return typeof field.const;
-  return Array.isArray(values) ? [...new Set(values.map((value) => typeof value))].join(" or ") : "any JSON";
+  return Array.isArray(values)
+    ? [...new Set(values.map((value) => (value === null ? "null" : typeof value)))].join(" or ")
+    : "any JSON";
 }
 
 function rulesOf(field: Json): string[] {

@@ -127,11 +127,12 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input: '{"lwo":1,"lows":[1]}' })).code, "misspelled all the same").to.equal(5);
   });
 
-  it("integers that it would send, and pay for, as others", async () => {
+  it("numbers that it would send, and pay for, as others", async () => {
     for (const [digits, sent] of [
       ["9007199254740993", "9007199254740992"],
       ["-12345678901234567890", "-12345678901234567000"],
       ["9".repeat(400), "Infinity"],
+      ["1e400", "Infinity"],
     ])
       expect(await runRefused(seller, 2, { input: `{"low":{"id":[${digits}]}}` })).to.equal(
         `payphone: the input has ${digits}, which would be sent as ${sent}: write it as a text`,

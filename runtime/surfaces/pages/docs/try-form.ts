@@ -30,12 +30,23 @@ export function toTryForm({ manifest, routes, path }: Service, schema: Json, fie
   const { id, title, examples } = manifest;
   const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
   const rows = Math.min(14, Math.max(3, (texts[0] ?? "{}").split("\n").length));
-  const example = (examples[0]?.input ?? {}) as Json; // The schema, which is an object's, has checked this.
+  const given = examples.map(({ input }) => input as Json); // The schema, which is an object's, has checked them.
   const properties = isObject(schema.properties) ? schema.properties : {};
   const inputs = fields.flatMap((field) => {
     const property = properties[field.name];
     const kind = isObject(property) && kindOf(property);
-    return kind ? [toField(`_${id}-field-${field.name}`, field, { ...kind, example: example[field.name] })] : [];
+    return kind
+      ? [
+          toField(
+            `_${id}-field-${field.name}`,
+            field,
+            withExamples(
+              kind,
+              given.map((input) => input[field.name]),
+            ),
+          ),
+        ]
+      : [];
   });
   return html`<form class="try" hidden novalidate data-id="${id}" data-method="${routes[0]?.method ?? "POST"}" data-path="${path}" data-parameters="${parametersOf(path).join(" ")}">
 <h2>Try it</h2>
@@ -53,6 +64,13 @@ ${
 <div class="outcome"></div>
 </form>`;
 }
+
+/** A field of one line would lose the lines of an example. */
+const withExamples = (kind: FieldKind, examples: readonly unknown[]): FieldKind => ({
+  ...kind,
+  ...(examples.some((example) => typeof example === "string" && example.includes("\n")) && { isLong: true }),
+  example: examples[0],
+});
 
 /** The button's label. */
 function toVerb({ price, sign_in: needsSignIn }: Service["manifest"]): string {
@@ -84,9 +102,8 @@ function kindOf(property: Json): FieldKind {
   );
   const real = branches.filter(({ type }) => type !== "null");
   if (real.length === 1) return kindOf({ ...real[0] });
-  const types = (real.length > 0 ? real.map(({ type }) => type) : [property.type].flat()).filter(
-    (type) => type !== "null",
-  );
+  const named = real.length > 0 ? real.flatMap(({ type }) => type) : [property.type].flat();
+  const types = [...new Set(named)].filter((type) => type !== "null");
   const { enum: values, maxLength } = property;
   const choices: unknown[] | undefined = Array.isArray(values) ? values.filter((value) => value !== null) : undefined;
   if (choices?.every((choice) => typeof choice === "string")) return { type: "string", choices };

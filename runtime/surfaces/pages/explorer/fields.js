@@ -1,3 +1,5 @@
+import { parseExactly, readObject } from "./exact.js";
+
 /**
  * Keeps the form's fields and its JSON in sync. The JSON is what is sent.
  * @param {HTMLFormElement} form
@@ -11,7 +13,7 @@ export function setUpFields(form, input) {
 
   /** Fills the fields from the JSON, when it is an object. */
   function readInput() {
-    const value = parseObject(input.value);
+    const value = readObject(input.value).value;
     if (!value) return;
     for (const field of fields) {
       const name = field.dataset.field ?? "";
@@ -26,7 +28,7 @@ export function setUpFields(form, input) {
    * @param {Field} changed
    */
   function writeInput(changed) {
-    const given = parseObject(input.value);
+    const given = readObject(input.value).value;
     const value = given ?? {};
     for (const field of given ? [changed] : fields) {
       const { field: name = "", type, required } = field.dataset;
@@ -57,31 +59,16 @@ function toPart(text, type, isRequired) {
   if (text === "" && !(isRequired && type === "string")) return undefined;
   if (type === "string") return text;
   const value = parse(text.trim());
-  if (value === undefined || (type !== "number" && isRounded(value))) return text;
+  if (value === undefined) return text;
   const isFit = type === "json" || type === "any" || type === "boolean" || typeof value === "number";
   return isFit ? value : text;
 }
 
-/**
- * Whether JSON has rounded an integer.
- * @param {unknown} value
- */
-const isRounded = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
-
 /** @param {string} text */
 function parse(text) {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }
-}
-
-/**
- * @param {string} text
- * @returns {Record<string, unknown> | undefined}
- */
-function parseObject(text) {
-  const value = parse(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }

@@ -1,4 +1,5 @@
 import { h, toBox, toMore } from "./dom.js";
+import { readObject } from "./exact.js";
 import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { forgetPayment, keepPayment, recallPayments } from "./kept.js";
@@ -47,7 +48,7 @@ export function setUpTry(form) {
 
   /** @returns {Readonly<Record<string, unknown>> | undefined} */
   function readInput() {
-    const { value, fault } = parse(input.value);
+    const { value, fault } = readObject(input.value);
     input.setAttribute("aria-invalid", String(fault !== undefined));
     if (fault !== undefined) {
       say(fault);
@@ -65,7 +66,7 @@ export function setUpTry(form) {
 
   /** Whether the form still shows this call. @param {import("./request.js").Call} call */
   function isShown(call) {
-    const { value } = parse(input.value);
+    const { value } = readObject(input.value);
     return value !== undefined && JSON.stringify(toCall(form.dataset, value)) === JSON.stringify(call);
   }
 
@@ -230,19 +231,5 @@ export function setUpTry(form) {
       const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error, "The payment")));
       if (payment !== undefined) await show(call, payment);
     }
-  }
-}
-
-/**
- * @param {string} text
- * @returns {{ value?: Readonly<Record<string, unknown>>, fault?: string }}
- */
-function parse(text) {
-  try {
-    const value = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? { value } : { fault: "The input must be a JSON object, like { } with fields in it." };
-  } catch (error) {
-    return { fault: `The input is no JSON: ${/** @type {Error} */ (error).message}` };
   }
 }

@@ -14,6 +14,13 @@ const FIELDS = {
   ratio: { type: "number" },
   size: { type: ["integer", "null"], enum: [1, 2, 4, null] },
   [LONG]: { type: "string" },
+  year: {
+    anyOf: [
+      { type: "string", format: "date" },
+      { type: "string", pattern: "^\\d{4}$" },
+    ],
+  },
+  lines: { type: "string" },
 };
 const VISIT = `id: visit
 title: A visit
@@ -26,6 +33,7 @@ output: { type: object, properties: { got: { type: object, additionalProperties:
 tags: [odd]
 examples:
   - input: { place: home, tags: [a, "b,c"] }
+  - input: { place: home, lines: "one\\ntwo" }
 `;
 const PLUGIN = `import { definePlugin } from "#plugin";
 export default definePlugin("visit", () => ({ visit: (got) => ({ got }) }));
@@ -76,6 +84,36 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     await field("count").fill("9007199254740993");
     await field("ratio").fill("1e300");
     expect(await input()).to.include({ count: "9007199254740993", ratio: 1e300 });
+    await field("ratio").fill("1e400");
+    expect(await input()).to.include({ ratio: "1e400" });
+    await field("tags").fill("[9007199254740993]");
+    expect(await input()).to.include({ tags: "[9007199254740993]" });
+  });
+
+  for (const [number, sent] of [
+    ["9007199254740993", "9007199254740992"],
+    ["1e400", "null"],
+  ] as const)
+    it(`sends no JSON in which ${number} would become ${sent}`, async () => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(request.url()));
+      await page.locator(".raw > summary").click();
+      await page.locator("textarea.input").fill(`{"place": "home", "ratio": ${number}}`);
+      await submit();
+      expect(await page.locator(".status").innerText()).to.equal(
+        `The input has ${number}, which would be sent as ${sent}.`,
+      );
+      expect(asked).to.deep.equal([]);
+    });
+
+  it("sends digits as a text where every kind of text is allowed, and nothing else", async () => {
+    await field("year").fill("2024");
+    expect(await input()).to.include({ year: "2024" });
+  });
+
+  it("shows the lines of an example", async () => {
+    await page.locator("select.example").selectOption("2");
+    expect(await field("lines").inputValue()).to.equal("one\ntwo");
   });
 
   it("lets choose among numbers, and sends a number", async () => {
