@@ -13,9 +13,9 @@ export function toGroups(services: readonly Service[]): readonly (readonly [head
 /** The address of a service's page. */
 export const toPageAddress = (id: string): string => PATHS.assets + id;
 
-/** The text that the search looks through. */
+/** The text that the search looks through: small letters without accents. */
 export const toSearchText = ({ manifest: { id, title, description, tags }, path }: Service): string =>
-  [id, title, description, path, ...tags].join(" ").toLowerCase();
+  [id, title, description, path, ...tags].join(" ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** The search field; shown by the script. */
 export const toSearch = (): Html => html`<search hidden id="_search">

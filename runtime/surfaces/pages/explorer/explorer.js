@@ -21,7 +21,7 @@ function setUpSearch() {
     groups: /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".group")]),
   }));
   const apply = () => {
-    const words = filter.value.toLowerCase().split(/\s+/);
+    const words = filter.value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().split(/\s+/);
     const counts = lists.map(({ entries, groups }) => {
       for (const entry of entries) entry.hidden = !words.every((word) => entry.dataset.search?.includes(word));
       for (const group of groups) group.hidden = group.querySelector(".entry:not([hidden])") === null;

@@ -24,7 +24,7 @@ const FIELDS = {
 };
 const VISIT = `id: visit
 title: A visit
-description: Says what it was asked.
+description: Says what it was asked in a Café.
 route: GET /v1/visit/{place}/here
 price: "0.01"
 handler: visit.visit
@@ -131,6 +131,12 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
       expect(await page.locator(".status").innerText()).to.include("place is a part of the address");
       expect(await page.evaluate("document.activeElement.dataset.field")).to.equal("place");
       expect(asked).to.deep.equal([]);
+    });
+
+  for (const words of ["cafe", "CAF\u00c9", "cafe\u0301"])
+    it(`is found by "${words}"`, async () => {
+      await page.getByLabel("Find a service").fill(words);
+      expect(await page.locator("#_count").innerText()).to.equal("1 of 2 services");
     });
 
   it("fits a phone with the longest of names", async () => {
