@@ -1,4 +1,5 @@
 import { h, toBox, toLinkedBox, toMore } from "./dom.js";
+import { faultsOf } from "./request.js";
 import { FACTS, railOf, toAmount, toPrice } from "./x402.js";
 
 /**
@@ -8,12 +9,13 @@ import { FACTS, railOf, toAmount, toPrice } from "./x402.js";
  */
 export function toOutcome({ status, title, body, file, receipt, milliseconds }) {
   const good = status === 200;
+  const faults = status === 422 ? faultsOf(body) : [];
   return h(
     "section",
     { class: good ? "answer good" : "answer bad" },
     h("h3", {}, `${title} in ${milliseconds} ms`),
-    ...(status === 422 ? [toFaults(body)] : []),
-    ...(good || status === 422 ? [] : [h("p", {}, detailOf(body))]),
+    ...(faults.length > 0 ? [toFaults(faults)] : []),
+    ...(good || faults.length > 0 ? [] : [h("p", {}, detailOf(body))]),
     ...(receipt ? [toReceipt(receipt)] : []),
     ...(file ? [h("p", {}, h("a", { href: file.url, download: "" }, `Save the file (${file.type})`))] : []),
     good ? toLinkedBox(body) : toMore("The whole answer", toBox(body)),
@@ -25,16 +27,15 @@ export function toOutcome({ status, title, body, file, receipt, milliseconds }) 
  * @param {unknown} body
  */
 function detailOf(body) {
-  const { detail, error } = /** @type {{ detail?: unknown, error?: unknown }} */ (body ?? {});
-  return String(detail ?? error ?? "The answer says no more.");
+  const { detail, error, title } = /** @type {Readonly<Record<string, unknown>>} */ (body ?? {});
+  return [detail, error, title].find((text) => typeof text === "string") ?? "The answer says no more.";
 }
 
 /**
- * Every fault of the input (HTTPValidationError).
- * @param {unknown} body
+ * Every fault of the input.
+ * @param {ReturnType<typeof faultsOf>} faults
  */
-function toFaults(body) {
-  const { detail } = /** @type {{ detail: readonly { loc: readonly unknown[], msg: string }[] }} */ (body);
+function toFaults(faults) {
   return h(
     "div",
     {},
@@ -42,7 +43,7 @@ function toFaults(body) {
     h(
       "ul",
       {},
-      detail.map(({ loc, msg }) => h("li", {}, h("code", {}, loc.slice(1).join(".") || "input"), ` ${msg}`)),
+      faults.map(({ loc, msg }) => h("li", {}, h("code", {}, loc.slice(1).join(".") || "input"), ` ${msg}`)),
     ),
   );
 }

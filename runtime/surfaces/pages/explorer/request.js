@@ -64,7 +64,7 @@ export async function send({ method, url, body }, payment, proof) {
   const text = file ? "" : await response.text();
   const [challenge, receipt] = ["payment-required", "payment-response"].map((name) => {
     const value = response.headers.get(name);
-    return value === null ? undefined : decodeHeader(value);
+    return value === null ? undefined : decode(value);
   });
   return {
     status: response.status,
@@ -72,7 +72,7 @@ export async function send({ method, url, body }, payment, proof) {
     body: file ? `A file of type ${file.type}, of ${file.size} bytes` : parse(text),
     file: file && { type: file.type, url: URL.createObjectURL(file) },
     // The header's form is the one to echo: the body's is larger than many proxies take in a header.
-    challenge: response.status === 402 ? /** @type {Answer["challenge"]} */ (challenge) : undefined,
+    challenge: response.status === 402 ? readChallenge(challenge) : undefined,
     receipt: /** @type {Answer["receipt"]} */ (receipt),
     milliseconds: Math.round(performance.now() - started),
   };
@@ -88,13 +88,24 @@ async function readFile(response) {
 }
 
 /**
- * Whether a paid call has failed for good, uncharged or refunded. A status of 500 or more is not enough: behind a
- * gateway's 502 or 504 the seller may still be working.
+ * Whether a paid call has failed for good, uncharged or refunded. A status is not enough: a gateway can answer while the
+ * seller is still working. The seller's own answers name the faults of the input, or have a code.
  * @param {Answer} answer
  */
 export function isFinal({ status, body }) {
   if (isPaid(body)) return "refund_tx" in /** @type {object} */ (body); // Refunded.
-  return status < 500 ? !PASSING.has(status) : FINAL.has(codeOf(body));
+  const isSellers = codeOf(body) !== undefined || faultsOf(body).length > 0;
+  return status < 500 ? isSellers && !PASSING.has(status) : FINAL.has(codeOf(body));
+}
+
+/**
+ * The faults of the input that an answer names (HTTPValidationError).
+ * @param {unknown} body
+ * @returns {readonly { loc: readonly unknown[], msg: string }[]}
+ */
+export function faultsOf(body) {
+  const { detail } = /** @type {{ detail?: unknown }} */ (body ?? {});
+  return Array.isArray(detail) && detail.every((fault) => Array.isArray(fault?.loc)) ? detail : [];
 }
 
 /**
@@ -111,6 +122,24 @@ const PASSING = new Set([408, 409, 425, 429]);
 
 /** Codes of services that failed without a result. @type {ReadonlySet<unknown>} */
 const FINAL = new Set(["upstream-failed", "deadline-exceeded"]);
+
+/**
+ * A header's JSON; undefined where a gateway has broken it: the answer is shown without it.
+ * @param {string} text
+ */
+function decode(text) {
+  try {
+    return decodeHeader(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {unknown} value */
+const readChallenge = (value) =>
+  Array.isArray(/** @type {Answer["challenge"]} */ (value)?.accepts)
+    ? /** @type {Answer["challenge"]} */ (value)
+    : undefined;
 
 /** @param {string} text */
 function parse(text) {

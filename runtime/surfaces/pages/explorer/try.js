@@ -93,7 +93,10 @@ export function setUpTry(form) {
     const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (form.querySelectorAll("button"));
     const pressed = [...buttons].find((button) => button === document.activeElement);
     for (const button of buttons) button.disabled = true;
-    await task();
+    await task().catch((error) => {
+      say(`This page cannot go on: ${error instanceof Error ? error.message : error}`);
+      put([]);
+    });
     for (const button of form.querySelectorAll("button")) button.disabled = false;
     // A button loses the focus when it is disabled, and one that paid is gone.
     if (document.activeElement === document.body)
@@ -126,12 +129,12 @@ export function setUpTry(form) {
       showResult(answer);
     } else {
       // When the first outcome is unknown, a failure now does not prove that nothing was paid.
-      const isOver = !isAgain && isFinal(answer);
+      const isOver = payment === undefined || (!isAgain && isFinal(answer));
       if (payment !== undefined && isOver) forgetPayment(payment);
       say(
         isOver && !isPaid(answer.body) ? "The call did not succeed. Nothing was charged." : "The call did not succeed.",
       );
-      put([toOutcome(answer), ...(payment === undefined || isOver ? [] : [toRetry({ call, payment })])], payment);
+      put([toOutcome(answer), ...(isOver ? [] : [toRetry({ call, payment })])], payment);
     }
   }
 
