@@ -1164,7 +1164,7 @@ export interface Purchase {
    */
   network: string;
   /**
-   * `settling`: the outcome of the payment is not known yet. `paid`: the work, or its refund, is still owed. `forgotten`: the answer is not kept any more.
+   * `settling`: the outcome of the payment is not known yet. `paid`: the work, or its refund, is still owed; of a job, also that it has failed and is not paid back. `forgotten`: the answer is not kept any more.
    */
   state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   /**
@@ -1184,7 +1184,7 @@ export interface Purchase {
    */
   job_id: string | null;
   /**
-   * The answer as it was sold, once it is delivered.
+   * The answer as it was sold, once it is delivered; of a job, that it was accepted.
    */
   answer: {} | null;
 }

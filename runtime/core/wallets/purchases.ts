@@ -1,6 +1,7 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { BoughtCall, Purchases } from "../../api/purchases.ts";
 import { sha256 } from "../digest.ts";
+import { createJobRecords } from "../jobs/records.ts";
 import { isObject } from "../json.ts";
 import { payerOf, type VerifiedPurchase } from "../payments/purchase.ts";
 import type { PaymentRecord } from "../payments/record.ts";
@@ -37,6 +38,7 @@ const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
 
 export function createPurchaseList({ store, clock }: PurchaseListDeps): PurchaseList {
   const refunds = createRefundRecords(store);
+  const jobs = createJobRecords({ store, clock });
   const today = (): number => Math.floor(clock.now() / DAY_MS);
   const countKey = (account: string, day: number): string => `bought:${account}:${day}`;
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
@@ -94,14 +96,22 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       bought_at: new Date(entry.at).toISOString(),
       payer: account.slice(account.lastIndexOf(":") + 1),
       network: account.slice(0, account.lastIndexOf(":")),
-      ...toState(record, await isPaidBack(record?.owed)),
+      ...(record ? toBought(record, await stateOf(record)) : FORGOTTEN),
     };
   }
 
-  async function isPaidBack(owed: PaymentRecord["owed"]): Promise<boolean> {
-    if (!owed?.isPaidBack) return false;
-    const refund = await refunds.read(owed.id); // Before `readEnd`: an end is recorded before the refund is removed.
-    return refund?.held !== undefined || (await refunds.readEnd(owed.id)) !== undefined;
+  async function stateOf({ state, owed, job }: PaymentRecord): Promise<BoughtCall["state"]> {
+    if (state !== "settled") return "settling";
+    if (owed) return owed.isPaidBack && (await isPaidBack(owed.id)) ? "paid-back" : "paid";
+    const end = job === undefined ? undefined : await jobs.readEnd(job);
+    if (job === undefined || end?.state === "DELIVERED") return "delivered";
+    return end && (await isPaidBack(job)) ? "paid-back" : "paid";
+  }
+
+  /** @param id of the refund: that of a job, or of owed work */
+  async function isPaidBack(id: string): Promise<boolean> {
+    const refund = await refunds.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
+    return refund?.held !== undefined || (await refunds.readEnd(id)) !== undefined;
   }
 }
 
@@ -113,21 +123,30 @@ const MOST_SHOWN = 16 * 1024 * 1024;
 
 const toTag = (account: string): string => sha256(account).slice(0, 8);
 
-function toState(
-  record: PaymentRecord | undefined,
-  isPaidBack: boolean,
-): Omit<BoughtCall, "id" | "service" | "bought_at" | "payer" | "network"> {
-  if (!record) return { state: "forgotten", asset: null, amount: null, transaction: null, job_id: null, answer: null };
-  const { state, output, owed, receipt, job, payment } = record;
-  const { asset, amount } = payment.accepted;
-  const isDelivered = state === "settled" && !owed;
-  const open = isPaidBack ? "paid-back" : "paid";
+type Bought = Pick<BoughtCall, "state" | "asset" | "amount" | "transaction" | "job_id" | "answer">;
+
+const FORGOTTEN: Bought = {
+  state: "forgotten",
+  asset: null,
+  amount: null,
+  transaction: null,
+  job_id: null,
+  answer: null,
+};
+
+/** The answer of a job is that it was accepted, and was sold before the work. */
+function toBought(
+  { state: payment, output, owed, receipt, job, payment: { accepted } }: PaymentRecord,
+  state: Bought["state"],
+): Bought {
+  const isAnswered = payment === "settled" && !owed;
+  const { asset, amount } = accepted;
   return {
-    state: isDelivered ? "delivered" : state === "settled" ? open : "settling",
+    state,
     asset,
     amount,
     transaction: receipt?.transaction || null,
-    job_id: isDelivered ? (job ?? null) : null,
-    answer: isDelivered && isObject(output) ? output : null,
+    job_id: isAnswered ? (job ?? null) : null,
+    answer: isAnswered && isObject(output) ? output : null,
   };
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { VerifiedPurchase } from "../../../runtime/core/payments/purchase.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
@@ -40,6 +41,40 @@ describe("a wallet's purchase whose work has failed for good", () => {
     expect(await states(), "after a reorganization").to.deep.equal(["paid"]);
     await refunds.end(REFUND, { transaction: "0xff", at: 0 });
     expect(await states(), "for good").to.deep.equal(["paid-back"]);
+  });
+});
+
+describe("a wallet's job", () => {
+  const store = createMemoryStore();
+  const clock = { now: () => 1_700_000_000_000 };
+  const jobs = createJobRecords({ store, clock });
+  const refunds = createRefundRecords(store);
+  const list = createPurchaseList({ store, clock });
+  const output = { job_id: "job", status: "accepted", status_url: "https://pay.example.com/v1/job/job" };
+  const job = "refund";
+  const states = async (): Promise<string[]> => {
+    const found = await list.list([`${NETWORK}:${PAYER}`], 10);
+    for (const { job_id, answer } of found) expect({ job_id, answer }).to.deep.equal({ job_id: job, answer: output });
+    return found.map(({ state }) => state);
+  };
+  beforeEach(async () => {
+    store.entries.clear();
+    await store.set("payment:key", { state: "settled", payment: { accepted: OFFER }, output, job });
+    await list.place(BOUGHT as unknown as VerifiedPurchase)();
+  });
+
+  it("is called delivered when it is, and not when it is accepted", async () => {
+    expect(await states()).to.deep.equal(["paid"]);
+    await jobs.end(job, { state: "DELIVERED", at: 0, deliverable: {} });
+    expect(await states()).to.deep.equal(["delivered"]);
+  });
+
+  it("is called paid back when its refund is on the chain, and not when it has failed", async () => {
+    await jobs.end(job, { state: "FAILED", at: 0, error: "no" });
+    await refunds.open(REFUND);
+    expect(await states()).to.deep.equal(["paid"]);
+    await refunds.end(REFUND, { transaction: "0xff", at: 0 });
+    expect(await states()).to.deep.equal(["paid-back"]);
   });
 });
 
