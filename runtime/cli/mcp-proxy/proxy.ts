@@ -6,6 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { failBroken } from "../../drivers/mcp/broken-streams.ts";
+import { toCallProblem } from "../../drivers/mcp/failures.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -135,37 +136,53 @@ function openSeller(
     return client;
   };
   return {
-    async request(method, params, signal) {
-      opened ??= connect();
-      const client = await opened.catch((error: Error) => {
-        opened = undefined;
-        const why = reasonOf(error.cause ?? error); // The client's own words hide the network's.
-        throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
-      });
-      const options = { signal, timeout: ANSWER_MS };
-      const asked = { method, params } as { method: "tools/call"; params: { name: string } };
-      const inputSchema = method === "tools/call" ? schemaOf(asked.params.name) : undefined;
-      // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
-      const answer = isObject(inputSchema)
-        ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
-        : client.request(asked, options);
-      try {
-        return (await answer) as unknown as ToolResult;
-      } catch (error) {
-        if (!(error instanceof ProtocolError)) {
-          opened = undefined; // The session may have ended: the next request opens a new one.
-          const why = reasonOf((error as Error).cause ?? error);
-          throw new Problem("upstream-failed", `the call to ${url} failed: ${why}`, { cause: error });
-        }
-        const challenge = toErrorResult(error);
-        if (challenge) return challenge;
-        throw error;
-      }
-    },
+    request: (method, params, signal) => request({ method, params } as Asked, signal),
     async close() {
       await (await opened?.catch(() => undefined))?.close();
     },
   };
+
+  /** Opens a new session once when the seller has forgotten the old one: it has not run the call (MCP, "Session Management"). */
+  async function request(asked: Asked, signal: AbortSignal, isAgain = false): Promise<ToolResult> {
+    opened ??= connect();
+    const session = opened;
+    const client = await session.catch((error: Error) => {
+      leave(session);
+      const why = reasonOf(error.cause ?? error); // The client's own words hide the network's.
+      throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
+    });
+    const options = { signal, timeout: ANSWER_MS };
+    const inputSchema = asked.method === "tools/call" ? schemaOf(asked.params.name) : undefined;
+    // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
+    const answer = isObject(inputSchema)
+      ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
+      : client.request(asked, options);
+    try {
+      return (await answer) as unknown as ToolResult;
+    } catch (error) {
+      const { isForgotten = false } = toCallProblem(error, url);
+      if (isForgotten || !(error instanceof ProtocolError)) leave(session); // It may have ended: the next request opens a new one.
+      if (isForgotten && !isAgain && !signal.aborted) return request(asked, signal, true);
+      if (!(error instanceof ProtocolError)) {
+        const why = reasonOf((error as Error).cause ?? error);
+        throw new Problem("upstream-failed", `the call to ${url} failed: ${why}`, { cause: error });
+      }
+      const challenge = toErrorResult(error);
+      if (challenge) return challenge;
+      throw error;
+    }
+  }
+
+  /** Another request may have opened a new session meanwhile. */
+  function leave(session: Promise<Client>): void {
+    if (opened === session) opened = undefined;
+  }
+}
+
+/** `tools/list` has other parameters, which are passed on as they are. */
+interface Asked {
+  readonly method: "tools/call";
+  readonly params: { readonly name: string };
 }
 
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */

@@ -166,10 +166,8 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const TOOL = { name: "free", arguments: {} };
     expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
     forgetting.forget();
-    const { isError, content } = await call(client, TOOL); // It is not sent twice.
-    expect(isError).to.equal(true);
-    expect(content[0]?.text).to.match(new RegExp(`^the call to ${forgetting.url} failed: Error POSTing to endpoint`));
-    expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
+    const answers = await Promise.all([call(client, TOOL), call(client, TOOL)]);
+    expect(answers.map(({ content }) => content[0]?.text)).to.deep.equal(["here", "here"]);
   });
 
   it("says so when the seller cannot be reached, and why", async () => {
