@@ -123,12 +123,19 @@ function toTypes(chainId, { asset, extra }) {
 const toHex = (bytes) => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
 /**
- * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193).
+ * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193), 4902 that the wallet
+ * lacks the chain (EIP-3326), which some wrap.
  * @param {unknown} error
  * @param {string} what it was to sign, such as "The payment"
  */
 export function toSentence(error, what) {
-  const { code, message } = /** @type {{ code?: unknown, message?: unknown }} */ (error ?? {});
-  if (code === 4001) return "You declined in the wallet. Nothing was paid.";
-  return `${what} could not be signed: ${String(message ?? error)} Nothing was paid.`;
+  const { code, message, data } = /** @type {WalletError} */ (error ?? {});
+  const codes = [code, data?.originalError?.code];
+  if (codes.includes(4001)) return "You declined in the wallet. Nothing was paid.";
+  if (codes.includes(4902))
+    return "The wallet does not know the network that this is paid on: add it there, and try again. Nothing was paid.";
+  const why = typeof error === "string" ? error : typeof message === "string" ? message : "the wallet does not say why";
+  return `${what} could not be signed: ${why.replace(/[^.!?]$/, "$&.")} Nothing was paid.`;
 }
+
+/** @typedef {{ code?: unknown, message?: unknown, data?: { originalError?: { code?: unknown } } | null }} WalletError */

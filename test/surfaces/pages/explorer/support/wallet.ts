@@ -17,20 +17,21 @@ export interface FakeWalletOptions {
   readonly chainId: number;
   /** Announced as EIP-6963 has it; left out, it is `window.ethereum` alone. */
   readonly name?: string;
-  /** Whether the person says no. */
-  readonly declines?: boolean;
+  /** A method that fails, and what the wallet throws then. */
+  readonly fails?: { readonly method: string; readonly error: unknown };
   /** A method that it does not know. */
   readonly lacks?: string;
 }
 
 /** A browser wallet (EIP-1193) that signs with a key of the test's. */
-export function createFakeWallet({ key, chainId, name, declines = false, lacks }: FakeWalletOptions): FakeWallet {
+export function createFakeWallet({ key, chainId, name, fails, lacks }: FakeWalletOptions): FakeWallet {
   const account = privateKeyToAccount(key);
   const asked: FakeWallet["asked"] = [];
   let chain = chainId;
 
   ask = async (method: string, params) => {
     asked.push({ method, params });
+    if (method === fails?.method) return { thrown: fails.error };
     if (method === lacks) throw new Error(`the wallet knows no ${method}.`);
     if (method === "eth_requestAccounts") return [account.address];
     if (method === "eth_chainId") return `0x${chain.toString(16)}`;
@@ -40,7 +41,6 @@ export function createFakeWallet({ key, chainId, name, declines = false, lacks }
     }
     if (method === "personal_sign") return account.signMessage({ message: { raw: params[0] as Hex } });
     if (method !== "eth_signTypedData_v4") throw new Error(`the wallet knows no ${method}`);
-    if (declines) return { refused: 4001 };
     const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
     if (domain.chainId !== chain) throw new Error(`the wallet is on chain ${chain}, not ${domain.chainId}`);
     return account.signTypedData({ domain, types, primaryType, message });
@@ -59,7 +59,7 @@ async function install(page: Page, name: string | undefined): Promise<void> {
   await page.exposeFunction("askWallet", (method: string, params: readonly unknown[]) => ask(method, params));
   await page.addInitScript((announced) => {
     const world = globalThis as unknown as {
-      askWallet(method: string, params: unknown[]): Promise<{ refused?: number }>;
+      askWallet(method: string, params: unknown[]): Promise<object | null>;
       ethereum: object;
       addEventListener(type: string, listener: () => void): void;
       dispatchEvent(event: Event): void;
@@ -67,7 +67,7 @@ async function install(page: Page, name: string | undefined): Promise<void> {
     const provider = {
       async request({ method, params = [] }: { method: string; params?: unknown[] }): Promise<unknown> {
         const answer = await world.askWallet(method, params);
-        if (answer?.refused) throw { code: answer.refused, message: "User rejected the request." };
+        if (answer !== null && typeof answer === "object" && "thrown" in answer) throw answer.thrown;
         return answer;
       },
     };
