@@ -126,5 +126,6 @@ function toRefund({ refund_tx, refund_pending }, receipt) {
   if (!receipt) return "none is due: the job was free";
   if (refund_tx) return toTransaction(receipt.network, refund_tx);
   if (refund_pending === "manual") return "the seller pays it back by hand (refund_pending: manual)";
+  if (document.querySelector(".kept")) return "none: the price of a job that fails is not paid back here";
   return "none is known of yet; look at the status again later";
 }

@@ -122,6 +122,13 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     expect(others).to.deep.equal([first]);
   });
 
+  it("is not said to be paid back later by a shop that has said that it is not", async () => {
+    await script(FAILED);
+    await page.evaluate(`document.querySelector(".amounts").insertAdjacentHTML("beforeend", '<b class="kept"></b>')`);
+    await buy();
+    await job().getByText("none: the price of a job that fails is not paid back here").waitFor();
+  });
+
   for (const [outcome, answer, said] of [
     ["was paid back", { ...FAILED, refund_tx: TRANSACTION }, TRANSACTION],
     ["is paid back by hand", { ...FAILED, refund_pending: "manual" }, "by hand (refund_pending: manual)"],
