@@ -80,12 +80,14 @@ function toVerb({ price, sign_in: needsSignIn }: Service["manifest"]): string {
 
 function toField(id: string, { name, isRequired, rules }: DescribedField, kind: FieldKind): Html {
   const { type, choices, isLong, example } = kind;
-  const data = html`id="${id}" data-field="${name}" data-type="${type}"${isRequired && html` data-required`}`;
   const isWide = isLong || type === "json" || (typeof example === "string" && example.length > NARROW_TEXT);
   const told = rules.filter((rule) => (choices === undefined ? rule.length <= 60 : rule.startsWith("default ")));
+  const rulesId = `${id.replaceAll(/\s/g, "_")}-rules`; // A list of ids is separated by white space.
+  const described = told.length > 0 && html` aria-describedby="${rulesId}"`;
+  const data = html`id="${id}" data-field="${name}" data-type="${type}"${isRequired && html` data-required`}${described}`;
   return html`<div class="field${isWide && " wide"}"><label for="${id}"><code>${name}</code>${isRequired && html` <span class="required">required</span>`}</label>
 ${toControl(data, kind)}
-${told.length > 0 && html`<small>${told.join(" · ")}</small>`}</div>`;
+${told.length > 0 && html`<small id="${rulesId}">${told.join(" · ")}</small>`}</div>`;
 }
 
 function toControl(data: Html, { type, choices, isLong }: FieldKind): Html {

@@ -40,6 +40,18 @@ export function setUpFields(form, input) {
   }
 }
 
+/**
+ * Marks the fields at fault, and no others.
+ * @param {HTMLFormElement} form
+ * @param {ReturnType<typeof import("./request.js").faultsOf>} faults
+ */
+export function markFaults(form, faults) {
+  const names = faults.map(({ loc }) => loc[1]);
+  for (const field of /** @type {NodeListOf<Field>} */ (form.querySelectorAll("[data-field]")))
+    if (names.includes(field.dataset.field)) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+}
+
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /**

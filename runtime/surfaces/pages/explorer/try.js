@@ -1,11 +1,11 @@
 import { h, toBox, toMore } from "./dom.js";
 import { readObject } from "./exact.js";
-import { setUpFields } from "./fields.js";
+import { markFaults, setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { forgetPayment, keepPayment, recallPayments } from "./kept.js";
 import { toAdvice, toChallenge, toOutcome } from "./outcome.js";
 import { findPayers, toSentence } from "./payers.js";
-import { findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
+import { faultsOf, findUnfit, isFinal, isPaid, send, toCall } from "./request.js";
 import { signInOf, toSigning } from "./sign-in.js";
 import { toPrice } from "./x402.js";
 
@@ -117,6 +117,7 @@ export function setUpTry(form) {
     );
     if (payment !== undefined) keepPayment({ call, payment });
     const answer = await send(call, payment).catch(() => undefined);
+    markFaults(form, answer?.status === 422 ? faultsOf(answer.body) : []);
     if (!answer) {
       say("There was no answer: the connection broke, or the seller is gone.");
       put(payment === undefined ? [] : [toRetry({ call, payment })], payment);

@@ -12,7 +12,8 @@ const FIELDS = {
   constructor: { type: "string" },
   count: { type: "integer" },
   ratio: { type: "number" },
-  size: { type: ["integer", "null"], enum: [1, 2, 4, null] },
+  size: { type: ["integer", "null"], enum: [1, 2, 4, null], default: 2 },
+  "with blank": { type: "integer", minimum: 1 },
   [LONG]: { type: "string" },
   year: {
     anyOf: [
@@ -132,6 +133,24 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
       expect(await page.evaluate("document.activeElement.dataset.field")).to.equal("place");
       expect(asked).to.deep.equal([]);
     });
+
+  it("says the rules of a field with its name, and which one was at fault", async () => {
+    const rules = async (name: string): Promise<string> => {
+      const id = await field(name).getAttribute("aria-describedby");
+      return page.locator(`[id="${id}"]`).innerText();
+    };
+    expect([await rules("size"), await rules("with blank")]).to.deep.equal(["default 2", "at least 1"]);
+    const faulty = () => page.locator("[aria-invalid=true]").evaluateAll((all) => all.map((one) => one.id));
+    const detail = [{ loc: ["query", "count"], msg: "Input should be a valid integer", type: "int_parsing" }];
+    await page.route("**/here**", (route) => route.fulfill({ status: 422, json: { detail } }));
+    await submit();
+    await page.locator(".answer.bad").waitFor();
+    expect(await faulty()).to.deep.equal(["_visit-field-count"]);
+    await page.unrouteAll();
+    await submit();
+    await page.getByRole("heading", { name: "402 Payment Required" }).waitFor();
+    expect(await faulty()).to.deep.equal([]);
+  });
 
   for (const words of ["cafe", "CAF\u00c9", "cafe\u0301"])
     it(`is found by "${words}"`, async () => {
