@@ -49,8 +49,8 @@ function toFaults(faults) {
 }
 
 /** @param {import("./x402.js").Receipt} receipt */
-function toReceipt({ success, transaction, network, payer, amount, errorReason }) {
-  const rail = railOf(network);
+function toReceipt({ success, transaction, network, payer, amount, errorReason, asset }) {
+  const rail = railOf(network, asset);
   const row = (/** @type {string} */ name, /** @type {Node | string} */ value) => [
     h("dt", {}, name),
     h("dd", {}, value),

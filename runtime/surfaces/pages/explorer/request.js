@@ -73,7 +73,7 @@ export async function send({ method, url, body }, payment, proof) {
     file: file && { type: file.type, url: URL.createObjectURL(file) },
     // The header's form is the one to echo: the body's is larger than many proxies take in a header.
     challenge: response.status === 402 ? readChallenge(challenge) : undefined,
-    receipt: /** @type {Answer["receipt"]} */ (receipt),
+    receipt: receipt ? withAsset(/** @type {NonNullable<Answer["receipt"]>} */ (receipt), payment) : undefined,
     milliseconds: Math.round(performance.now() - started),
   };
 }
@@ -133,6 +133,16 @@ function decode(text) {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A receipt names the network alone, which can have several tokens.
+ * @param {NonNullable<Answer["receipt"]>} receipt
+ * @param {string | undefined} payment
+ */
+function withAsset(receipt, payment) {
+  const sent = /** @type {{ accepted?: { asset: string } } | undefined} */ (payment && decode(payment));
+  return { ...receipt, asset: sent?.accepted?.asset };
 }
 
 /** @param {unknown} value */

@@ -15,8 +15,8 @@
  */
 
 /**
- * The result of a settlement.
- * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, amount?: string, errorReason?: string }} Receipt
+ * The result of a settlement. `asset` is that of the payment.
+ * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, amount?: string, errorReason?: string, asset?: string | undefined }} Receipt
  */
 
 /** @type {Facts} */

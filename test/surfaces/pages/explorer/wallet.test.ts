@@ -70,6 +70,28 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await link.getAttribute("href")).to.match(/^https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/);
   });
 
+  it("names the token that was paid where the network has several", async () => {
+    const { buyer } = sandbox.description;
+    const second = JSON.stringify({
+      ...rail("base"),
+      title: "EURC on Base",
+      symbol: "EURC",
+      asset: `0x${"e".repeat(40)}`,
+    });
+    const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: BASE });
+    open = await visit(browser, counter.url, DESKTOP, wallet.into);
+    await open.page.route("**/docs/roll", async (route) => {
+      const page = await (await route.fetch()).text();
+      await route.fulfill({ contentType: "text/html", body: page.replace('"rails":[', `"rails":[${second},`) });
+    });
+    await open.page.goto(`${counter.url}/docs/roll`);
+    await askUnpaid(open.page);
+    await open.page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    const receipt = open.page.locator("#roll .receipt");
+    await receipt.waitFor();
+    expect(await receipt.innerText()).to.match(/Amount\s+0\.001 USDC\s+Network\s+USDC on Base/);
+  });
+
   it("promises no money back where the page says that a job that fails is not paid back", async () => {
     const { page } = await openWith({});
     await page.evaluate(
