@@ -41,9 +41,10 @@ export function setUpTry(form) {
     const value = readInput();
     if (value) void work(async () => show(toCall(form.dataset, value)));
   });
-  if (recallPayments().length > 0) {
-    say("You have paid on this page before.");
-    outcome.replaceChildren(...recallPayments().map((paid) => toRetry(paid, PAID_BEFORE)));
+  const earlier = recallPayments();
+  if (earlier.length > 0) {
+    if (earlier.some(({ isAnswered }) => isAnswered)) say("You have paid on this page before.");
+    outcome.replaceChildren(...earlier.map((paid) => toRetry(paid, paid.isAnswered ? PAID_BEFORE : NO_ANSWER_YET)));
   }
 
   /** @returns {Readonly<Record<string, unknown>> | undefined} */

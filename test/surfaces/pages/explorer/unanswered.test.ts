@@ -52,6 +52,11 @@ withBrowser.describe("the explorer, whose answers are lost", () => {
     await eventually(async () => (await again.count()) === 2);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.reload();
+    await page
+      .getByText("An earlier payment of this page has no answer yet. It is charged once at most.")
+      .first()
+      .waitFor();
+    expect(await page.locator(".status").innerText(), "which nobody knows").not.to.include("You have paid");
     for (const [value, left] of [
       [3, 1],
       [4, 0],
