@@ -43,8 +43,7 @@ export function toSales({ books, own, rails, look }: ShopView, { text, service, 
 <button>Search</button>
 </form>
 ${service !== undefined && html`<p>Of <strong>${service}</strong>, in the last 30 days. <a href="/sales">All services</a></p>`}
-${lines.length === 0 && text !== "" && html`<p>Nothing in the book has <code>${text}</code>.</p>`}
-${toLines(lines, { own, rails })}
+${lines.length === 0 && text !== "" ? html`<p>Nothing in the book has <code>${text}</code>.</p>` : toLines(lines, { own, rails })}
 ${last && html`<p><a class="button" href="/sales?${more.toString()}">Older</a></p>`}`;
 }
 
