@@ -1,3 +1,4 @@
+import type { ProblemCode } from "../api/problem.ts";
 import type { Door } from "./books/events.ts";
 import type { Challenge } from "./x402/challenge.ts";
 import type { SettleResponse } from "./x402/x402.ts";
@@ -77,6 +78,9 @@ export type Outcome =
       /** Set when a settlement was tried and failed; sent as PAYMENT-RESPONSE. */
       readonly receipt?: SettleResponse;
     };
+
+/** How a call fails once its money has moved, or may have. */
+export const MAY_BE_CHARGED: readonly ProblemCode[] = ["paid-not-delivered", "settlement-unknown"];
 
 /** Counts an event for the current call. */
 export type NoteInCall = (what: "cache:hit" | "cache:miss") => void;

@@ -52,7 +52,6 @@ export interface InvokeDeps {
   readonly checkTrust: (offer: PaymentRequirements) => void;
   /** @throws Problem `unavailable` when work that is paid first cannot be done now; and what its `ready` throws. */
   readonly checkReady: (purchase: Purchase, payer: string | undefined) => Promise<void>;
-  readonly verifyMs?: number;
   /** Called with settled calls that named an exchange, before each answer. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
 }

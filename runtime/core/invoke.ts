@@ -37,7 +37,7 @@ export type Invoke = (service: Service, invocation: Invocation) => Promise<Outco
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
   const { members, rails, offers, jobs, reservations, settler, reconciler, exposure, standing, clock, log } = deps;
-  const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
+  const verifyDeadline = createDeadline(10_000);
   const { networks, offered } = networksOf(rails);
 
   return async (asked, invocation) => {

@@ -93,8 +93,7 @@ export interface PaymentsDeps {
   /** Which facilitators are trusted; when omitted, read from the store. */
   readonly trust?: FacilitatorTrust | undefined;
   /** Timeouts of facilitators and chains. */
-  readonly patience?: Pick<InvokeDeps, "verifyMs"> &
-    Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
+  readonly patience?: Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
     Pick<ReconcilerDeps, "confirmAfterMs" | "claimMs">;
 }
 
@@ -215,7 +214,6 @@ export function createPayments(deps: PaymentsDeps): Payments {
       await onBehalf(invocation, () => askReady(service, input, invocation.signal));
     },
     onSettled,
-    ...patience,
   });
   const { counters } = deps;
   return {

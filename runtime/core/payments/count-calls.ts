@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/capabilities.ts";
-import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { Problem } from "../../api/problem.ts";
 import type { Tallies, TallyNames } from "../books/tallies.ts";
-import type { CallCourse, InCall, Invocation, Outcome } from "../call.ts";
+import { type CallCourse, type InCall, type Invocation, MAY_BE_CHARGED, type Outcome } from "../call.ts";
 import type { SaleAnswers } from "../notes/answers.ts";
 import type { Refusals } from "../notes/refusals.ts";
 import type { Service } from "../service.ts";
@@ -72,9 +72,6 @@ function toFailure(error: unknown, { signal }: Invocation, { isResumed }: CallCo
   if (isPaidBack && isResumed) return "replay"; // Its failure was counted when the work failed.
   return signal.aborted && !MAY_BE_CHARGED.includes(code) ? "left" : `failed:${code}`;
 }
-
-/** How a call fails once its money has moved, or may have. */
-const MAY_BE_CHARGED: readonly ProblemCode[] = ["paid-not-delivered", "settlement-unknown"];
 
 function toWhat(outcome: Outcome, { payment }: Invocation, isPaid: boolean): string {
   if (outcome.kind === "result") return outcome.isRepeat ? "replay" : isPaid ? "result" : "free";

@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { Problem, type ProblemCode } from "../../api/problem.ts";
-import type { Outcome } from "../call.ts";
+import { Problem } from "../../api/problem.ts";
+import { MAY_BE_CHARGED, type Outcome } from "../call.ts";
 import type { UsdOf, VerifiedPurchase } from "../payments/purchase.ts";
 import type { PaymentRecord } from "../payments/record.ts";
 import type { Settlement } from "../payments/settlement.ts";
@@ -38,9 +38,6 @@ export interface HouseRulesDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** Problems after which the money has moved, or may have moved. */
-const MAY_BE_CHARGED: readonly ProblemCode[] = ["settlement-unknown", "paid-not-delivered"];
 
 export function createHouseRules({ site, services, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
   const guests = createGuests(site);
