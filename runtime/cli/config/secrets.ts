@@ -68,12 +68,12 @@ export function secretsIn(name: string, value = ""): readonly string[] {
   );
   const parts = [password, decode(password), ...settings].filter((part) => part !== "");
   if (parts.length === 0) return isSecretName(name) ? [value] : [];
-  // A password that is a word of the rest, such as the user's name, tells nothing by itself.
+  // A password that occurs elsewhere in the value, for instance as the user's name, is hidden only with its surroundings.
   const telling = parts.filter((part) => value.split(part).length <= 2);
   return [value, `:${password}@`, ...telling];
 }
 
-/** A secret as it was given. A URL also as it is asked, and the credentials within it. */
+/** The forms in which a secret may be written: as given, and for a URL also as it is requested, and its credentials. */
 function toForms(text: string): readonly string[] {
   const asked = WEB_URL.parse(text);
   return asked === undefined ? [text] : [text, asked, new URL(asked).password, ...hiddenIn(asked)];

@@ -103,8 +103,8 @@ function locateModel(env: RecordOptions["env"]) {
 }
 
 /**
- * Of a question to the language model, its data and the service that asks. Any model answers it then, also after a change
- * of the instructions; and the answer to a correction takes the place of the one that was unusable.
+ * The part of a body by which its recording is found. Of a question to the language model, that is the data and the service
+ * that asks: the recording fits any model and later instructions, and the answer to a correction replaces the unusable one.
  */
 function toKept(upstream: string, body: unknown): unknown {
   if (upstream !== LLM || !isObject(body) || !Array.isArray(body.messages)) return body;

@@ -1,4 +1,4 @@
-/** Holds items until they are read, or are many: one at a time, in the middle of calls, work takes several times as long. */
+/** Holds items until they are needed, or are many: work on each at once, between calls, takes several times as long. */
 export interface Gatherer<Item> {
   add(item: Item): void;
   /** Works on the items that are held. */

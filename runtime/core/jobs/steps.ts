@@ -42,7 +42,7 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
       },
       step(given, work) {
         const name = toText(given);
-        // It would get the other's result.
+        // The second one would get the result of the first.
         if (names.has(name)) return Promise.reject(new Error(`two steps have the name "${name}"`));
         names.add(name);
         const step = take(name, work, hasReported);

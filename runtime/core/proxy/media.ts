@@ -84,7 +84,7 @@ function toTypeSchema(type: string): object {
   return { type: "string", pattern: `^${type.replaceAll(/[.+]/g, "\\$&")}(?:;|$)` };
 }
 
-/** The file of a service's answer; undefined for an answer in JSON, as those that are kept from before it sold files. */
+/** The file of a service's answer; undefined for JSON, such as stored answers from before the service sold files. */
 export const toFile = (manifest: Pick<Manifest, "media" | "job">, output: unknown): MediaOutput | undefined => {
   const isFile = isObject(output) && typeof output.media === "string" && typeof output.data === "string";
   return mediaOf(manifest) && isFile ? (output as unknown as MediaOutput) : undefined;
@@ -111,7 +111,7 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
   return signatures && !signatures.some((known) => head.startsWith(known)) ? `it is no ${type}` : undefined;
 }
 
-/** Bytes of any kind: documents say so of files that their API calls by their own types. */
+/** Stands for any binary file: documents name this type where the API answers with a more exact one. */
 const BYTES = "application/octet-stream";
 /** Texts may report a failure, or be for people. */
 const READABLE = /^(?:text|message|multipart)\/|json|xml|yaml|csv|urlencoded/;

@@ -32,7 +32,7 @@ export function toRequest(plan: RequestPlan, scope: Scope): ProxyRequest {
         isSpread(name) ? toSpread(name, template, { scope, plan }) : toParameters(name, template, scope),
       )
       .join("&"),
-    // The type of a body that is left out would be said of nothing.
+    // Without a body, its type is not sent.
     headers: Object.fromEntries(body ? filled : filled.filter(([name]) => name !== "content-type")),
     ...(body && { body }),
   };

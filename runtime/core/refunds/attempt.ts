@@ -38,7 +38,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     if (found.state === "open") {
       if (refund.held) await takeBack(refund);
       await rail.send(signed, signal).catch(async (error: unknown) => {
-        await rail.check(toTransfer(refund), signal); // Says it when the treasury has spent the money since it signed.
+        await rail.check(toTransfer(refund), signal); // Throws the reason when the treasury has spent the money since.
         throw error;
       });
       found = await rail.find(signed, signal);

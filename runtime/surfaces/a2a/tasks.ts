@@ -94,7 +94,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   ): Promise<ShownTask["required"]> => {
     const service = services.get(skill);
     if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
-    if (service.manifest.price === undefined && !service.manifest.sign_in) return undefined; // It would be run.
+    if (service.manifest.price === undefined && !service.manifest.sign_in) return undefined; // The call below would run it.
     const outcome = await call(service, input, undefined, { ...context, signIn: undefined });
     return outcome.kind === "challenge" ? toRequired(outcome.challenge, context) : undefined;
   };

@@ -99,7 +99,7 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
   return { body: { kind: "file", media: (type.split(";")[0] ?? type).trim().toLowerCase() }, accept: type };
 }
 
-/** Documents say of a stream what its parts are, or what its bytes are: nothing that its answers could be held to. */
+/** Accepts any parts: some documents describe the parts of a stream and others its bytes, so no answer is held to either. */
 const toPartsSchema = (field: string): JsonObject => ({
   type: "object",
   properties: { [field]: { type: "array", items: {} } },

@@ -110,8 +110,8 @@ function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter
 }
 
 /**
- * The schema of a parameter. A text in a path must not be empty, since the path would be another one, nor one in a
- * required header, which could not be sent. An object without named fields accepts any.
+ * The schema of a parameter. A text must not be empty in a path, which would become another path, or in a required header,
+ * which could not be sent. An object without named fields accepts any fields.
  */
 function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): JsonObject {
   const seen = pointers.object(schema);
