@@ -25,8 +25,10 @@ describe("payphone init", () => {
     expect(site.contact).to.deep.equal({ name: 'Ada "of" Lovelace', url: "https://ada.example.com" });
     expect(manifests.map(({ id }) => id)).to.deep.equal(["count_words"]);
     expect(readFileSync(join(shop, "schemas/generated/services.ts"), "utf8")).to.include('module "payphone/plugin"');
-    for (const file of readdirSync(shop, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name)))
-      if (!existsSync(join(shop, file, "."))) expect(readFileSync(join(shop, file), "utf8"), file).not.to.match(/\{\{/);
+    const files = readdirSync(shop, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.map(({ name }) => name)).to.include.members(["_site.yaml", "package.json"]);
+    for (const { parentPath, name } of files)
+      expect(readFileSync(join(parentPath, name), "utf8"), name).not.to.match(/\{\{/);
   });
 
   it("makes a sound shop also of a name that YAML takes for something else than text", async () => {
