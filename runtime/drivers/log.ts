@@ -30,8 +30,10 @@ const SECRET_FIELDS = new Set([
 const MAX_CAUSES = 5;
 const MAX_DEPTH = 8;
 const MIN_SECRET = 8;
-/** How much waits in memory for a disk that is full; more is lost. */
+/** How much waits in memory for a disk that is full, or for a reader that has stopped; more is lost. */
 const MAX_WAITING = 2 ** 20;
+/** How often what waits is tried again when nothing else is logged. */
+const RETRY_MS = 250;
 
 /** A log to which secrets can be added later. */
 export interface OpenLog extends Log {
@@ -43,6 +45,7 @@ export interface OpenLog extends Log {
 export function createLog({ level = "info", secrets = [], destination }: LogOptions = {}): OpenLog {
   const eraser = createEraser(secrets);
   const complain = createComplaint();
+  const out = destination ?? openStdout(complain);
   const logger = pino(
     {
       level,
@@ -53,7 +56,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
       serializers: { error: (error: unknown) => readable(() => toErrorFields(error)) },
       hooks: { streamWrite: eraser.erase },
     },
-    destination ?? pino.destination({ fd: 1, sync: true, maxLength: MAX_WAITING }),
+    out,
   );
   const write = (level: keyof Log, event: string, fields: object = {}): void => {
     try {
@@ -69,6 +72,32 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
     conceal: eraser.conceal,
   };
 }
+
+/**
+ * Standard output. Nothing waits for a reader of the log that has stopped, such as a collector that hangs: Node makes a pipe
+ * non-blocking when it opens `process.stdout`, and by default pino would then sleep until the pipe has room.
+ */
+function openStdout(complain: (error: Error) => void): { write(line: string): void } {
+  const fd = process.stdout.fd ?? 1; // It has none in a worker thread.
+  const stream = pino.destination({ fd, sync: true, maxLength: MAX_WAITING, retryEAGAIN: () => false });
+  let isWaiting = false;
+  const write = (line: string): void => {
+    try {
+      stream.write(line);
+    } catch (error) {
+      complain(isBehind(error) ? new Error("its reader does not keep up", { cause: error }) : (error as Error));
+      if (!isWaiting) setTimeout(again, RETRY_MS).unref();
+      isWaiting = true;
+    }
+  };
+  function again(): void {
+    isWaiting = false;
+    write("");
+  }
+  return { write };
+}
+
+const isBehind = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EAGAIN";
 
 /** A log that cannot be written, for instance on a full disk, must not fail the call that it is about. */
 export function createComplaint(): (error: Error) => void {

@@ -1,9 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { expect } from "chai";
 import type { Log } from "../../runtime/api/capabilities.ts";
 import { createLog, type LogOptions } from "../../runtime/drivers/log.ts";
+
+const MODULE = join(import.meta.dirname, "../../runtime/drivers/log.ts");
 
 describe("the log", () => {
   let written: string;
@@ -110,10 +114,31 @@ describe("the log", () => {
     expect(written).not.to.include("S-1");
   });
 
+  it("waits for nobody who reads it, and is whole once it is read", async () => {
+    const code = `import { createLog } from ${JSON.stringify(MODULE)};
+      const log = createLog();
+      for (let n = 0; n < 300; n += 1) log.info("a", { n, text: "x".repeat(1000) });
+      console.error("went on");
+      process.stdin.resume();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code]);
+    const gone = once(child, "exit");
+    const said = createInterface(child.stderr);
+    const heard: string[] = [];
+    said.on("line", (line) => heard.push(line));
+    while (!heard.includes("went on")) await once(said, "line");
+    const read: number[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      read.push(JSON.parse(line).n);
+      if (read.length === 300) child.stdin.end();
+    }
+    expect(read).to.deep.equal([...Array(300).keys()]);
+    expect(heard).to.deep.equal(["payphone: the log cannot be written: its reader does not keep up", "went on"]);
+    expect(await gone).to.deep.equal([0, null]);
+  });
+
   if (existsSync("/dev/full"))
     it("fails no call when it cannot be written, and says so once", () => {
-      const module = join(import.meta.dirname, "../../runtime/drivers/log.ts");
-      const code = `import { createLog } from ${JSON.stringify(module)};
+      const code = `import { createLog } from ${JSON.stringify(MODULE)};
         const log = createLog();
         for (const event of ["a", "b", "c"]) log.info(event);
         console.error("went on");`;
