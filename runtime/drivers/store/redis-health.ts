@@ -16,10 +16,14 @@ export interface RedisTeller {
 export interface RedisHealth {
   /** Asks Redis. @throws Problem `unavailable` with the fault that was found, and whatever the commands throw. */
   examine(): Promise<void>;
+  /** As `examine`. @throws Problem `unavailable`, also with the reason why Redis does not answer. */
+  ping(): Promise<void>;
   /** Remembers the mark: from now on, a Redis without it counts as one that has lost its data. */
   recognize(): Promise<void>;
   /** From now on nothing may be sold until Redis was examined again: another one may answer at its address. */
   disconnected(): void;
+  /** Why the connection was lost, or cannot be made again. Each reason is logged once until Redis is back. */
+  failed(error: Error): void;
   /** Examines at once what was not examined since a disconnection. */
   reconnected(): void;
   /** The fault that the last examination found; while there is one, nothing may be sold. */
@@ -49,27 +53,38 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   let isPromoted = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
+  /** Why the connection is away: the newest reason last. */
+  let outages: readonly string[] = [];
+  let isConnected = true;
   let disconnections = 0;
   /** How many of the disconnections were before the last examination. */
   let examined = 0;
   const rounds = createRounds(async () => {
-    await look().catch(() => {}); // A Redis outage is reported by the calls that need Redis.
+    await look().catch(() => {}); // It is logged.
     return EVERY_MS;
   });
   rounds.start(EVERY_MS);
 
-  return {
+  const health: RedisHealth = {
     async examine() {
       await look();
       if (fault !== undefined) throw toProblem(fault);
+    },
+    async ping() {
+      await health.examine().catch((error: Error) => {
+        throw error instanceof Problem ? error : toProblem(explainSilence(outages.at(-1) ?? toReason(error)));
+      });
     },
     async recognize() {
       mark = await redis.mark();
     },
     disconnected() {
+      isConnected = false;
       disconnections += 1;
     },
+    failed,
     reconnected() {
+      isConnected = true;
       if (examined < disconnections) look().catch(() => {}); // The next look is soon.
     },
     fault() {
@@ -79,18 +94,22 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
     warnings: () => warnings,
     close: () => void rounds.close(),
   };
+  return health;
+
+  function failed(error: Error): void {
+    const reason = toReason(error);
+    if (!outages.includes(reason)) log.error("store.unreachable", { reason, error });
+    outages = [...outages.filter((one) => one !== reason), reason];
+  }
 
   async function look(): Promise<void> {
     const known = disconnections;
-    const [cluster, memory, persistence, replication, found, refusal, fsync] = await Promise.all([
-      redis.info("cluster"),
-      redis.info("memory"),
-      redis.info("persistence"),
-      redis.info("replication"),
-      redis.mark(),
-      redis.write().then(() => undefined, toRefusal),
-      redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
-    ]);
+    const [cluster, memory, persistence, replication, found, refusal, fsync] = await ask(redis).catch(
+      (error: Error) => {
+        if (isConnected) failed(error); // Otherwise the connection says why.
+        throw error;
+      },
+    );
     if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
     history = field(replication, "master_replid");
     tell(
@@ -100,12 +119,11 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
         explainLoss(found) ??
         explainFullMemory(memory) ??
         refusal,
-      [
-        ...explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
-        ...(isPromoted ? [PROMOTED] : []),
-      ],
+      [...explainPersistence(persistence, fsync), ...(isPromoted ? [PROMOTED] : [])],
     );
     examined = Math.max(examined, known);
+    for (const reason of outages) log.info("store.mended", { reason });
+    outages = [];
   }
 
   function explainLoss(found: string | null): string | undefined {
@@ -124,6 +142,29 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
     warnings = nextWarnings;
   }
 }
+
+const ask = (redis: RedisTeller) =>
+  Promise.all([
+    redis.info("cluster"),
+    redis.info("memory"),
+    redis.info("persistence"),
+    redis.info("replication"),
+    redis.mark(),
+    redis.write().then(() => undefined, toRefusal),
+    redis.configGet("appendfsync").then(
+      (values) => values.appendfsync,
+      () => undefined, // Hosted Redis may forbid CONFIG GET.
+    ),
+  ]);
+
+/** Codes name no address of a private network, as most messages do: `/ready` is public. */
+const toReason = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
+
+const explainSilence = (reason: string): string =>
+  lacksRights(reason) ? `Redis refuses what payphone needs: ${reason}` : `Redis cannot be reached: ${reason}`;
+
+/** Whether Redis says that a user or a password has no rights: waiting is useless. */
+export const lacksRights = (reason: string): boolean => /^(?:NOPERM|NOAUTH|WRONGPASS)\b/.test(reason);
 
 const toProblem = (fault: string): Problem => new Problem("unavailable", fault, { retryAfter: 5 });
 

@@ -5,7 +5,7 @@ import { silentLog } from "../../core/silent-log.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
-import { createRedisHealth } from "./redis-health.ts";
+import { createRedisHealth, lacksRights } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
 
 export interface RedisStoreOptions {
@@ -18,8 +18,6 @@ export interface RedisStoreOptions {
 }
 
 const SCAN_COUNT = 500;
-/** What Redis answers to a user or a password without rights: waiting is useless. */
-const REFUSES = /^(?:NOPERM|NOAUTH|WRONGPASS)\b/;
 
 /** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */
 const INCR = `
@@ -100,11 +98,12 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     if (error instanceof Problem) throw error;
     const reason = ((outage ?? error) as Error).message;
     const { host } = new URL(url);
-    if (REFUSES.test(reason))
+    if (lacksRights(reason))
       throw new Problem("unavailable", `Redis at ${host} refuses what payphone needs: ${reason}`);
     throw new Problem("unavailable", `Redis at ${host} cannot be reached: ${reason}`, { cause: outage ?? error });
   }
 
+  client.on("error", health.failed);
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
   const adapter: TextAdapter = {
     get: (key) => answered(redis.get<string>(key)),
@@ -155,7 +154,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       const keys = found.keys.map((key) => key.slice(keyOf("").length));
       return found.cursor === "0" ? { keys } : { keys, next: found.cursor };
     },
-    ping: health.examine,
+    ping: health.ping,
     async close() {
       health.close();
       if (client.isReady) await ask(() => client.close()).catch(() => undefined);
