@@ -92,11 +92,26 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     // The record may have been written without it: after a crash, nobody would look for what is settled from here on.
     if (state === "settling") await reservations.enlist(key, record);
     const seen = await settler.look(payment, payment.accepted);
-    if (seen.state === "unknown" && !isAlive(record)) return record;
+    if (seen.state === "unknown" && !(isAlive(record) && (await isDurable(key, record)))) return record;
     const found = seen.state === "unknown" ? await settleAgain(key, record, check) : ([record, seen] as const);
     const next = await conclusionOf(key, ...found, keepMs);
     if (next.state === "settled" || (next.state === "rejected" && state === "settling")) onKnownLate(key, next);
     return next;
+  }
+
+  /**
+   * A record can be read whose write was refused, as on a disk that fails or in a file that was removed: a crash may undo it,
+   * and a payment that was settled meanwhile would be lost. A refused payment is marked as open before it is settled again.
+   */
+  async function isDurable(key: string, record: PaymentRecord): Promise<boolean> {
+    if (record.state !== "settling") return true;
+    return reservations.secure(key, record).then(
+      () => true,
+      (error: unknown) => {
+        log.error("payment.begin-failed", { error });
+        return false;
+      },
+    );
   }
 
   function isAlive({ validBefore }: PaymentRecord): boolean {

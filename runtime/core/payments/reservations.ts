@@ -64,6 +64,8 @@ export interface Reservations {
   open(): AsyncIterable<string>;
   /** Puts a payment on the list of open ones, unless it is there. */
   enlist(key: string, record: PaymentRecord): Promise<void>;
+  /** Enlists a payment durably. Its record, which was written before, is durable, too, once this resolves. */
+  secure(key: string, record: PaymentRecord): Promise<void>;
   /** Removes a payment from the list of open ones. */
   strike(key: string): Promise<void>;
   /** Stops renewing leases. Those still held expire. */
@@ -187,6 +189,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     async enlist(key, record) {
       if ((await store.get(`open:${key}`)) === undefined) await store.set(`open:${key}`, 1, openMsOf(record));
     },
+    secure: (key, record) => store.set(`open:${key}`, 1, openMsOf(record)),
     strike: (key) => store.delete(`open:${key}`, "lazy"),
     close: leases.close,
   };
