@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fchownSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -37,3 +47,9 @@ export function makeFile(path: string, text = ""): void {
     closeSync(file);
   }
 }
+
+/**
+ * Checks that a database can be written. It is not opened for that: when a process closes a file, the system drops all locks that
+ * the process has on it, and without a store's locks another program may remove its log. @throws as `accessSync` does.
+ */
+export const checkWritable = (file: string): void => accessSync(file, constants.R_OK | constants.W_OK);

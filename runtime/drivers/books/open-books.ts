@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -56,14 +56,21 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
 }
 
-/** SQLite needs to write to the file, and to make its log beside it. */
+/**
+ * SQLite needs to write to the file, and to make its log beside it. SQLite itself tries: the system drops all locks that a
+ * process has on a file when the process closes it, and a server may have the file open as its store.
+ */
 function canWrite(file: string): boolean {
+  let db: DatabaseSync | undefined;
   try {
-    closeSync(openSync(file, "r+"));
+    db = new DatabaseSync(file);
     accessSync(dirname(file), constants.W_OK);
+    db.exec("BEGIN IMMEDIATE; PRAGMA user_version = 1; ROLLBACK");
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    db?.close();
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -7,7 +6,7 @@ import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
-import { makeFile, makeFolder } from "../folder.ts";
+import { checkWritable, makeFile, makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
@@ -174,7 +173,7 @@ function openTables(file: string): DatabaseSync {
   try {
     makeFolder(dirname(file), 0o700);
     makeFile(file);
-    closeSync(openSync(file, "a"));
+    checkWritable(file);
     const db = new DatabaseSync(file, { timeout: BUSY_MS });
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     prepareTables(db);

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
@@ -8,7 +7,7 @@ import { silentLog } from "../../core/silent-log.ts";
 import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
-import { makeFile, makeFolder } from "../folder.ts";
+import { checkWritable, makeFile, makeFolder } from "../folder.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
@@ -178,7 +177,7 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
     try {
       makeFolder(dirname(file), 0o700);
       makeFile(file);
-      closeSync(openSync(file, "a"));
+      checkWritable(file);
       db = new DatabaseSync(file, { timeout: BUSY_MS });
       db.exec(PREPARE);
       prepareTables(db);
