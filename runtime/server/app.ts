@@ -76,7 +76,13 @@ export function createApp(deps: AppDeps): RequestListener {
   };
 
   app.use(begin(clock, bounds.url_bytes));
-  app.use((request, response, next) => (fixed.get(contextOf(response).path) ?? skip)(request, response, next));
+  app.use((request, response, next) => {
+    const { path } = contextOf(response);
+    const handle = fixed.get(path);
+    if (!handle) return next();
+    request.route = { path }; // As Express does for the others.
+    return handle(request, response, next);
+  });
   mount(createProbes(site.name, deps.ready), () => undefined);
   mount(
     createRest({ ...deps, services: deps.routed ?? deps.services, ...shared, baseUrl: site.baseUrl }),
@@ -97,8 +103,6 @@ const toBodyBytes = (one: Service | RpcDoor): number => ("bodyBytes" in one ? on
 
 /** All parameters: without `maxKeys` those behind the thousandth would be left out, of a call that is paid. */
 const parseQuery = (query: string): ParsedUrlQuery => parse(query, "&", "=", { maxKeys: 0 });
-
-const skip: RequestHandler = (_request, _response, next) => next();
 
 function begin(clock: Clock, maxUrlBytes: number): RequestHandler {
   return (request, response, next) => {

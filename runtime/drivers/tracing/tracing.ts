@@ -21,7 +21,7 @@ const UNTRACED = /^\/(?:health|ready)(?:\?|$)/;
 const NAMED = { get: (headers: object, name: string) => (headers as Record<string, string>)[name], keys: Object.keys };
 
 export interface TracingOptions extends OtlpOptions {
-  /** The pattern of an answered request's path, if it has parameters, which are inputs and must not be in a trace. */
+  /** The pattern of an answered request's path, if it is known. Parameters are inputs, which must not be in a trace. */
   readonly patternOf: (request: IncomingMessage) => string | undefined;
 }
 
@@ -38,12 +38,12 @@ export function createTracing({ patternOf, ...options }: TracingOptions): Tracin
     wrap: (listener) => (request, response) => {
       if (UNTRACED.test(request.url ?? "")) return listener(request, response);
       const outer = propagator.extract(ROOT_CONTEXT, request.headers, NAMED);
-      const path = (request.url ?? "/").split("?")[0] ?? "/";
       const attributes = { "http.request.method": request.method ?? "" };
       const span = tracer.startSpan(`HTTP ${request.method}`, { kind: SpanKind.SERVER, attributes }, outer);
       response.once("close", () => {
         span.setAttribute("http.response.status_code", response.statusCode);
-        span.setAttribute("url.path", patternOf(request) ?? path.slice(0, 256));
+        const path = patternOf(request);
+        if (path !== undefined) span.setAttribute("url.path", path); // An unknown one may be a service's, mistyped.
         if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
       });

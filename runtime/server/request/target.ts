@@ -39,5 +39,5 @@ export const isVersion1 = ({ url }: { readonly url: string }): boolean =>
 /** A manifest's path (core/set/route.ts) in Express's form: `/v1/x/{id}` becomes `/v1/x/:id`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** The pattern of the route that a request took (`/v1/x/:id`); undefined where its path has no parameters. */
+/** The pattern of the route that a request took (`/v1/x/:id`); undefined where its path is unknown. */
 export const patternOf = (request: IncomingMessage): string | undefined => (request as Partial<Request>).route?.path;

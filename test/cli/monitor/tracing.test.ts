@@ -8,6 +8,7 @@ import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const NAMED = "1af7651916cd43dd8448eb211c80319c";
+const MISTYPED = "2af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 
 /** With a service whose input is in the path. */
@@ -71,6 +72,8 @@ describe("traces", () => {
     expect((await pay(`${shop.running.url}/v1/toss`, { ...init, headers })).status).to.equal(200);
     const named = { headers: { traceparent: `00-${NAMED}-${PARENT}-01` } };
     expect((await fetch(`${shop.running.url}/v1/toss/secret`, named)).status).to.equal(402);
+    const mistyped = { headers: { traceparent: `00-${MISTYPED}-${PARENT}-01` } };
+    expect((await fetch(`${shop.running.url}/v1/toss/secret/`, mistyped)).status).to.equal(404);
     await shop.close(); // What is left is sent.
     const login = `Basic ${Buffer.from("shop:s@lt%").toString("base64")}`;
     expect(got.map(({ path, key, ...sent }) => [path, key, sent.login])).to.deep.include([
@@ -90,6 +93,9 @@ describe("traces", () => {
     }
     const [asked] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === NAMED);
     expect(JSON.stringify(asked?.attributes), "no input").to.include("/v1/toss/:label").and.not.include("secret");
+    const [missed] = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === MISTYPED);
+    expect(JSON.stringify(missed?.attributes), "no input").to.include('"404"').and.not.include("secret");
+    expect(JSON.stringify(root.attributes)).to.include('"/v1/toss"');
     expect(JSON.stringify(spans), "no payer").not.to.match(/0x[0-9a-f]{40}/i);
     expect(
       spans.some(({ name }) => name === "HTTP GET"),
