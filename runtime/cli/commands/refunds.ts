@@ -1,10 +1,14 @@
 import type { Command } from "commander";
-import { loadStorePlace } from "../config/server-store.ts";
+import { loadConfig } from "../config/config.ts";
+import { loadStorePlace, type StorePlace } from "../config/server-store.ts";
+import type { CheckPaid } from "../refunds/check-paid.ts";
+import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
 const REFUNDS_HELP = `
 "pending": the treasury pays it back automatically (USDC on Base); the reason says why that is not done yet.
-"manual":  you pay the amount back to the payer, and then close the refund with your transaction.
+"manual":  you pay the amount back to the payer, and then close the refund with your transaction, which the chain
+           must show: the RPC URL of the rail is read from the environment, as serve has it.
 
 The list is read from the server's store (PAYPHONE_DATA_DIR, REDIS_URL); the server may be running. Where there
 is only a sandbox's store, it is the sandbox's.
@@ -13,6 +17,13 @@ Examples:
   payphone refunds
   payphone refunds close 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --tx 0x…
 `;
+
+interface CloseOptions {
+  readonly tx: string;
+  readonly unchecked?: boolean;
+  readonly dir: string;
+  readonly url?: string;
+}
 
 /** `refunds` and `refunds close`: lists and closes open refunds. */
 export function addRefundCommands(program: Command): void {
@@ -34,9 +45,24 @@ export function addRefundCommands(program: Command): void {
     .description("note that you have paid a refund by hand, so that it is never paid again")
     .argument("<job_id>", "the job, as the list names it")
     .requiredOption("--tx <transaction>", "the transaction that has paid it")
-    .action(async (job: string, { tx: transaction }: { tx: string }) => {
+    .option("--unchecked", "do not ask the chain whether the transaction has paid it")
+    .option("--url <url>", "where a sandbox runs (default: PAYPHONE_URL)", toOrigin)
+    .addOption(railsOption("whose chains are asked"))
+    .action(async (job: string, _: unknown, command: Command) => {
+      const { tx: transaction, unchecked = false, ...options } = command.optsWithGlobals<CloseOptions>();
       const { closeRefund } = await import("../refunds/refunds.ts");
-      await closeRefund(loadStorePlace(), { job, transaction });
+      const place = loadStorePlace();
+      const checkPaid = unchecked ? undefined : await openCheck(place, options);
+      await closeRefund(place, { job, transaction, checkPaid });
       console.log(`The refund of ${job} is closed: it was paid by ${transaction}`);
     });
+}
+
+async function openCheck({ dataDir }: StorePlace, { dir, url }: Pick<CloseOptions, "dir" | "url">): Promise<CheckPaid> {
+  const { loadRails } = await import("../call/rails-file.ts");
+  const { openChains } = await import("../books/chains.ts");
+  const { createCheckPaid } = await import("../refunds/check-paid.ts");
+  const config = loadConfig();
+  const sandboxDir = dataDir === config.dataDir ? undefined : dataDir;
+  return createCheckPaid(await loadRails(dir), () => openChains({ config, sandboxDir, url: url ?? config.sellerUrl }));
 }

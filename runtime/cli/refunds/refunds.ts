@@ -1,8 +1,14 @@
 import { Problem } from "../../api/problem.ts";
-import { createRefundRecords, type OpenRefund, type RefundRecords } from "../../core/refunds/records.ts";
+import {
+  createRefundRecords,
+  type OpenRefund,
+  type RefundRecords,
+  type RefundWay,
+} from "../../core/refunds/records.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
+import type { CheckPaid } from "./check-paid.ts";
 import { type RefundRow, toRow } from "./text.ts";
 
 /**
@@ -22,14 +28,19 @@ export async function listRefunds(config: StorePlace, dir: string): Promise<read
 export interface RefundByHand {
   readonly job: string;
   readonly transaction: string;
+  /** Asks the chain whether the transaction has paid it; when omitted, the operator's word counts. */
+  readonly checkPaid?: CheckPaid | undefined;
 }
 
 /**
  * Closes a refund that was paid by hand, so that payphone never pays it. The server may be running.
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it, `bad-request`,
- *   `unavailable`.
+ *   `unavailable`; and what `checkPaid` throws.
  */
-export async function closeRefund(config: StorePlace, { job, transaction: given }: RefundByHand): Promise<void> {
+export async function closeRefund(
+  config: StorePlace,
+  { job, transaction: given, checkPaid }: RefundByHand,
+): Promise<void> {
   await withRecords(config, async (records) => {
     const refund = await records.read(job);
     if (!refund) throw await toNothing(records, job);
@@ -40,9 +51,13 @@ export async function closeRefund(config: StorePlace, { job, transaction: given 
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
     if (transaction === (isOnEvm ? refund.payment.transaction.toLowerCase() : refund.payment.transaction))
       throw new Problem("bad-request", `${transaction} is the payment itself, not its refund`);
+    const isSigned = (way: RefundWay | undefined): boolean =>
+      refund.state === "pending" && way !== undefined && "signed" in way;
+    const known = await records.readWay(job);
+    if (!isSigned(known)) await checkPaid?.(refund.payment, transaction, records);
     // Keeps a stalled server from signing a transaction of its own.
-    const way = await records.choose(job, { byHand: transaction });
-    if (refund.state === "pending" && "signed" in way)
+    const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
+    if (isSigned(way))
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
     await records.end(refund, { transaction, at: Date.now() });
   });

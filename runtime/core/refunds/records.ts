@@ -38,6 +38,8 @@ export interface RefundEnd {
   readonly transaction: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
+  /** What was paid back, to whom; absent in older records. */
+  readonly paid?: Pick<JobPayment, "network" | "asset" | "payer" | "amount">;
 }
 
 /** The records of refunds, all durable. Open refunds never expire. */
@@ -54,6 +56,8 @@ export interface RefundRecords {
   /** Records the end, also in the book. Only the first end counts. */
   end(refund: RefundCase, end: RefundEnd): Promise<void>;
   readEnd(id: string): Promise<RefundEnd | undefined>;
+  /** The ends of the last 90 days, unordered. */
+  ends(): AsyncIterable<RefundEnd>;
 }
 
 /** Records in the store, shared by the server and the command line. */
@@ -89,11 +93,18 @@ export function createRefundRecords(store: Store): RefundRecords {
         const { network, asset, amount, payer } = payment;
         const { transaction, at } = end;
         const paid = { job: id, service, network, asset, amount, payer: toBookPayer(network, payer), transaction };
-        const entry = { key: `refund-end:${id}`, value: end, ttlMs: JOB_KEEP_MS };
+        const value: RefundEnd = { ...end, paid: { network, asset, payer, amount } };
+        const entry = { key: `refund-end:${id}`, value, ttlMs: JOB_KEEP_MS };
         await store.enter({ kind: "refund", id: refundId(id), at, ...paid }, entry);
       }
       await store.delete(`refund:${id}`);
     },
     readEnd,
+    async *ends() {
+      for await (const key of store.keys("refund-end:")) {
+        const end = await store.get<RefundEnd>(key);
+        if (end) yield end;
+      }
+    },
   };
 }

@@ -1,0 +1,65 @@
+import { Problem } from "../../api/problem.ts";
+import { toAccount } from "../../core/account.ts";
+import { isSameToken, railOfToken } from "../../core/rails/tokens.ts";
+import type { RefundEnd, RefundRecords } from "../../core/refunds/records.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import type { JobPayment } from "../../core/x402/x402.ts";
+import type { RailChain } from "../books/chains.ts";
+
+/**
+ * Asks the chain whether a transaction has paid a payment back to its buyer, beside what it has paid back already.
+ * @throws Problem `bad-request` when it has not, or when nobody can be asked; `upstream-failed` or `unavailable`
+ *   when the chain does not answer.
+ */
+export type CheckPaid = (
+  payment: JobPayment,
+  transaction: string,
+  records: Pick<RefundRecords, "ends">,
+) => Promise<void>;
+
+/** @param open opens the chains, as `openChains` does */
+export function createCheckPaid(
+  rails: readonly RailManifest[],
+  open: () => Promise<(rail: RailManifest) => Pick<RailChain, "chain">>,
+): CheckPaid {
+  return async (payment, transaction, records) => {
+    const { payer } = payment;
+    if (payer === null) return; // Nobody knows whom it had to pay.
+    const rail = railOfToken(rails, payment);
+    if (!rail) throw unasked(`the site has no rail of the token ${payment.asset} on ${payment.network}`);
+    const { chain } = (await open().catch(fail))(rail);
+    if (!chain) throw unasked(`${rail.rpc} is not set`);
+    const found = await chain.of(transaction, [payer]).catch(fail);
+    const sent = found.reduce((total, { amount }) => total + amount, 0n);
+    const noted = await sumOf(records, (end) => end.transaction === transaction && isTo(payment, end));
+    if (sent - noted >= BigInt(payment.amount)) return;
+    const show = (atomic: bigint): string => `${toDecimal(atomic, rail.decimals)} ${rail.symbol}`;
+    const others = noted > 0n ? `, and other refunds of ${show(noted)} are noted with it` : "";
+    const says = `${rail.title} shows that ${transaction} pays ${show(sent)} to ${payer}${others}`;
+    throw new Problem("bad-request", `${says}; ${show(BigInt(payment.amount))} is owed. ${AWAIT} ${INSIST}`);
+  };
+}
+
+const INSIST = "Where you know better, add --unchecked";
+const AWAIT = "A transaction that was sent just now shows once it is in a block.";
+
+function fail(cause: unknown): never {
+  const { code, message } = Problem.from(cause);
+  throw new Problem(code, `${message}. ${INSIST}`, { cause });
+}
+
+const unasked = (why: string): Problem =>
+  new Problem("bad-request", `The chain cannot be asked whether this was paid: ${why}. ${INSIST}`);
+
+async function sumOf({ ends }: Pick<RefundRecords, "ends">, isCounted: (end: RefundEnd) => boolean): Promise<bigint> {
+  let sum = 0n;
+  for await (const end of ends()) if (isCounted(end)) sum += BigInt(end.paid?.amount ?? 0);
+  return sum;
+}
+
+/** Whether a refund has paid the same buyer in the same token. */
+const isTo = (payment: JobPayment, { paid }: RefundEnd): boolean =>
+  paid !== undefined &&
+  isSameToken(paid, payment) &&
+  toAccount(paid.payer ?? "") === toAccount(payment.payer as string);

@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "chai";
+import type { Hex } from "viem";
+import { createCheckPaid } from "../../../runtime/cli/refunds/check-paid.ts";
+import type { Transfer } from "../../../runtime/core/books/audit.ts";
+import { createRefundRecords, type RefundCase } from "../../../runtime/core/refunds/records.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { failedJob, PRICE } from "../../core/refunds/rail.ts";
+import { sharedSandbox, site, type TestSandbox } from "../../support/chains/chains.ts";
+import { type Ran, runPayphone } from "../../support/commands/commands.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { problemOf } from "../../support/thrown.ts";
+
+describe("payphone refunds close", () => {
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  before(async () => {
+    sandbox = await sharedSandbox();
+  });
+  after(data.remove);
+
+  const run = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> =>
+    runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, ...env });
+  const close = (job: string, transaction: string, ...args: string[]): Promise<Ran> =>
+    run({}, "close", job, "--tx", transaction, ...args);
+  const openJobs = async (payers: readonly string[]): Promise<RefundCase[]> => {
+    const store = await openStore({ dataDir: data.path });
+    const cases = payers.map((payer) => failedJob({ payer }));
+    const terms = { openedAt: 1, state: "manual", reason: "Why" } as const;
+    for (const one of cases) await createRefundRecords(store).open({ ...one, ...terms });
+    await store.close();
+    return cases;
+  };
+  /** Sends USDC on Base. @returns the transaction */
+  const send = async (to: string, amount: bigint): Promise<string> => {
+    await sandbox.usdc.mint(to, amount);
+    const [log] = (await sandbox.base.rpc("eth_getLogs", [
+      { address: sandbox.usdc.address, fromBlock: "0x0", topics: [null, null, `0x${to.slice(2).padStart(64, "0")}`] },
+    ])) as { transactionHash: string }[];
+    return log?.transactionHash as string;
+  };
+  const someone = (): Hex => `0x${randomBytes(20).toString("hex")}`;
+
+  it("takes the transaction that has paid the buyer, and not one that has paid less, or somebody else", async () => {
+    const [poor, other, good] = [someone(), someone(), someone()];
+    const [tooLittle, paid] = [await send(poor, PRICE - 1n), await send(good, PRICE)];
+    const [short, strange, right] = await openJobs([poor, other, good]);
+    const little = await close(short?.id as string, tooLittle);
+    expect(little.code, little.out).to.equal(2);
+    expect(little.err).to.include(`that ${tooLittle} pays 1.769999 USDC to ${poor}; 1.77 USDC is owed.`);
+    expect(little.err).to.include("add --unchecked");
+    expect((await close(strange?.id as string, paid)).err).to.include(`pays 0 USDC to ${other}; 1.77 USDC is owed`);
+    const { code, err } = await close(right?.id as string, paid);
+    expect([code, err]).to.deep.equal([0, ""]);
+  });
+
+  it("takes one transaction for as many refunds as it has paid", async () => {
+    const buyer = someone();
+    const jobs = await openJobs([buyer, buyer.toUpperCase().replace("X", "x"), buyer]);
+    const paid = await send(buyer, 2n * PRICE);
+    const ran: Ran[] = [];
+    for (const { id } of jobs) ran.push(await close(id, paid));
+    expect(ran.map(({ code }) => code)).to.deep.equal([0, 0, 2]);
+    expect(ran[2]?.err).to.include("pays 3.54 USDC to");
+    expect(ran[2]?.err).to.include("and other refunds of 3.54 USDC are noted with it; 1.77 USDC is owed");
+  });
+
+  it("takes the operator's word where that is insisted on, and only then where no chain can be asked", async () => {
+    const [first, second] = await openJobs([someone(), someone()]);
+    const nowhere = `0x${"cd".repeat(32)}`;
+    const unset = await run({ BASE_RPC_URL: "" }, "close", first?.id as string, "--tx", nowhere);
+    expect([unset.code, unset.err]).to.deep.equal([
+      2,
+      "payphone: The chain cannot be asked whether this was paid: BASE_RPC_URL is not set. Where you know better, add --unchecked\n",
+    ]);
+    const silent = await run({ BASE_RPC_URL: "http://127.0.0.1:9" }, "close", first?.id as string, "--tx", nowhere);
+    expect([silent.code, silent.err.endsWith("add --unchecked\n")], silent.err).to.deep.equal([1, true]);
+    const elsewhere = await close(first?.id as string, nowhere, "--dir", "/nowhere");
+    expect(elsewhere.err).to.match(/^payphone: cannot read the rails in \/nowhere/);
+    expect((await close(first?.id as string, nowhere, "--unchecked")).code).to.equal(0);
+    expect((await close(second?.id as string, nowhere)).code).to.equal(2);
+  });
+
+  it("asks nobody about a refund to a buyer whom nobody knows, and no chain for a token without a rail", async () => {
+    const transfers: Transfer[] = [];
+    const chain = {
+      begin: async () => 0,
+      read: async () => [],
+      of: async () => transfers,
+      isPayment: async () => true,
+    };
+    const check = createCheckPaid(site.rails, async () => () => ({ chain }));
+    const records = { ends: async function* () {} };
+    await check(failedJob({ payer: null }).payment, "0xab", records);
+    const refusal = await problemOf(check(failedJob({ asset: someone() }).payment, "0xab", records));
+    expect(refusal.message).to.match(/^The chain cannot be asked .*: the site has no rail of the token 0x/);
+  });
+});
