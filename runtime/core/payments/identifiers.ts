@@ -64,10 +64,13 @@ interface Named {
   readonly asked?: string;
   /** Unix milliseconds. */
   readonly at: number;
+  /** For how long its answer was to be kept at least, whatever the shop says now; absent in older records. */
+  readonly keptMs?: number;
 }
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   const { store, reservations, clock, onError, answersMs = 0 } = deps;
+  const keptMs = Math.max(KEEP_MS, answersMs);
   const leases = createLeases({ store, prefix: "lease:named:", onError });
 
   return {
@@ -105,7 +108,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const { validBefore = 0 } = payment.authorization;
       const lifeMs = Math.max(0, validBefore * 1000 - clock.now());
       const call = toCall(service.manifest.id, input);
-      const value: Named = { payment: kept, call, ...(asked !== undefined && { asked }), at: clock.now() };
+      const value: Named = { payment: kept, call, ...(asked !== undefined && { asked }), at: clock.now(), keptMs };
       if (await store.putIfAbsent(`named:${named}`, value, lifeMs + UNATTENDED_MS)) return true;
       const standing = await store.get<Named>(`named:${named}`);
       return standing !== undefined && toKey(toPayment(standing)) === key;
@@ -137,7 +140,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         const isDead = outcome.kind === "challenge" && (await reservations.read(key))?.isFinal === true;
         return isDead ? undefined : outcome;
       }
-      if (clock.now() - known.at >= Math.max(KEEP_MS, answersMs)) throw new Problem("payment-conflict", FORGOTTEN);
+      if (clock.now() - known.at >= (known.keptMs ?? KEEP_MS)) throw new Problem("payment-conflict", FORGOTTEN);
       // A crash came before the payment's record: nothing was settled, and this payment can still be settled.
       const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
       if (validBefore * 1000 < clock.now()) return undefined;

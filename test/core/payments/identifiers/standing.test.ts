@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { createScriptedRail } from "../../../support/chains/scripted-rail.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../../support/store/memory-store.ts";
+
+const IDENTIFIER = "pay_00000000000000000001";
+const MINUTE = 60_000;
+
+describe("what an identifier stands for", () => {
+  const opened: Shop[] = [];
+  let shop: Shop;
+  const open = async (options: ShopOptions): Promise<Shop> => {
+    shop = await openShop(options);
+    opened.push(shop);
+    return shop;
+  };
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  const buy = async (nonce: number, at = shop): Promise<Response> =>
+    at.post("/v1/roll", ROLL, { "payment-signature": await at.pay("/v1/roll", { identifier: IDENTIFIER, nonce }) });
+  /** Buys in a process that dies when the identifier is on record, and its payment is not. */
+  const buyAndCrash = async (nonce: number): Promise<void> => {
+    const { putIfAbsent } = shop.store;
+    shop.store.putIfAbsent = async (key, ...rest) => {
+      if (key.startsWith("payment:")) throw new Error("the process is gone");
+      return putIfAbsent(key, ...rest);
+    };
+    shop.rail.script.find = () => ({ state: "open" });
+    shop.rail.script.settle = () => expect.fail("it was settled without a record");
+    expect((await buy(nonce)).status).to.equal(503);
+    Object.assign(shop.store, { putIfAbsent });
+    shop.rail.script = {};
+    for (const key of shop.store.entries.keys()) if (key.startsWith("open:")) await shop.store.delete(key);
+    await shop.restart();
+  };
+
+  it("is one payment, also where two processes believe that they hold it", async () => {
+    const [rail, store] = [createScriptedRail(), createMemoryStore()];
+    const { putIfAbsent } = store;
+    store.putIfAbsent = async (key, ...rest) => key.startsWith("lease:named:") || putIfAbsent(key, ...rest);
+    const both = [await open({ rail, store }), await open({ rail, store })] as const;
+    const [working, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let atWork = 0;
+    for (const one of both)
+      one.handler = async () => {
+        atWork += 1;
+        if (atWork === both.length) working.resolve();
+        await mayEnd.promise;
+        return { value: 1 };
+      };
+    const answers = both.map((one, at) => buy(at + 1, one));
+    await working.promise;
+    mayEnd.resolve();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.sort()).to.deep.equal([200, 409]);
+    expect((await buy(3)).status).to.equal(200);
+    expect(rail.moved.size).to.equal(1);
+  });
+
+  it("is another payment once the one that it stood for has expired before it was on record", async () => {
+    await open({});
+    await buyAndCrash(1);
+    shop.clock.advance(10 * MINUTE);
+    expect((await buy(2)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is another payment then for as long as the answer would have been kept", async () => {
+    await open({ limits: { answers_minutes: 1440 } });
+    await buyAndCrash(1);
+    shop.clock.advance(20 * MINUTE);
+    expect((await buy(2)).status).to.equal(200);
+    expect((await buy(3)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is not bought again where answers are kept longer since", async () => {
+    const limits: { answers_minutes?: number } = {};
+    await open({ limits });
+    expect((await buy(1)).status).to.equal(200);
+    shop.clock.advance(20 * MINUTE);
+    limits.answers_minutes = 1440;
+    await shop.restart();
+    const late = await buy(2);
+    expect([late.status, ((await late.json()) as { code: string }).code]).to.deep.equal([409, "payment-conflict"]);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+});
