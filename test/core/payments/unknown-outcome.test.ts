@@ -121,6 +121,16 @@ describe("a paid request", () => {
       expect(shop.executions, "the second payment was refused before any work").to.equal(1);
     });
 
+    it("makes nobody pay first when it ends as refused before any work has run", async () => {
+      shop.rail.script.settle = timesOut;
+      const payment = await shop.pay("/v1/echo");
+      expect((await shop.post("/v1/echo", ROLL, { "payment-signature": payment })).status).to.equal(503);
+      shop.rail.script.find = () => ({ state: "dead" });
+      expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(402);
+      expect([...shop.store.entries.keys()].filter((key) => key.startsWith("pays-first:"))).to.deep.equal([]);
+      expect(shop.executions).to.equal(0);
+    });
+
     it("is in the book when it moves after a refusal, also when the chain could not be read for an hour", async () => {
       const { script, manifest } = shop.rail;
       script.settle = () => ({

@@ -50,6 +50,22 @@ describe("the attempts at a refund that meets an obstacle", () => {
     expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0x01", refund_pending: null });
   });
 
+  it("are told as paid, and not as open beside it, where the end is written down while the status is read", async () => {
+    stage.screened = "sanctioned";
+    await stage.refunds.open(toCase());
+    await stage.time.pass(10);
+    const { get } = stage.store;
+    stage.store.get = async <T>(key: string) => {
+      const found = await get<T>(key);
+      if (key === "refund-end:one") {
+        stage.store.get = get; // The record was read as an open one.
+        await stage.records.end(toCase(), { transaction: "0xda", at: 1 });
+      }
+      return found;
+    };
+    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0xda", refund_pending: null });
+  });
+
   it("write down why it is not paid yet, once, and as an error after an hour", async () => {
     stage.screened = new Problem("upstream-failed", "The list cannot be read");
     await stage.refunds.open(toCase());

@@ -38,6 +38,13 @@ describe("a proof of a wallet", () => {
     expect(await verify({ issuedAt: at(300_001) })).to.match(/^issuedAt is .* it may be 5 minutes old at most$/);
   });
 
+  it("names 16 resources at most, each in one line of the signed text", async () => {
+    const resources = Array.from({ length: 16 }, (_, at) => `https://pay.example/${at}`);
+    expect(await verify({ resources })).to.be.an("object");
+    for (const wrong of [[...resources, "https://pay.example/16"], "a:b", ["a\nb"], [1]])
+      expect(await verify({ resources: wrong })).to.equal("resources is not a list of at most 16 URLs");
+  });
+
   it("is refused where it was signed for a page of another origin", async () => {
     expect(await verify({ uri: "https://pay.example/v1/purchases" })).to.be.an("object");
     expect(await verify({ uri: "https://evil.example" })).to.match(
