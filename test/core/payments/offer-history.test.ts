@@ -70,6 +70,15 @@ describe("the offers that were made", () => {
     expect(await recipients(open(), "1")).to.deep.equal([]);
   });
 
+  it("are not kept for longer where this process makes others since, and renews those", async () => {
+    const history = open();
+    await history.publish(toSet("1"));
+    await history.publish(toSet("2"));
+    for (let minute = 0; minute < 8; minute += 1) await time.pass(60_000);
+    expect(await recipients(history, "1")).to.deep.equal([]);
+    expect(await recipients(history, "2")).to.deep.equal(["0x2"]);
+  });
+
   it("are kept for seven minutes from the moment at which others were made instead", async () => {
     const history = open();
     await history.publish(toSet("1"));

@@ -1,9 +1,16 @@
 import { expect } from "chai";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
 const ALICE = "0xAbCdEf0000000000000000000000000000000002";
+/** Counting notes when a call begins. */
+const COUNTERS: NonNullable<ShopOptions["counters"]> = {
+  tallies: { count: () => {}, time: () => {} },
+  refusals: { note: () => {} },
+  answers: { note: () => {} },
+  inCall: (_note, call) => call(),
+};
 
 describe("the dollars of a wallet's day", () => {
   let shop: Shop;
@@ -31,6 +38,29 @@ describe("the dollars of a wallet's day", () => {
     expect(await send(other)).to.equal(200);
     expect(await send(await shop.pay("/v1/roll", { from: ALICE })), "once").to.equal(429);
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("of the next day do not have more for a payment of the day before that was refused in the end", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
+    beginDay();
+    shop.clock.advance(24 * 3_600_000 - 30_000);
+    const lost = await shop.pay("/v1/roll", { from: ALICE });
+    const send = async (payment: string): Promise<number> =>
+      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+    shop.rail.script.settle = () => {
+      throw new Error("the facilitator is silent");
+    };
+    expect(await send(lost)).to.equal(503);
+    shop.clock.advance(60_000);
+    shop.rail.script.find = () => ({ state: "dead" });
+    await eventually(
+      () => send(lost),
+      (status) => status === 402,
+    );
+    shop.rail.script = {};
+    await shop.store.delete(`pays-first:eip155:8453:${ALICE.toLowerCase()}`);
+    expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(200);
+    expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(429);
   });
 
   it("have the price of a payment that was refused, and has moved all the same", async () => {

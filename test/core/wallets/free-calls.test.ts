@@ -4,7 +4,10 @@ import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { noteLives } from "../../support/store/note-lives.ts";
 
+const DAY = 24 * 60 * 60_000;
 const BODY = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ROLL) };
 
 describe("free calls", () => {
@@ -68,6 +71,52 @@ describe("free calls", () => {
     const visit = newVisitor();
     for (let turn = 0; turn < 7; turn += 1)
       expect(await errorOf(await visit())).to.match(/^free_calls_used: all free calls of this site are used/);
+  });
+
+  it("are bounded for all wallets together within a day, and there again on the next", async () => {
+    await open({ limits: { free_per_day: 1 } });
+    shop.clock.advance(DAY - (shop.clock.now() % DAY));
+    expect((await newVisitor()()).status).to.equal(200);
+    shop.clock.advance(DAY - 60_000);
+    expect((await newVisitor()()).status).to.equal(402);
+    shop.clock.advance(60_000);
+    expect((await newVisitor()()).status).to.equal(200);
+  });
+
+  it("are counted for an hour more than a day, since clocks differ", async () => {
+    const store = createMemoryStore();
+    const lives = noteLives(store);
+    await open({ store });
+    await newVisitor()();
+    expect(new Set(lives.get("free"))).to.deep.equal(new Set([DAY + 3_600_000]));
+  });
+
+  it("do not count what was refused beside others: one that fails is there again", async () => {
+    const visit = newVisitor();
+    const [atWork, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    shop.handler = async () => {
+      if (shop.executions === 2) atWork.resolve();
+      await ends.promise;
+      throw new Error("broken");
+    };
+    const both = [visit(), visit()];
+    await atWork.promise;
+    expect((await visit()).status).to.equal(402);
+    expect((await visit()).status).to.equal(402);
+    ends.resolve();
+    await Promise.all(both);
+    shop.handler = undefined;
+    expect([(await visit()).status, (await visit()).status]).to.deep.equal([200, 200]);
+  });
+
+  it("tell the work nothing about the wallet's accounts, which only a service with sign_in needs", async () => {
+    let accounts: unknown = "unasked";
+    shop.handler = (_input, call) => {
+      accounts = call.accounts;
+      return { value: 1 };
+    };
+    expect((await newVisitor()()).status).to.equal(200);
+    expect(accounts).to.equal(undefined);
   });
 
   it("do not count when the service fails", async () => {

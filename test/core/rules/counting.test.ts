@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { createGuests } from "../../../runtime/core/rules/guests.ts";
+import { createPayerLimits } from "../../../runtime/core/rules/payer-limits.ts";
+import { createHouseRules } from "../../../runtime/core/rules/rules.ts";
+import { createScreening } from "../../../runtime/core/rules/screening.ts";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { toSite } from "../../support/sellers/dice.ts";
+import { SCREEN } from "../../support/sellers/shop-services.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { noteLives } from "../../support/store/note-lives.ts";
+import { problemOf } from "../../support/thrown.ts";
+
+const ALICE = "0xabcdef0000000000000000000000000000000002";
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const clock = { now: () => 1_800_000_000_000 };
+const never = new AbortController().signal;
+
+describe("what a wallet may spend", () => {
+  it("counts a price below a millionth of a dollar as a millionth, so that no number of calls is free", async () => {
+    const limits = createPayerLimits({
+      terms: { usd_per_day: "0.000002" },
+      store: createMemoryStore(clock.now),
+      clock,
+    });
+    for (let call = 0; call < 2; call += 1) await limits.take(ALICE, "0.0000001");
+    expect((await problemOf(limits.take(ALICE, "0.0000001"))).code).to.equal("rate-limited");
+  });
+
+  it("is remembered five minutes longer than it counts, since clocks differ", async () => {
+    const store = createMemoryStore(clock.now);
+    const lives = noteLives(store);
+    await createPayerLimits({ terms: { calls_per_minute: 1, usd_per_day: "1" }, store, clock }).take(ALICE, "0.01");
+    expect(lives.get("per-payer")).to.deep.equal([6 * MINUTE, DAY + 5 * MINUTE]);
+  });
+
+  it("is one budget on each network for all whom nobody knows", async () => {
+    const rules = createHouseRules({
+      site: { limits: { ...toSite([]).limits, per_payer: { usd_per_day: "0.01" } } },
+      services: [],
+      usdOf: () => "0.01",
+      store: createMemoryStore(clock.now),
+      clock,
+      log: silentLog,
+    });
+    const buy = (network: string): Promise<unknown> =>
+      rules.during(
+        { service: { manifest: { id: "roll" } }, offer: { network }, invocation: { signal: never } } as never,
+        async () => ({ kind: "result", output: {} }),
+      );
+    await buy("solana:one");
+    await buy("solana:two");
+    expect((await problemOf(buy("solana:one"))).code).to.equal("rate-limited");
+  });
+});
+
+describe("a buyer whom nobody knows", () => {
+  it("is refused where wallets are denied, allowed or screened, and only there", async () => {
+    createGuests({}).check([]);
+    for (const lists of [{ deny: [ALICE] }, { allow: [ALICE] }])
+      expect(() => createGuests(lists).check([])).to.throw("The seller's rules do not let this wallet buy");
+    const terms = { service: "screen", refuse: ["sanctions_match"] };
+    const screening = createScreening({ terms, service: undefined, store: createMemoryStore(clock.now) });
+    expect((await problemOf(screening.check([], never))).code).to.equal("buyer-refused");
+  });
+});
+
+describe("the answer of a screening", () => {
+  it("is not taken for that of another rule", async () => {
+    const output = {
+      type: "object",
+      properties: { sanctions_match: { type: "boolean" }, mixer: { type: "boolean" } },
+      required: ["sanctions_match", "mixer"],
+    };
+    const [service] = bindServices([{ ...SCREEN, output }], {
+      compile: createCompiler(new Map()),
+      handlers: new Map([["dice.screen", async () => ({ sanctions_match: false, mixer: true })]]),
+      site: toSite([]),
+    });
+    const store = createMemoryStore(clock.now);
+    const open = (refuse: string[]) => createScreening({ terms: { service: "screen", refuse }, service, store });
+    await open(["sanctions_match"]).check([ALICE], never);
+    expect((await problemOf(open(["sanctions_match", "mixer"]).check([ALICE], never))).code).to.equal("buyer-refused");
+    await open(["sanctions_match"]).check([ALICE], never);
+  });
+});
