@@ -184,6 +184,19 @@ describe("a store in a file", () => {
     await store.close();
   });
 
+  it("forgets at the very millisecond: who reads nothing there may put something, and counts no member", async () => {
+    let time = 1_000_000;
+    const store = await openSqliteStore({ file, now: () => time });
+    await store.putIfAbsent("lease", 1, 10);
+    await store.join("in-flight", "one", 1, 10);
+    time += 9;
+    expect([await store.get("lease"), await store.putIfAbsent("lease", 2, 10)]).to.deep.equal([1, false]);
+    time += 1;
+    expect([await store.get("lease"), await store.putIfAbsent("lease", 2, 10)]).to.deep.equal([undefined, true]);
+    expect(await store.join("in-flight", "two", 1, 10)).to.deep.equal({ members: 1, weight: 1 });
+    await store.close();
+  });
+
   it("goes on sweeping when nothing else is written", async () => {
     let time = 1_000_000;
     const store = await openSqliteStore({ file, now: () => time, upkeepMs: 5 });
