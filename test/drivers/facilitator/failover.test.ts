@@ -152,6 +152,38 @@ describe("several facilitators", () => {
     expect(unreadable.asked).to.deep.equal(["chain"]);
   });
 
+  it("ask nobody to settle what the chain says can never be settled", async () => {
+    const { settle, asked } = open({ one: { settle: lost }, two: {} }, [{ state: "dead" }]);
+    expect(codeOf(await settle().catch((error: unknown) => error))).to.equal("settlement-unknown");
+    expect(asked).to.deep.equal(["one settle", "chain"]);
+  });
+
+  it("give a refusal of what was sent before at once: who asks again looks at the chain", async () => {
+    const { again, asked } = open({ one: { settle: async () => REFUSED }, two: {} }, [{ state: "open" }]);
+    expect(await again()).to.deep.equal({ ...REFUSED, by: "one" });
+    expect(asked).to.deep.equal(["chain", "one settle"]);
+  });
+
+  it("ask nobody else for a caller who waits no more", async () => {
+    const leaving = new AbortController();
+    const leave = (): Promise<never> => {
+      leaving.abort();
+      return lost();
+    };
+    for (const action of ["verify", "settle"] as const) {
+      const { failover, asked } = open({ one: { verify: leave, settle: leave }, two: {} });
+      await failover[action](PAYMENT, OFFER, leaving.signal).catch(() => {});
+      expect(asked).to.deep.equal([`one ${action}`]);
+      opened?.close();
+    }
+  });
+
+  it("ask all in turn for an offer with a fee payer whom none of them has named yet", async () => {
+    const { settle, asked } = open({ one: { settle: unsent }, two: {} });
+    expect(await settle({ ...OFFER, extra: { feePayer: "somebody" } })).to.deep.equal({ ...SETTLED, by: "two" });
+    expect(asked).to.deep.equal(["one settle", "two settle"]);
+  });
+
   it("ask only the one that pays the fee, where an offer names it", async () => {
     const kind = (feePayer: string) => async () => [
       { x402Version: 2, scheme: "exact", network: NETWORK, extra: { feePayer } },
