@@ -9,7 +9,7 @@ import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
 import { isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
-import { KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
+import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 
 /**
  * The identifiers that payers give to their purchases (x402 extension `payment-identifier`). A payer who lost an answer
@@ -105,16 +105,19 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         accepted: offer,
         payload: payment.payload,
       };
-      const { validBefore = 0 } = payment.authorization;
-      const lifeMs = Math.max(0, validBefore * 1000 - clock.now());
       const call = toCall(service.manifest.id, input);
       const value: Named = { payment: kept, call, ...(asked !== undefined && { asked }), at: clock.now(), keptMs };
-      if (await store.putIfAbsent(`named:${named}`, value, lifeMs + UNATTENDED_MS)) return true;
+      if (await store.putIfAbsent(`named:${named}`, value, memoryMs(payment))) return true;
       const standing = await store.get<Named>(`named:${named}`);
       return standing !== undefined && toKey(toPayment(standing)) === key;
     },
     close: leases.close,
   };
+
+  /** How long an identifier stands for a payment: a day longer than the payment can be settled. */
+  function memoryMs({ authorization: { validBefore = 0 } }: Payment): number {
+    return Math.max(0, validBefore * 1000 - clock.now()) + UNATTENDED_MS;
+  }
 
   /** Goes through the payments that the identifier has stood for, up to the one that counts. */
   async function walk(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
@@ -123,8 +126,11 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
       if (!isCall(known, purchase)) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
-      const outcome = await goOn(purchase, { named, known, steps });
+      // Another one comes after it only when it can never be settled.
+      const isOver = (await store.get(`named:${name}#${turn + 1}`)) !== undefined;
+      const outcome = isOver ? undefined : await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
+      await store.set(`named:${named}`, known, memoryMs(purchase.payment)); // For as long as what comes after it.
     }
   }
 
@@ -140,6 +146,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         const isDead = outcome.kind === "challenge" && (await reservations.read(key))?.isFinal === true;
         return isDead ? undefined : outcome;
       }
+      if (await isKnownUnpaid(store, key)) return undefined;
       if (clock.now() - known.at >= (known.keptMs ?? KEEP_MS)) throw new Problem("payment-conflict", FORGOTTEN);
       // A crash came before the payment's record: nothing was settled, and this payment can still be settled.
       const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;

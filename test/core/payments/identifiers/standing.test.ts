@@ -64,6 +64,8 @@ describe("what an identifier stands for", () => {
     await buyAndCrash(1);
     shop.clock.advance(10 * MINUTE);
     expect((await buy(2)).status).to.equal(200);
+    shop.clock.advance(10 * MINUTE);
+    expect((await buy(3)).status, "its answer").to.equal(200);
     expect(shop.rail.moved.size).to.equal(1);
   });
 
@@ -73,6 +75,36 @@ describe("what an identifier stands for", () => {
     shop.clock.advance(20 * MINUTE);
     expect((await buy(2)).status).to.equal(200);
     expect((await buy(3)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  /** Buys with a payment that is refused, and that the chain shows as dead soon. */
+  const buyInVain = async (nonce: number): Promise<void> => {
+    const { network } = shop.rail.manifest;
+    shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+    shop.rail.script.find = () => ({ state: "dead" });
+    expect((await buy(nonce)).status).to.equal(402);
+    shop.rail.script = {};
+  };
+
+  it("is free for another payment for as long as it is remembered, where the chain has shown that its own was not made", async () => {
+    await open({});
+    await buyInVain(1);
+    shop.clock.advance(20 * MINUTE);
+    expect((await buy(2)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is the payment that was made, also long after the one before it was shown not to be made", async () => {
+    await open({ limits: { answers_minutes: 1440 } });
+    await buyInVain(1);
+    shop.clock.advance(23 * 60 * MINUTE);
+    const bought = await (await buy(2)).json();
+    for (const minutes of [20, 60, 20 * 60]) {
+      shop.clock.advance(minutes * MINUTE);
+      const again = await buy(minutes);
+      expect([again.status, await again.json()]).to.deep.equal([200, bought]);
+    }
     expect(shop.rail.moved.size).to.equal(1);
   });
 
