@@ -66,6 +66,8 @@ interface Named {
   readonly at: number;
   /** For how long its answer was to be kept at least, whatever the shop says now; absent in older records. */
   readonly keptMs?: number;
+  /** How long this is remembered, where others come after it: Unix milliseconds. */
+  readonly until?: number;
 }
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
@@ -130,8 +132,14 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const isOver = (await store.get(`named:${name}#${turn + 1}`)) !== undefined;
       const outcome = isOver ? undefined : await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
-      await store.set(`named:${named}`, known, memoryMs(purchase.payment)); // For as long as what comes after it.
+      await keepAlive(named, known, purchase.payment);
     }
+  }
+
+  /** Remembers a payment for as long as the one that comes after it: who looks for that one begins here. */
+  async function keepAlive(named: string, known: Named, next: Payment): Promise<void> {
+    const until = clock.now() + Math.max(memoryMs(next), memoryMs(toPayment(known)));
+    if (until > (known.until ?? 0)) await store.set(`named:${named}`, { ...known, until }, until - clock.now());
   }
 
   /** The outcome of the identifier's payment; undefined when that payment can never be settled. */

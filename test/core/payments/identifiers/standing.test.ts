@@ -18,8 +18,10 @@ describe("what an identifier stands for", () => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  const buy = async (nonce: number, at = shop): Promise<Response> =>
-    at.post("/v1/roll", ROLL, { "payment-signature": await at.pay("/v1/roll", { identifier: IDENTIFIER, nonce }) });
+  const buy = async (nonce: number, at = shop, more: { readonly validForSeconds?: number } = {}): Promise<Response> => {
+    const payment = await at.pay("/v1/roll", { identifier: IDENTIFIER, nonce, ...more });
+    return at.post("/v1/roll", ROLL, { "payment-signature": payment });
+  };
   /** Buys in a process that dies when the identifier is on record, and its payment is not. */
   const buyAndCrash = async (nonce: number): Promise<void> => {
     const { putIfAbsent } = shop.store;
@@ -104,6 +106,22 @@ describe("what an identifier stands for", () => {
       shop.clock.advance(minutes * MINUTE);
       const again = await buy(minutes);
       expect([again.status, await again.json()]).to.deep.equal([200, bought]);
+    }
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is the payment that was made a day longer than that one could be settled, whatever it is asked with", async () => {
+    await open({});
+    await buyInVain(1);
+    shop.clock.advance(20 * MINUTE);
+    expect((await buy(2, shop, { validForSeconds: 23 * 3600 })).status).to.equal(200);
+    expect((await buy(3)).status).to.equal(200);
+    for (const [nonce, hours] of [
+      [4, 30],
+      [5, 15],
+    ] as const) {
+      shop.clock.advance(hours * 60 * MINUTE);
+      expect((await buy(nonce)).status, `after ${hours} hours more, its answer is not kept`).to.equal(409);
     }
     expect(shop.rail.moved.size).to.equal(1);
   });
