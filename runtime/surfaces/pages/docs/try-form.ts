@@ -35,18 +35,9 @@ export function toTryForm({ manifest, routes, path }: Service, schema: Json, fie
   const inputs = fields.flatMap((field) => {
     const property = properties[field.name];
     const kind = isObject(property) && kindOf(property);
-    return kind
-      ? [
-          toField(
-            `_${id}-field-${field.name}`,
-            field,
-            withExamples(
-              kind,
-              given.map((input) => input[field.name]),
-            ),
-          ),
-        ]
-      : [];
+    if (!kind) return [];
+    const shown = given.map((input) => input[field.name]);
+    return [toField(`_${id}-field-${field.name}`, field, withExamples(kind, shown))];
   });
   return html`<form class="try" hidden novalidate data-id="${id}" data-method="${routes[0]?.method ?? "POST"}" data-path="${path}" data-parameters="${parametersOf(path).join(" ")}">
 <h2>Try it</h2>
