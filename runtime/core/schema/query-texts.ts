@@ -18,19 +18,29 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A copy of texts, converted to the schema's types. A text that does not fit stays as it is. */
-export function convertTexts(texts: Fields, { isField, convert }: TextConversion): Record<string, unknown> {
-  const given = gatherParts(texts, isField);
+export function convertTexts(
+  texts: Fields,
+  conversion: TextConversion,
+  mappings: ReadonlySet<string> = new Set(),
+): Record<string, unknown> {
+  const { isField, convert } = conversion;
+  const given = gatherParts(texts, isField, mappings);
   const copy: Record<string, unknown> = structuredClone(given);
   convert(copy);
-  const faults = (convert.errors ?? []).map(({ instancePath, keyword }) => {
-    return { path: instancePath.split("/").slice(1).map(unescapeStep), keyword };
-  });
-  for (const { path, keyword } of faults) {
-    const [name = ""] = path;
-    const read = keyword === "type" ? readJson(given[name]) : undefined;
+  const faults = convert.errors ?? [];
+  const paths = faults.map(({ instancePath }) => instancePath.split("/").slice(1).map(unescapeStep));
+  const unfit = paths.filter((_, at) => faults[at]?.keyword === "type");
+  const lists = unfit.flatMap(([name = "", ...inner]) =>
+    inner.length === 0 && Array.isArray(given[name]) ? name : [],
+  );
+  // Where no list is wanted, `rates[1]=5` is a mapping with a number for its key.
+  if (given !== texts && mappings.size === 0 && lists.length > 0)
+    return convertTexts(texts, conversion, new Set(lists));
+  for (const name of new Set(unfit.map(([name = ""]) => name))) {
+    const read = readJson(given[name]);
     if (read !== undefined) copy[name] = Array.isArray(copy[name]) && !Array.isArray(read) ? [read] : read;
   }
-  for (const { path } of faults) readBoolean(copy, path, convert);
+  readBooleans(copy, paths, convert);
   return copy;
 }
 
@@ -47,7 +57,7 @@ const PART = /^([^[]+)((?:\[[^[\]]*\]){1,64})$/;
  * Puts the parts of a field together that are sent as `name[]`, `name[key]` or `name[0][key]`: so axios, PHP and clients
  * made from OpenAPI's `deepObject` send lists and mappings. Other names stay.
  */
-function gatherParts(texts: Fields, isField: TextConversion["isField"]): Fields {
+function gatherParts(texts: Fields, isField: TextConversion["isField"], mappings: ReadonlySet<string>): Fields {
   const parts = new Map<string, Part[]>();
   for (const [name, text] of Object.entries(texts)) {
     const [, field = "", keys = ""] = PART.exec(name) ?? [];
@@ -59,11 +69,11 @@ function gatherParts(texts: Fields, isField: TextConversion["isField"]): Fields 
   }
   return parts.size === 0
     ? texts
-    : { ...texts, ...Object.fromEntries([...parts].map(([name, all]) => [name, nest(all)])) };
+    : { ...texts, ...Object.fromEntries([...parts].map(([name, all]) => [name, nest(all, mappings.has(name))])) };
 }
 
-/** A list where keys are numbers or empty, otherwise a mapping. */
-function nest(parts: readonly Part[]): unknown {
+/** A list where keys are numbers, by which it is sorted, or empty; otherwise a mapping. */
+function nest(parts: readonly Part[], isMapping = false): unknown {
   if (parts.some(({ keys }) => keys.length === 0)) {
     const texts = parts.flatMap(({ text }) => text);
     return texts.length === 1 ? texts[0] : texts;
@@ -72,8 +82,9 @@ function nest(parts: readonly Part[]): unknown {
   const inner = [...byKey].map(([key, all]) => {
     return [key, nest(all.map(({ keys, text }) => ({ keys: keys.slice(1), text })))] as const;
   });
-  const isList = byKey.has("") || inner.every(([key]) => /^\d+$/.test(key));
-  return isList ? inner.flatMap(([key, value]) => (key === "" ? value : [value])) : Object.fromEntries(inner);
+  if (byKey.has("")) return inner.flatMap(([key, value]) => (key === "" ? value : [value]));
+  if (isMapping || !inner.every(([key]) => /^\d+$/.test(key))) return Object.fromEntries(inner);
+  return inner.sort(([one], [other]) => Number(one) - Number(other)).map(([, value]) => value);
 }
 
 /** Mappings, and lists in lists, are sent as JSON. @returns undefined for what is none of these */
@@ -86,19 +97,30 @@ function readJson(given: unknown): unknown {
   return typeof value === "object" && value !== null && !isDeep(value) ? value : undefined;
 }
 
-/** Reads the text at a path as a boolean, where the schema wants one there. */
-function readBoolean(copy: Record<string, unknown>, path: readonly string[], convert: ValidateFunction): void {
-  const [[name = ""], last = ""] = [path, path.at(-1)];
-  const holder = partOf(copy, path.slice(0, -1));
-  const text = holder?.[last];
-  const written = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
-  if (!holder || written === undefined) return;
-  const alone = { [name]: structuredClone(copy[name]) };
-  const inner = partOf(alone, path.slice(0, -1));
-  if (inner) inner[last] = written;
-  convert(alone);
-  const made = partOf(alone, path.slice(0, -1))?.[last];
-  if (typeof made === "boolean") holder[last] = made;
+/** Reads the texts at these paths as booleans, where the schema wants one there; all at once, since each try costs. */
+function readBooleans(
+  copy: Record<string, unknown>,
+  paths: readonly (readonly string[])[],
+  convert: ValidateFunction,
+): void {
+  const tried = structuredClone(copy);
+  const written = paths.filter((path) => {
+    const text = partOf(copy, path.slice(0, -1))?.[path.at(-1) ?? ""];
+    const word = typeof text === "string" ? BOOLEANS.get(text.toLowerCase()) : undefined;
+    return word !== undefined && put(tried, path, word);
+  });
+  if (written.length === 0) return;
+  convert(tried);
+  for (const path of written) {
+    const made = partOf(tried, path.slice(0, -1))?.[path.at(-1) ?? ""];
+    if (typeof made === "boolean") put(copy, path, made);
+  }
+}
+
+function put(whole: Record<string, unknown>, path: readonly string[], value: unknown): boolean {
+  const holder = partOf(whole, path.slice(0, -1));
+  if (holder) holder[path.at(-1) ?? ""] = value;
+  return holder !== undefined;
 }
 
 /** The part of a value at a path; undefined where there is no mapping and no list. */

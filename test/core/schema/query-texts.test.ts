@@ -1,5 +1,7 @@
 import { parse } from "node:querystring";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
+import { convertTexts } from "../../../runtime/core/schema/query-texts.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 
 const compile = createCompiler(new Map());
@@ -57,6 +59,32 @@ describe("the texts of a query", () => {
     expect(listed.coerce({ flags: "yes", words: ["no"] })).to.deep.equal({ flags: [true], words: ["no"] });
     const { issues } = listed.check(listed.coerce({ flags: ["yes", "maybe"] }), "query");
     expect(issues.map(({ loc, input }) => [loc, input])).to.deep.equal([[["query", "flags", 1], "maybe"]]);
+  });
+
+  it("are tried as JSON and as booleans once each, however many do not fit", () => {
+    const words = { yes: { type: "boolean" }, one: { type: "integer" } };
+    const list = (items: object): object => ({ type: "array", items });
+    const properties = { yes: list(words.yes), one: list(words.one) };
+    const compiled = new Ajv2020({ allErrors: true, coerceTypes: "array" }).compile(object(properties));
+    let [tries, parsed] = [0, 0];
+    const convert = new Proxy(compiled, {
+      apply: (target, _, [value]) => {
+        tries += 1;
+        return target(value);
+      },
+    });
+    const { parse: parseJson } = JSON;
+    JSON.parse = (text: string) => {
+      parsed += 1;
+      return parseJson(text);
+    };
+    try {
+      for (const word of ["yes", "one"])
+        convertTexts({ [word]: Array(100).fill(word) }, { isField: () => true, convert });
+    } finally {
+      JSON.parse = parseJson;
+    }
+    expect({ tries, parsed }).to.deep.equal({ tries: 3, parsed: 200 });
   });
 
   it("become the numbers and booleans that a schema lists without naming their type", () => {
@@ -139,6 +167,7 @@ describe("the texts of a query", () => {
         places: { type: "array", items: place },
         grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
         days: { type: "array", items: { type: "integer" } },
+        rates: { anyOf: [{ type: "object", additionalProperties: { type: "number" } }, { type: "null" }] },
         note: { type: "string" },
         count: { type: "integer", default: 1 },
       }),
@@ -183,6 +212,22 @@ describe("the texts of a query", () => {
       for (const query of ['place={"name":"a"}&place[x]=1', "place[][x]=1&place[x]=2"])
         expect(given(query), query).to.deep.equal(["query.place: model_attributes_type"]);
       expect(given("count[]=1&count[]=2")).to.deep.equal(["query.count: int_type"]);
+    });
+
+    it("are a list by its numbers, in whatever order they are sent", () => {
+      const sorted = Array.from({ length: 12 }, (_, at) => `days[${at}]=${at}`).sort();
+      expect(given(sorted.join("&"))).to.deep.include({ days: Array.from({ length: 12 }, (_, at) => at) });
+      expect(given("places[1][x]=2&places[0][x]=1")).to.deep.include({ places: [{ x: 1 }, { x: 2 }] });
+    });
+
+    it("are a mapping with numbers for its keys where no list is wanted", () => {
+      expect(given("rates[2024]=5&rates[1]=6&days[1]=2&days[0]=1")).to.deep.equal({
+        count: 1,
+        rates: { 2024: 5, 1: 6 },
+        days: [1, 2],
+      });
+      expect(given("rates[1]=5")).to.deep.equal({ count: 1, rates: { 1: 5 } });
+      expect(given("rates[1]=five&days[0]=1")).to.deep.equal(["query.rates.1: float_parsing"]);
     });
 
     it("stay texts where a text is wanted, and unknown names are ignored", () => {
