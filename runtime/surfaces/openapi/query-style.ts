@@ -27,7 +27,8 @@ function isSimpleMapping({ type, properties = {}, additionalProperties = false, 
   ];
   const isSimple = (part: unknown): boolean =>
     kindsOf(part).every((kind) => kind !== "object" && kind !== "array") && itemsOf(part).length === 0;
-  return type === "object" && branchesOf(rest).length === 0 && parts.every(isSimple);
+  // A mapping that names no parts takes any: only JSON tells a number in it from a text.
+  return type === "object" && branchesOf(rest).length === 0 && parts.length > 0 && parts.every(isSimple);
 }
 
 /** The types that a schema takes; `string` where it names none. What refers to itself is an object. */

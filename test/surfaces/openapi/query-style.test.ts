@@ -24,8 +24,9 @@ describe("a field in the query of a GET form", () => {
     });
   });
 
-  it("is a text of JSON where it is nested more deeply", async () => {
+  it("is a text of JSON where it is nested more deeply, or takes any parts", async () => {
     const fields = {
+      meta: { type: "object" },
       trip: { type: "object", properties: { from: place } },
       walk: { type: "object", properties: { days: integers } },
       places: { type: "array", items: place },
