@@ -15,10 +15,15 @@ export function splitInput(input: Json, names: readonly string[]): SplitFields {
   return { inPath: pick(true), rest: pick(false) };
 }
 
-/** The fields of an input as the query of a GET has them: a list repeats its name, and null is left out. */
+/**
+ * The fields of an input as the query of a GET has them: a list repeats its name, and null is left out. A list of lists is
+ * one text of JSON, as the description says: `grid=[1,2]` would be a list of numbers.
+ */
 export const toQueryPairs = (fields: Json): [name: string, text: string][] =>
   Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().flatMap((one): [string, string][] => (one === null ? [] : [[name, toText(one)]])),
+    (Array.isArray(value) && !value.some(Array.isArray) ? value : [value]).flatMap((one): [string, string][] =>
+      one === null ? [] : [[name, toText(one)]],
+    ),
   );
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

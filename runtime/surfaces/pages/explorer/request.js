@@ -25,12 +25,14 @@ export function toCall({ method = "POST", path = "/", parameters = "" }, input) 
 }
 
 /**
- * A field in the query: a list repeats its name.
+ * A field in the query: a list repeats its name. A list of lists is one text of JSON.
  * @param {[name: string, value: unknown]} field
  * @returns {[string, string][]}
  */
 const toPairs = ([name, value]) =>
-  [value].flat().flatMap((one) => (one === null ? [] : [[name, typeof one === "string" ? one : JSON.stringify(one)]]));
+  (Array.isArray(value) && !value.some(Array.isArray) ? value : [value]).flatMap((one) =>
+    one === null ? [] : [[name, typeof one === "string" ? one : JSON.stringify(one)]],
+  );
 
 /**
  * The parameter of the path that the input leaves empty, or that would change the path; undefined when there is none.

@@ -22,6 +22,7 @@ const FIELDS = {
     ],
   },
   lines: { type: "string" },
+  grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
 };
 const VISIT = `id: visit
 title: A visit
@@ -68,6 +69,18 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     const asked = page.waitForRequest(/\/here/);
     await submit();
     expect(new URL((await asked).url()).search).to.equal("?tags=a&tags=b%2Cc");
+  });
+
+  it("sends a list of lists as JSON", async () => {
+    await page.locator(".raw > summary").click();
+    await page.locator("textarea.input").fill('{"place": "home", "grid": [[1, 2]], "tags": ["a"]}');
+    const asked = page.waitForRequest(/\/here/);
+    await submit();
+    const { searchParams } = new URL((await asked).url());
+    expect([...searchParams]).to.deep.equal([
+      ["grid", "[[1,2]]"],
+      ["tags", "a"],
+    ]);
   });
 
   it("leaves empty what the input does not have, whatever its name", async () => {
