@@ -84,7 +84,7 @@ export function createProgram(): Command {
 function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof Problem) {
-    console.error(error.message.includes("\n") ? error.message : `payphone: ${error.message}`);
+    console.error(error.message.includes("\n") ? error.message : `payphone: ${withReason(error)}`);
     return exitCodeOf(error.code);
   }
   const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
@@ -95,4 +95,10 @@ function toExitCode(error: unknown): number {
     console.error(`payphone: a package is missing: install again, without --omit=optional\n  ${message}`);
   else console.error(stack ?? error);
   return EXIT.failed;
+}
+
+/** With the reason for what cannot be reached, such as a damaged store: buyers do not get it, and operators need it. */
+function withReason({ message, cause }: Problem): string {
+  const reason = cause instanceof Error && message.endsWith("cannot be reached") ? cause.message : "";
+  return reason === "" ? message : `${message}: ${reason}`;
 }

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Command } from "commander";
 import { listPlaces } from "../../runtime/cli/completion/places.ts";
 import { SCRIPTS } from "../../runtime/cli/completion/scripts.ts";
 import { createProgram, main } from "../../runtime/cli/main.ts";
+import { openStore, storeFileOf } from "../../runtime/drivers/store/open-store.ts";
 import { findProgram } from "../run/programs.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 
@@ -86,6 +87,18 @@ describe("the command line", () => {
       expect(said).to.match(new RegExp(right.source, "m"));
       expect(code, said).to.equal(2);
     });
+
+  it("gives the reason why a damaged store cannot be reached", async () => {
+    const { path, remove } = createDataDir();
+    const file = storeFileOf(path);
+    await (await openStore({ dataDir: path })).close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0x2a, 8192, 20480)); // Three pages: the file can be opened still.
+    process.env.PAYPHONE_DATA_DIR = path;
+    const { said, code } = await say("refunds").finally(remove);
+    expect(said).to.match(/^payphone: The store cannot be reached: database disk image is malformed$/m);
+    expect(code).to.equal(1);
+  });
 
   it("is completed in bash: commands, commands of commands, and options, also after options", () => {
     const script = SCRIPTS.bash(listPlaces(createProgram()));
