@@ -41,8 +41,11 @@ export function readFolder(given: string): SetFolder {
   const files = new Map(names.map((name) => [name, readFileSync(join(dir, name))]));
   const digests = new Map([...files].map(([name, content]) => [name, sha256(content)]));
   for (const name of READ.flatMap((place) => listNoFiles(dir, place))) digests.set(name, "no file");
-  return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
+  return { digest: toDigest([...digests]), files, digests };
 }
+
+const toDigest = (digests: readonly (readonly [name: string, digest: string])[]): string =>
+  sha256(JSON.stringify(digests)).slice(0, DIGITS);
 
 /** The same; undefined when a file cannot be read. */
 export function tryReadFolder(dir: string): SetFolder | undefined {
@@ -70,7 +73,7 @@ function refuseMuch(dir: string, names: readonly string[]): void {
 
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
-/** Writes the files into a folder atomically: after a crash, the folder is either complete or missing. */
+/** Writes the files into a folder that takes its name when all are there. A power cut may still leave empty ones. */
 export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
   if (existsSync(target)) return;
   const draft = `${target}.${randomUUID()}`;
@@ -84,6 +87,17 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(target)) throw error; // Another process has written the same set.
+  }
+}
+
+/** Whether a folder has exactly the files that were written for this digest. */
+export function isWhole(dir: string, digest: string): boolean {
+  try {
+    const files = [...filesBelow(dir, ({ name }) => !isOfEditor(name))];
+    const names = files.map((file) => relative(dir, file).replaceAll(sep, "/")).sort();
+    return toDigest(names.map((name) => [name, sha256(readFileSync(join(dir, name)))])) === digest;
+  } catch {
+    return false;
   }
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 import type { Change } from "./change.ts";
-import { type SetFolder, writeFolder } from "./folder.ts";
+import { isWhole, type SetFolder, writeFolder } from "./folder.ts";
 import type { RetiredEntry } from "./retired.ts";
 
 /** A set, and when it began to be sold. */
@@ -27,9 +27,9 @@ export interface History {
   list(): Promise<readonly HistoryEntry[]>;
   /** The set that was sold last. */
   last(): Promise<HistoryEntry | undefined>;
-  /** Keeps the files of a set that is about to be sold. */
+  /** Keeps the files of a set that is about to be sold, also in the place of a damaged copy. */
   keep(folder: SetFolder): Promise<void>;
-  /** The folder with a set's files; undefined when they are not kept any more. */
+  /** The folder with a set's files; undefined when they are not kept any more, or are not those that were sold. */
   find(digest: string): Promise<string | undefined>;
   /** The retired services. */
   retired(): Promise<readonly RetiredEntry[]>;
@@ -68,10 +68,14 @@ export function createHistory(dataDir: string): History {
       await rename(draft, retiredFile);
     },
     last: async () => (await list()).at(-1),
-    keep: (folder) => writeFolder(join(root, folder.digest), folder),
+    async keep(folder) {
+      const path = join(root, folder.digest);
+      if (!isWhole(path, folder.digest)) await rm(path, { recursive: true, force: true });
+      await writeFolder(path, folder);
+    },
     async find(digest) {
       const path = join(root, digest);
-      return /^[0-9a-f]{16}$/.test(digest) && (await isFolder(path)) ? path : undefined;
+      return /^[0-9a-f]{16}$/.test(digest) && isWhole(path, digest) ? path : undefined;
     },
     async add(entry) {
       makeFolder(root, 0o700);
@@ -100,9 +104,3 @@ function parse(line: string): readonly HistoryEntry[] {
     return [];
   }
 }
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { appendFile, open, symlink, truncate, writeFile } from "node:fs/promises";
+import { appendFile, open, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock } from "node:test";
@@ -160,6 +160,24 @@ describe("the history of a shop", () => {
     expect(set.faults).to.deep.equal([]);
     expect(set.manifests[0]?.price).to.equal("0.31");
   });
+
+  for (const [what, damage] of [
+    ["a file was changed", (dir: string) => appendFile(join(dir, "manifests/toss.yaml"), "# cheaper\n")],
+    ["a power cut has left an empty file", (dir: string) => truncate(join(dir, "manifests/_site.yaml"))],
+    ["a file is missing", (dir: string) => rm(join(dir, "manifests/toss.yaml"))],
+    ["a file was added", (dir: string) => writeFile(join(dir, "manifests/more.yaml"), "id: more\n")],
+  ] as const)
+    it(`sells no kept set of which ${what}, and keeps its files again when it is sold`, async () => {
+      const history = createHistory(join(dataDir, what));
+      const folder = readFolder(await makeDirectory(TOSS));
+      await history.keep(folder);
+      const dir = (await history.find(folder.digest)) as string;
+      await damage(dir);
+      expect(await history.find(folder.digest)).to.equal(undefined);
+      await history.keep(folder);
+      expect(await history.find(folder.digest)).to.equal(dir);
+      expect(readFolder(dir).digest).to.equal(folder.digest);
+    });
 
   it("has what is retired on the disk before the file takes its name: a power cut leaves no empty one", async () => {
     const history = createHistory(join(dataDir, "power"));

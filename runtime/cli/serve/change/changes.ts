@@ -126,7 +126,8 @@ export function createChanges(deps: ChangesDeps): Changes {
 
   async function loadKept(digest: string): Promise<FiledSet> {
     const dir = await history.find(digest);
-    if (dir === undefined) throw new Problem("bad-request", `The files of the set ${digest} are not kept any more`);
+    if (dir === undefined)
+      throw new Problem("bad-request", `The files of the set ${digest} are not kept any more, or were changed since`);
     return load(dir);
   }
 }
