@@ -143,14 +143,16 @@ export function createPayments(deps: PaymentsDeps): Payments {
     claimPayment: (key) => trace("reserve", () => kept.claimPayment(key)),
     begin: (key, record) => trace("record", () => kept.begin(key, record)),
   };
+  const settler = createSettler({ rails, log, ...patience });
   const identifiers = createIdentifiers({
     store,
+    rails,
     reservations,
+    look: settler.look,
     clock,
     answersMs,
     onError: report("payment.lease-failed"),
   });
-  const settler = createSettler({ rails, log, ...patience });
   const records = createJobRecords({ store, clock });
   const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
   const trials = createTrials({ services, clock, log });

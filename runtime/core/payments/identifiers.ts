@@ -3,13 +3,16 @@ import { Problem } from "../../api/problem.ts";
 import type { Outcome } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import type { Store } from "../store.ts";
+import { createDeadline } from "../time/deadline.ts";
 import { createLeases } from "../time/leases.ts";
-import type { Rail } from "../x402/rails.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
 import { isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
+import type { Settler } from "./settlement.ts";
+import { explainTime, leastSecondsOf } from "./validity.ts";
 
 /**
  * The identifiers that payers give to their purchases (x402 extension `payment-identifier`). A payer who lost an answer
@@ -47,7 +50,9 @@ export interface Ways {
 
 export interface IdentifiersDeps {
   readonly store: Store;
+  readonly rails: readonly Rail[];
   readonly reservations: Pick<Reservations, "claimPayment" | "read">;
+  readonly look: Settler["look"];
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
@@ -70,10 +75,13 @@ interface Named {
   readonly until?: number;
 }
 
+const VERIFY_MS = 10_000;
+
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
-  const { store, reservations, clock, onError, answersMs = 0 } = deps;
+  const { store, rails, reservations, look, clock, onError, answersMs = 0 } = deps;
   const keptMs = Math.max(KEEP_MS, answersMs);
   const leases = createLeases({ store, prefix: "lease:named:", onError });
+  const verifyDeadline = createDeadline(VERIFY_MS);
 
   return {
     async once(purchase, ways) {
@@ -83,8 +91,13 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const proven = payment.authorization.payer ?? payer;
       if (proven === undefined) throw new Problem("unavailable", NOBODY);
       const name = `${payerOf(proven, offer)}:${payment.identifier}`;
-      const buy: Steps["buy"] = (named, earlier) =>
-        ways.buy(earlier ? toVerified({ ...purchase, ...earlier, named }) : { ...purchase, named });
+      const buy: Steps["buy"] = async (named, earlier) => {
+        if (!earlier) return ways.buy({ ...purchase, named });
+        const { isSettled, ...terms } = earlier;
+        const bought = toVerified({ ...purchase, ...terms, named });
+        if (!isSettled && !(await isStillValid(bought))) throw undecided();
+        return ways.buy(bought);
+      };
       const steps = { buy, finish: ways.finish };
       // `buy` always returns an outcome here.
       return exclusively(leases.claim(name), () => walk(name, purchase, steps) as Promise<Outcome>);
@@ -115,6 +128,13 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     },
     close: leases.close,
   };
+
+  /** Whether a payment that was verified before a crash would still be taken. */
+  async function isStillValid({ service, payment, listed, offer }: VerifiedPurchase): Promise<boolean> {
+    if (explainTime(payment, clock.now(), leastSecondsOf(service))) return false;
+    const verdict = await railOf(rails, offer)?.facilitator.verify(listed, offer, verifyDeadline());
+    return verdict?.isValid ?? false;
+  }
 
   /** How long an identifier stands for a payment: a day longer than the payment can be settled. */
   function memoryMs({ authorization: { validBefore = 0 } }: Payment): number {
@@ -155,11 +175,15 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         return isDead ? undefined : outcome;
       }
       if (await isKnownUnpaid(store, key)) return undefined;
-      if (clock.now() - known.at >= (known.keptMs ?? KEEP_MS)) throw new Problem("payment-conflict", FORGOTTEN);
-      // A crash came before the payment's record: nothing was settled, and this payment can still be settled.
-      const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
-      if (validBefore * 1000 < clock.now()) return undefined;
-      return steps.buy(named, { payment, key, offer: known.payment.accepted });
+      const { validBefore } = payment.authorization;
+      const isKept = clock.now() < Math.max(known.at + (known.keptMs ?? KEEP_MS), (validBefore ?? 0) * 1000);
+      // While a record would be kept, none means that a crash came before it: nothing was settled.
+      if (isKept && validBefore !== undefined && validBefore * 1000 < clock.now()) return undefined;
+      const offer = known.payment.accepted;
+      const { state } = await look(known.payment, offer);
+      if (state === "rejected") return undefined;
+      if (!isKept) throw state === "settled" ? new Problem("payment-conflict", FORGOTTEN) : undecided();
+      return steps.buy(named, { payment, key, offer, isSettled: state === "settled" });
     });
   }
 }
@@ -169,7 +193,7 @@ interface Steps extends Pick<Ways, "finish"> {
   /** Buys under the name `named`: with the payment at hand, or with an earlier payment of the same payer. */
   readonly buy: (
     named: string,
-    earlier?: Pick<VerifiedPurchase, "payment" | "key" | "offer">,
+    earlier?: Pick<VerifiedPurchase, "payment" | "key" | "offer"> & { readonly isSettled: boolean },
   ) => Promise<Outcome | undefined>;
 }
 
@@ -202,9 +226,13 @@ const toPayment = ({ payment }: Named): Payment =>
 
 const toKey = ({ network, authorization }: Payment): string => `${network}:${authorization.id}`;
 
+const undecided = (): Problem => new Problem("unavailable", UNDECIDED, { retryAfter: 10 });
+
 const OTHER =
   "The payment-identifier stands for another call of this payer; nothing was charged. Name a new one for a new call";
 const FORGOTTEN =
   "The payment-identifier stands for an earlier purchase, whose answer is not kept any more; nothing was charged. Name a new one for a new call";
+const UNDECIDED =
+  "The payment-identifier stands for an earlier payment, of which the chain does not say yet whether it is made; nothing was charged. Repeat this request";
 const NOBODY =
   "The facilitator does not say who pays, so that the payment-identifier belongs to nobody; nothing was charged";

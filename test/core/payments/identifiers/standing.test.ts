@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createScriptedRail } from "../../../support/chains/scripted-rail.ts";
+import { createScriptedRail, nonceOf } from "../../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../../support/store/memory-store.ts";
 
@@ -23,7 +23,7 @@ describe("what an identifier stands for", () => {
     return at.post("/v1/roll", ROLL, { "payment-signature": payment });
   };
   /** Buys in a process that dies when the identifier is on record, and its payment is not. */
-  const buyAndCrash = async (nonce: number): Promise<void> => {
+  const buyAndCrash = async (nonce: number, validForSeconds = 300): Promise<void> => {
     const { putIfAbsent } = shop.store;
     shop.store.putIfAbsent = async (key, ...rest) => {
       if (key.startsWith("payment:")) throw new Error("the process is gone");
@@ -31,7 +31,7 @@ describe("what an identifier stands for", () => {
     };
     shop.rail.script.find = () => ({ state: "open" });
     shop.rail.script.settle = () => expect.fail("it was settled without a record");
-    expect((await buy(nonce)).status).to.equal(503);
+    expect((await buy(nonce, shop, { validForSeconds })).status).to.equal(503);
     Object.assign(shop.store, { putIfAbsent });
     shop.rail.script = {};
     for (const key of shop.store.entries.keys()) if (key.startsWith("open:")) await shop.store.delete(key);
@@ -78,6 +78,39 @@ describe("what an identifier stands for", () => {
     expect((await buy(2)).status).to.equal(200);
     expect((await buy(3)).status).to.equal(200);
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is the payment of a crash while that is valid, however long, and no other", async () => {
+    await open({});
+    await buyAndCrash(1, 3600);
+    shop.clock.advance(20 * MINUTE);
+    expect((await buy(2)).status).to.equal(200);
+    expect((await buy(3)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+    expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([1n]);
+  });
+
+  it("has no work done for a payment of a crash that is not taken any more, and takes the next one once the chain shows that", async () => {
+    await open({});
+    await buyAndCrash(1);
+    shop.rail.script.verify = (payment) => ({ isValid: BigInt(nonceOf(payment)) !== 1n, invalidReason: "blockhash" });
+    const waiting = await buy(2);
+    expect([waiting.status, waiting.headers.get("retry-after")]).to.deep.equal([503, "10"]);
+    expect(((await waiting.json()) as { detail: string }).detail).to.match(/nothing was charged/);
+    expect(shop.executions).to.equal(0);
+    shop.rail.script.find = (payment) => ({ state: BigInt(nonceOf(payment)) === 1n ? "dead" : "open" });
+    expect((await buy(2)).status).to.equal(200);
+    expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([2n]);
+  });
+
+  it("is another payment long after a crash, once the chain shows that its own was not made", async () => {
+    await open({});
+    await buyAndCrash(1);
+    shop.clock.advance(60 * MINUTE);
+    expect((await buy(2)).status, "the chain does not say").to.equal(503);
+    shop.rail.script.find = (payment) => ({ state: BigInt(nonceOf(payment)) === 1n ? "dead" : "open" });
+    expect((await buy(3)).status).to.equal(200);
+    expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([3n]);
   });
 
   /** Buys with a payment that is refused, and that the chain shows as dead soon. */
