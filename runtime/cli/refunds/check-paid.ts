@@ -1,29 +1,33 @@
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isSameToken, railOfToken } from "../../core/rails/tokens.ts";
-import type { RefundEnd, RefundRecords } from "../../core/refunds/records.ts";
+import type { OpenRefund, RefundEnd, RefundRecords } from "../../core/refunds/records.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { JobPayment } from "../../core/x402/x402.ts";
 import type { RailChain } from "../books/chains.ts";
 
 /**
- * Asks the chain whether a transaction has paid a payment back to its buyer, beside what it has paid back already.
+ * Asks the chain whether a transaction has paid a payment back to its buyer since the refund was opened, beside what it
+ * has paid back already.
  * @throws Problem `bad-request` when it has not, or when nobody can be asked; `upstream-failed` or `unavailable`
  *   when the chain does not answer.
  */
 export type CheckPaid = (
-  payment: JobPayment,
+  refund: Pick<OpenRefund, "payment" | "openedAt">,
   transaction: string,
   records: Pick<RefundRecords, "ends">,
 ) => Promise<void>;
+
+/** By how much a chain's clock may be behind this machine's. */
+const CLOCKS_MS = 5 * 60_000;
 
 /** @param open opens the chains, as `openChains` does */
 export function createCheckPaid(
   rails: readonly RailManifest[],
   open: () => Promise<(rail: RailManifest) => Pick<RailChain, "chain">>,
 ): CheckPaid {
-  return async (payment, transaction, records) => {
+  return async ({ payment, openedAt }, transaction, records) => {
     const { payer } = payment;
     if (payer === null) return; // Nobody knows whom it had to pay.
     const rail = railOfToken(rails, payment);
@@ -31,6 +35,8 @@ export function createCheckPaid(
     const { chain } = (await open().catch(fail))(rail);
     if (!chain) throw unasked(`${rail.rpc} is not set`);
     const found = await chain.of(transaction, [payer]).catch(fail);
+    const early = found.find(({ at }) => at > 0 && at < openedAt - CLOCKS_MS); // Some blocks have no time.
+    if (early) throw tooEarly(transaction, early.at, openedAt);
     const sent = found.reduce((total, { amount }) => total + amount, 0n);
     const noted = await sumOf(records, (end) => end.transaction === transaction && isTo(payment, end));
     if (sent - noted >= BigInt(payment.amount)) return;
@@ -48,6 +54,14 @@ function fail(cause: unknown): never {
   const { code, message } = Problem.from(cause);
   throw new Problem(code, `${message}. ${INSIST}`, { cause });
 }
+
+const tooEarly = (transaction: string, ...times: readonly [at: number, openedAt: number]): Problem => {
+  const [made, opened] = times.map((time) => new Date(time).toISOString());
+  return new Problem(
+    "bad-request",
+    `${transaction} was made at ${made}, before this refund was opened at ${opened}. ${INSIST}`,
+  );
+};
 
 const unasked = (why: string): Problem =>
   new Problem("bad-request", `The chain cannot be asked whether this was paid: ${why}. ${INSIST}`);

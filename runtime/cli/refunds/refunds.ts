@@ -5,6 +5,8 @@ import {
   type RefundRecords,
   type RefundWay,
 } from "../../core/refunds/records.ts";
+import type { Store } from "../../core/store.ts";
+import { createLeases } from "../../core/time/leases.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
@@ -18,8 +20,8 @@ import { type RefundRow, toRow } from "./text.ts";
 export async function listRefunds(config: StorePlace, dir: string): Promise<readonly RefundRow[]> {
   const rails = await loadRails(dir);
   const open: OpenRefund[] = [];
-  await withRecords(config, async (records) => {
-    for await (const refund of records.list()) if (!refund.held) open.push(refund);
+  await withStore(config, async (store) => {
+    for await (const refund of createRefundRecords(store).list()) if (!refund.held) open.push(refund);
   });
   return open.sort((a, b) => a.openedAt - b.openedAt).map((refund) => toRow(refund, rails));
 }
@@ -41,34 +43,57 @@ export async function closeRefund(
   config: StorePlace,
   { job, transaction: given, checkPaid }: RefundByHand,
 ): Promise<void> {
-  await withRecords(config, async (records) => {
+  await withStore(config, async (store) => {
+    const records = createRefundRecords(store);
     const refund = await records.read(job);
     if (!refund) throw await toNothing(records, job);
-    const isOnEvm = refund.payment.network.startsWith("eip155:");
-    const transaction = isOnEvm ? given.toLowerCase() : given; // As chains write it, so that `books verify` finds it.
-    const isRight = isOnEvm ? /^0x[0-9a-f]{64}$/.test(transaction) : base58Bytes(transaction, 64) !== undefined;
-    if (!isRight)
-      throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
-    if (transaction === (isOnEvm ? refund.payment.transaction.toLowerCase() : refund.payment.transaction))
-      throw new Problem("bad-request", `${transaction} is the payment itself, not its refund`);
-    const isSigned = (way: RefundWay | undefined): boolean =>
-      refund.state === "pending" && way !== undefined && "signed" in way;
-    const known = await records.readWay(job);
-    if (!isSigned(known)) await checkPaid?.(refund.payment, transaction, records);
-    // Keeps a stalled server from signing a transaction of its own.
-    const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
-    if (isSigned(way))
-      throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
-    await records.end(refund, { transaction, at: Date.now() });
+    const transaction = toTransaction(refund, given);
+    // One at a time: two refunds would count the same transfer.
+    const leases = createLeases({ store, prefix: "lease:refund-tx:", onError: () => {} });
+    const lease = await leases.claim(transaction);
+    if (!lease) throw new Problem("payment-conflict", `Another refund is being closed with ${transaction}: try again`);
+    try {
+      await close(records, refund, { job, transaction, checkPaid });
+    } finally {
+      await lease.release();
+      leases.close();
+    }
   });
+}
+
+async function close(
+  records: RefundRecords,
+  refund: OpenRefund,
+  { job, transaction, checkPaid }: RefundByHand,
+): Promise<void> {
+  const isSigned = (way: RefundWay | undefined): boolean =>
+    refund.state === "pending" && way !== undefined && "signed" in way;
+  const known = await records.readWay(job);
+  if (!isSigned(known)) await checkPaid?.(refund, transaction, records);
+  // Keeps a stalled server from signing a transaction of its own.
+  const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
+  if (isSigned(way))
+    throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
+  await records.end(refund, { transaction, at: Date.now() });
+}
+
+/** The transaction as its chain writes it, so that `books verify` finds it. @throws Problem `bad-request`. */
+function toTransaction({ payment }: OpenRefund, given: string): string {
+  const isOnEvm = payment.network.startsWith("eip155:");
+  const transaction = isOnEvm ? given.toLowerCase() : given;
+  const isRight = isOnEvm ? /^0x[0-9a-f]{64}$/.test(transaction) : base58Bytes(transaction, 64) !== undefined;
+  if (!isRight) throw new Problem("bad-request", `"${transaction}" is no transaction of ${payment.network}: ${RIGHT}`);
+  if (transaction === (isOnEvm ? payment.transaction.toLowerCase() : payment.transaction))
+    throw new Problem("bad-request", `${transaction} is the payment itself, not its refund`);
+  return transaction;
 }
 
 const RIGHT = "on an EVM chain it is 0x and 64 hex digits, on Solana a signature of 64 bytes in base58";
 
-async function withRecords<T>(place: StorePlace, work: (records: RefundRecords) => Promise<T>): Promise<T> {
+async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openServerStore(place);
   try {
-    return await work(createRefundRecords(store));
+    return await work(store);
   } finally {
     await store.close();
   }

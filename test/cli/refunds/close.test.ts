@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { createCheckPaid } from "../../../runtime/cli/refunds/check-paid.ts";
+import { closeRefund } from "../../../runtime/cli/refunds/refunds.ts";
 import type { Transfer } from "../../../runtime/core/books/audit.ts";
 import { createRefundRecords, type RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
@@ -81,18 +82,47 @@ describe("payphone refunds close", () => {
     expect((await close(second?.id as string, nowhere)).code).to.equal(2);
   });
 
-  it("asks nobody about a refund to a buyer whom nobody knows, and no chain for a token without a rail", async () => {
-    const transfers: Transfer[] = [];
-    const chain = {
-      begin: async () => 0,
-      read: async () => [],
-      of: async () => transfers,
-      isPayment: async () => true,
+  it("takes one transaction for one refund at a time", async () => {
+    const [first, second] = await openJobs([someone(), someone()]);
+    const transaction = `0x${"ef".repeat(32)}`;
+    const place = { dataDir: data.path, redisUrl: undefined };
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const checkPaid = (): Promise<void> => {
+      asked.resolve();
+      return answered.promise;
     };
-    const check = createCheckPaid(site.rails, async () => () => ({ chain }));
-    const records = { ends: async function* () {} };
-    await check(failedJob({ payer: null }).payment, "0xab", records);
-    const refusal = await problemOf(check(failedJob({ asset: someone() }).payment, "0xab", records));
+    const closing = closeRefund(place, { job: first?.id as string, transaction, checkPaid });
+    await asked.promise;
+    const beside = { job: second?.id as string, transaction };
+    expect(await problemOf(closeRefund(place, beside))).to.include({ code: "payment-conflict" });
+    answered.resolve();
+    await closing;
+    await closeRefund(place, beside);
+  });
+
+  const transfers: Transfer[] = [];
+  const chain = { begin: async () => 0, read: async () => [], of: async () => transfers, isPayment: async () => true };
+  const check = createCheckPaid(site.rails, async () => () => ({ chain }));
+  const records = { ends: async function* () {} };
+
+  it("takes no transaction from before the refund was opened, as far as the chain tells its time", async () => {
+    const { payment } = failedJob();
+    const openedAt = Date.UTC(2026, 0, 2);
+    const paidAt = (at: number): Promise<void> => {
+      transfers.splice(0, 1, { transaction: "0xab", from: null, to: payment.payer as string, amount: PRICE, at });
+      return check({ payment, openedAt }, "0xab", records);
+    };
+    const refusal = await problemOf(paidAt(Date.UTC(2026, 0, 1)));
+    expect(refusal.message).to.equal(
+      "0xab was made at 2026-01-01T00:00:00.000Z, before this refund was opened at 2026-01-02T00:00:00.000Z. Where you know better, add --unchecked",
+    );
+    for (const at of [0, openedAt - 60_000, openedAt]) await paidAt(at);
+  });
+
+  it("asks nobody about a refund to a buyer whom nobody knows, and no chain for a token without a rail", async () => {
+    const about = (payment: Parameters<typeof failedJob>[0]) => ({ ...failedJob(payment), openedAt: 1 });
+    await check(about({ payer: null }), "0xab", records);
+    const refusal = await problemOf(check(about({ asset: someone() }), "0xab", records));
     expect(refusal.message).to.match(/^The chain cannot be asked .*: the site has no rail of the token 0x/);
   });
 });
