@@ -31,7 +31,7 @@ export interface GasBudget {
   reserve(payer: GasPayer, signal: AbortSignal): Promise<GasPlace | undefined>;
   /** Counts a loss without a place, such as that of a transaction of another process. */
   lose(payer: GasPayer, loss: GasLoss): Promise<void>;
-  /** Notes a contract that has paid: the limit for unknown contracts no longer applies to it. */
+  /** Notes a contract that has paid: until it loses one, the limit for unknown contracts does not apply to it. */
   trust(payer: GasPayer): Promise<void>;
   /** The losses within a day; undefined when there are none. */
   total(): Promise<{ readonly transactions: number; readonly gwei: number } | undefined>;
@@ -39,7 +39,7 @@ export interface GasBudget {
 
 /** How many transactions of one payer may be lost within a day. A contract has at most as many in flight. */
 const MOST_OF_PAYER = 5;
-/** How many transactions of contracts may be lost within a day; then only contracts that have paid before may pay. */
+/** How many transactions of contracts may be lost within a day; then only contracts may pay whose last one has paid. */
 const MOST_OF_CONTRACTS = 25;
 const DAY_MS = 24 * 60 * 60_000;
 const TRUST_MS = 30 * DAY_MS;
@@ -78,6 +78,7 @@ export function createGasBudget(store: Store, network: string): GasBudget {
       store.incr(lost("transactions"), 1, DAY_MS),
       store.incr(lost("gwei"), Number(feeWei / WEI_PER_GWEI) + 1, DAY_MS),
       payer.isContract && store.incr(lost("contracts"), 1, DAY_MS),
+      payer.isContract && store.delete(trustOf(payer)),
     ]);
   }
 

@@ -94,6 +94,23 @@ describe("the budget of lost gas", () => {
     expect(await budget.isSpent(contract("0xnew"))).to.equal(false);
   });
 
+  it("takes a contract that has burned gas for an unknown one until it pays again", async () => {
+    const payers = Array.from({ length: 20 }, (_, at) => contract(`0x${at}`));
+    for (const payer of payers) await budget.trust(payer);
+    let lost = 0;
+    for (const payer of [...payers, ...payers, ...payers]) {
+      const place = await budget.reserve(payer, never);
+      if (!place) continue;
+      await place.lose(loss());
+      lost += 1;
+    }
+    expect(lost).to.equal(25);
+    const [first] = payers as [GasPayer];
+    expect(await budget.isSpent(first)).to.equal(true);
+    await budget.trust(first);
+    expect(await budget.isSpent(first)).to.equal(false);
+  });
+
   it("says what was lost within a day", async () => {
     expect(await budget.total()).to.equal(undefined);
     await budget.lose(contract("0xa"), loss());
