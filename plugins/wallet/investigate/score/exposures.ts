@@ -56,7 +56,7 @@ export function findExposures({ graph, movements }: Evidence): Exposure[] {
       if (node.hop === 1) return toDirect(between(subject.address, node.address), { node, kind, totals });
       const near = graph.nodes.filter(({ hop }) => hop === 1);
       const paths = near.flatMap((via) => toIndirect(via, { node, kind, totals, subject, between }));
-      return paths.sort(byMoney).slice(0, 1);
+      return paths.sort(byTelling).slice(0, 1);
     })
     .sort(byMoney);
 }
@@ -153,6 +153,13 @@ function toIndirect(via: GraphNode, { node, kind, totals, subject, between }: On
     },
   ];
 }
+
+/** The path that counts most is first: much money through an exchange must not hide less money through a private address. */
+const byTelling = (one: Exposure, other: Exposure): number =>
+  Number(one.isUnsolicited) - Number(other.isUnsolicited) ||
+  Number(one.isThroughHub) - Number(other.isThroughHub) ||
+  Number(other.isDirected) - Number(one.isDirected) ||
+  byMoney(one, other);
 
 const byMoney = (one: Exposure, other: Exposure): number =>
   other.sent + other.received - (one.sent + one.received) ||

@@ -44,6 +44,14 @@ const dealing = (codes: readonly string[], isListed: boolean, paid: string, wasP
   return toEvidence({ graph, movements: toMovements("1000000", "800000", { senders: 50 }) });
 };
 
+/** Dollars that an address in between sent to the subject, got from the address behind it, and sent to that one. */
+interface Path {
+  readonly contacts: number;
+  readonly near: string;
+  readonly back?: string;
+  readonly out?: string;
+}
+
 describe("the score of an investigation", () => {
   it("is 0 and low where nothing speaks against the address", () => {
     expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", provisional: false, reasons: [] });
@@ -163,6 +171,35 @@ describe("the score of an investigation", () => {
     const grains = Array.from({ length: 200 }, () => toFlow(ADDRESS, SUBJECT, "0.001"));
     expect(dusted("0.001", ...grains), "20 cents in all").to.deep.equal(["dusted_by_sanctioned"]);
     expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["paid_sanctioned", "paid_by_sanctioned"]);
+  });
+
+  it("never falls because another path leads to the same address, however much money went that way", () => {
+    const scoreOf = (codes: readonly string[], isListed: boolean, ...paths: Path[]): number => {
+      const far = toNode(2, codes, isListed);
+      const vias = paths.map(({ contacts }, at): GraphNode => {
+        return { ...toNode(1, []), address: ADDRESS.replace("a", String(at)), contacts };
+      });
+      const flows = vias.flatMap(({ address }, at) => {
+        const { near, back = "0", out = "0" } = paths[at] as Path;
+        const all = [
+          toFlow(address, SUBJECT, near),
+          toFlow(far.address, address, back),
+          toFlow(address, far.address, out),
+        ];
+        return all.filter(({ amount }) => amount !== "0");
+      });
+      return assess(toEvidence({ graph: { ...toGraph([...vias, far]), flows } })).score;
+    };
+    const [direct, met] = [
+      { contacts: 2, near: "20000", back: "20000" },
+      { contacts: 2, near: "90000", out: "90000" },
+    ];
+    const exchange = { contacts: 60, near: "50000", back: "50000" };
+    const dust = { contacts: 2, near: "0.9", back: "0.9" };
+    expect(scoreOf([], true, direct)).to.equal(30);
+    for (const other of [exchange, met, dust]) expect(scoreOf([], true, direct, other)).to.equal(30);
+    expect(scoreOf([], true, exchange, dust)).to.equal(3);
+    expect(scoreOf(["phishing_activities"], false, direct, exchange)).to.equal(5);
   });
 
   it("counts a sanctioned address that the subject's ENS name gives, and none that merely had the same funder", () => {
