@@ -60,6 +60,8 @@ type Check = () => Promise<void>;
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
+/** How long a settlement is looked up of which the chain says that it was never made: a reorganisation may be over then. */
+const DEAD_MS = 10 * 60_000;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { reservations, settler, credits, clock, log, beginJob, onClaim, onKnownLate, onMoved } = deps;
@@ -178,7 +180,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
     const record = (await reservations.read(key)) ?? (await reservations.readSought(key));
     const isWaiting = record?.state === "settled" && !isOwed(record) && !record.isFinal;
-    if (isWaiting && !(await isShown(key, record)))
+    if (isWaiting && !(await isJudged(key, record)))
       throw new Problem("upstream-failed", "The chain does not show the settlement");
     if (record && !isWaiting && !isDone(record)) return record;
     if (record?.state === "settled" && record.receipt) void claims.judge(key, record, record as Settlement);
@@ -186,13 +188,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return undefined;
   }
 
-  /** Whether the chain shows a settlement that a facilitator has reported. */
-  async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
+  /** Whether the chain shows a settlement that a facilitator has reported, or has long shown that there is none. */
+  async function isJudged(key: string, record: PaymentRecord): Promise<boolean> {
     const found = await settler.look(record.payment, record.payment.accepted, record.receipt?.transaction);
     await claims.judge(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
     else if (seen.state === "unknown") await reservations.keepSought(key, record);
+    if (seen.state === "rejected") return clock.now() - claims.sinceOf(key) >= DEAD_MS;
     return seen.state === "settled";
   }
 
@@ -201,8 +204,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * is valid: the work was already delivered. The authorization can be used only once, whoever submits it.
    */
   async function settleElsewhere(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
-    const isJudged = record.reportedBy !== undefined && clock.now() - claims.sinceOf(key) >= claimMs;
-    if (!isJudged || !isAlive(record)) return found;
+    const isFalse = record.reportedBy !== undefined && clock.now() - claims.sinceOf(key) >= claimMs;
+    if (!isFalse || !isAlive(record)) return found;
     const settled = await settler.settle(record.payment, record.payment.accepted, { isAgain: true, mustConfirm: true });
     if (settled.state === "settled") void claims.judge(key, record, settled);
     return settled;

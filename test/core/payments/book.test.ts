@@ -222,6 +222,24 @@ describe("the book of a shop", () => {
     expect(events().slice(1)).to.have.nested.property("[1].sale", sales()[0]?.id);
   });
 
+  it("looks for it ten minutes longer at most, once the chain says that it was never made", async () => {
+    await open({ patience: { confirmAfterMs: 10, claimMs: 1 } });
+    shop.rail.script.settle = (_, { network }) => ({ success: true, transaction: `0x${"f".repeat(64)}`, network });
+    shop.rail.script.find = () => ({ state: "dead" });
+    await shop.buy("/v1/roll", ROLL);
+    await eventually(() => events().length === 2);
+    const openKeys = (): number => [...shop.store.entries.keys()].filter((key) => key.startsWith("open:")).length;
+    for (const [minutes, open] of [
+      [9, 1],
+      [2, 0],
+    ] as const) {
+      const { find } = shop.rail.asked;
+      shop.clock.advance(minutes * 60_000);
+      await shop.restart(); // Looks at once.
+      await eventually(() => shop.rail.asked.find > find && openKeys() === open);
+    }
+  });
+
   it("names the dollars of a sale in another currency, as its price was", async () => {
     const yen = { network: "eip155:137", currency: "jpy", decimals: 18, symbol: "JPYC" };
     await open({ rail: createScriptedRail({ id: "polygon", ...yen }) });
