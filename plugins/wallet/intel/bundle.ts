@@ -35,7 +35,9 @@ export function createIntel(
   { registries, screening, takesLag = false, patienceMs = 5000 }: IntelOptions,
 ): (wallet: string, signal: AbortSignal) => Promise<IntelBundle> {
   const { cache, clock, log, upstream } = host;
-  const gather = createGather({ cache, clock, log, screening, patienceMs });
+  // Apart from each other: what a node behind its chain says must not be sold as current.
+  const place = takesLag ? "intel-lagging-1" : "intel-1";
+  const gather = createGather({ cache, clock, log, screening, patienceMs, place });
   const [base, ethereum, solana] = [upstream("base"), upstream("ethereum"), upstream("solana")];
   const families: Readonly<Record<"ethereum" | "solana", FindOut>> = {
     ethereum: createEvmFindings({ base, ethereum, clock: takesLag ? undefined : clock, names: registries.ENS, gather }),

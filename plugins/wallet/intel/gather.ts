@@ -45,6 +45,8 @@ export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
   readonly screening?: Screening | undefined;
   /** How long to wait for each source. */
   readonly patienceMs: number;
+  /** The beginning of the keys under which values are cached. */
+  readonly place: string;
 }
 
 /** How long a value is cached. */
@@ -54,7 +56,7 @@ const KEPT_MS = 60_000;
  * Reads all sources of a wallet and screens it, concurrently. Values are cached for a minute in the shared store;
  * failures are not cached.
  */
-export function createGather({ cache, clock, log, screening, patienceMs }: GatherOptions): Gather {
+export function createGather({ cache, clock, log, screening, patienceMs, place }: GatherOptions): Gather {
   async function ask<Name extends string, T>(
     source: Name,
     read: (signal: AbortSignal) => Promise<Cached<T>>,
@@ -82,7 +84,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     signal: AbortSignal,
   ) => {
     const readKept = (name: Name, signal: AbortSignal): Promise<Cached<unknown>> =>
-      cache.remember(`intel-1:${name}:${key}`, { ttlMs: KEPT_MS, signal }, (shared) => sources[name](key, shared));
+      cache.remember(`${place}:${name}:${key}`, { ttlMs: KEPT_MS, signal }, (shared) => sources[name](key, shared));
     const [screened, ...results] = await Promise.all([
       ask("sanctions", (bounded) => examine(wallet, bounded), signal),
       ...(Object.keys(sources) as Name[]).map((name) => ask(name, (bounded) => readKept(name, bounded), signal)),

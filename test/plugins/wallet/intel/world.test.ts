@@ -1,11 +1,14 @@
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
+import { createIntel } from "../../../../plugins/wallet/intel/bundle.ts";
+import { createEns } from "../../../../plugins/wallet/names/ens.ts";
+import { createSol } from "../../../../plugins/wallet/names/sol.ts";
 import { createWorldClock } from "../../../support/world/clock.ts";
 import { openGoPlus } from "../../../support/world/goplus.ts";
 import { askForPause } from "../../../support/world/manners.ts";
 import { openRecordedNode } from "../../../support/world/recorded.ts";
 import type { WorldSource } from "../../../support/world/source.ts";
-import { createHost, problemOf, type Reach, type Serve, serve } from "../../host.ts";
+import { createHost, problemOf, type Reach, type Serve, serve, type TestHost } from "../../host.ts";
 import { FAULTS } from "../faults.ts";
 import { BONFIDA, type Bundle, DEAD, NODES, SOURCES, VITALIK } from "./sources.ts";
 
@@ -37,9 +40,19 @@ describe("wallet intelligence from sources as they are in the world", () => {
   const nodeOf = (id: string): WorldSource => nodes.get(id) as WorldSource;
   const gather = async (address: string): Promise<Bundle> => (await ask({ wallet: address })) as Bundle;
 
-  function start(reach: Reach = {}): Promise<Serve> {
+  const start = (reach: Reach = {}): Promise<Serve> => serve("intel_wallet", wallet, open(reach));
+
+  function open(reach: Reach = {}): TestHost {
     const urls = { ...Object.fromEntries([...nodes].map(([id, { url }]) => [id, url])), ofac: DEAD };
-    return serve("intel_wallet", wallet, createHost({ clock }, { urls, pause: clock.pause, ...reach }));
+    return createHost({ clock }, { urls, pause: clock.pause, ...reach });
+  }
+
+  /** Base's newest block is so old. */
+  function fallBehind(minutes: number): void {
+    const number = Math.floor((clock.now() / 1000 - minutes * 60 - GENESIS_SECOND) / 2);
+    const [block, at] = [number, GENESIS_SECOND + 2 * number].map((value) => `0x${value.toString(16)}`);
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { number: block, timestamp: at } });
+    nodeOf("base").behave({ fault: ({ name }) => (name === "eth_getBlockByNumber" ? body : undefined) });
   }
 
   const sourcesOf = (chain: string): string[] => SOURCES.filter((source) => NODES[source] === chain);
@@ -68,16 +81,25 @@ describe("wallet intelligence from sources as they are in the world", () => {
     [60, true],
   ] as const)
     it(`${isRefused ? "does not sell" : "sells"} what a Base node says that is ${minutes} minutes behind`, async () => {
-      const number = Math.floor((clock.now() / 1000 - minutes * 60 - GENESIS_SECOND) / 2);
-      const [block, at] = [number, GENESIS_SECOND + 2 * number].map((value) => `0x${value.toString(16)}`);
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { number: block, timestamp: at } });
-      nodeOf("base").behave({ fault: ({ name }) => (name === "eth_getBlockByNumber" ? body : undefined) });
+      fallBehind(minutes);
       const { errors, balances } = await gather(VITALIK);
       expect(errors.map(({ source }) => source)).to.have.members(isRefused ? sourcesOf("base") : []);
       for (const { message } of errors) expect(message).to.match(/^Base node is behind: its newest block is of 20/);
       expect(balances.base_usdc === null).to.equal(isRefused);
       expect(nodeOf("base").asked.filter(({ name }) => name === "eth_getBlockByNumber")).to.have.length(1);
     });
+
+  it("does not sell what an investigation has just read from a Base node that is behind", async () => {
+    fallBehind(60);
+    const host = open();
+    const registries = { ENS: createEns(host), SNS: createSol(host) };
+    const investigated = await createIntel(host, { registries, takesLag: true })(VITALIK, new AbortController().signal);
+    expect(investigated.balances.base_usdc).to.be.a("string");
+    ask = await serve("intel_wallet", wallet, host);
+    const { errors, balances } = await gather(VITALIK);
+    expect(errors.map(({ source }) => source)).to.have.members(sourcesOf("base"));
+    expect(balances.base_usdc).to.equal(null);
+  });
 
   it("is whole when every node allows four calls a second of each method", async () => {
     const limit = { perSecond: 4, burst: 4 };
