@@ -40,6 +40,23 @@ describe("the dollars of a wallet's day", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
+  it("have the price of a refused payment again whose second settlement has no known outcome", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
+    beginDay();
+    const [lost, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
+    const send = async (payment = ""): Promise<number> =>
+      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+    shop.rail.script.settle = (_payment, { network }) => {
+      return { success: false, errorReason: "insufficient_funds", transaction: "", network };
+    };
+    expect(await send(lost)).to.equal(402);
+    shop.rail.script.settle = () => {
+      throw new Error("the facilitator is silent");
+    };
+    expect(await send(lost)).to.equal(503);
+    expect(await send(other)).to.equal(429);
+  });
+
   it("of the next day do not have more for a payment of the day before that was refused in the end", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
     beginDay();

@@ -103,6 +103,27 @@ describe("what an identifier stands for", () => {
     expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([2n]);
   });
 
+  it("has no work done for a payment of a crash that could expire during the work", async () => {
+    await open({});
+    await buyAndCrash(1);
+    shop.clock.advance(290_000);
+    expect([(await buy(2)).status, shop.executions]).to.deep.equal([503, 0]);
+    shop.clock.advance(30_000);
+    expect((await buy(2)).status).to.equal(200);
+    expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([2n]);
+  });
+
+  it("is the payment of a crash that was made all the same, though no facilitator takes it again", async () => {
+    await open({});
+    await buyAndCrash(1);
+    shop.rail.script.verify = (payment) => ({ isValid: BigInt(nonceOf(payment)) !== 1n, invalidReason: "nonce" });
+    const transaction = `0x${"fe".repeat(32)}`;
+    shop.rail.moved.set(`0x${"1".padStart(64, "0")}`, transaction);
+    const bought = await buy(2);
+    expect([bought.status, shop.receipt(bought).transaction]).to.deep.equal([200, transaction]);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
   it("is another payment long after a crash, once the chain shows that its own was not made", async () => {
     await open({});
     await buyAndCrash(1);
