@@ -47,15 +47,15 @@ const PING = "ping";
 const PING_KEEP_MS = 60_000;
 
 /**
- * `auto_vacuum` has an effect only before the first table is created. The cache, 32 MB, holds the indexes of a busy shop:
- * with 8 MB, a call reads two more pages from the file.
+ * `auto_vacuum` has an effect only before the first table is created. The cache is 8 MB: SQLite walks through all of it
+ * after most splits of pages.
  */
 const PREPARE = `
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA wal_autocheckpoint = 10000;
-  PRAGMA cache_size = -32000;
+  PRAGMA cache_size = -8000;
   ${ENTRIES}
   ${MEMBER_TABLE}`;
 
