@@ -204,8 +204,8 @@ describe("a call over HTTP", () => {
       expect(door.calls[0]?.invocation.payment).to.equal("whatever");
     });
 
-    it("takes its input from the path and the query, as texts", async () => {
-      const response = await get("/v1/jobs/a%2Fb?n=1&tag=x&tag=y&__proto__=z&x402Version=1");
+    it("takes its input from the path and the query, as texts; a query adds nothing to what the path says", async () => {
+      const response = await get("/v1/jobs/a%2Fb?n=1&tag=x&tag=y&__proto__=z&x402Version=1&job_id=c&job_id[]=d");
       expect(await response.text()).to.equal(
         '{"id":"poll","value":{"n":"1","tag":["x","y"],"__proto__":"z","job_id":"a/b"},"from":"query"}',
       );

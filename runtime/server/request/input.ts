@@ -33,7 +33,7 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
   if (request.method !== "POST") {
     checkQuery(request);
     const { x402Version: _, ...texts } = request.query;
-    return { value: { ...texts, ...params }, from: "query", inPath };
+    return { value: { ...without(inPath, texts), ...params }, from: "query", inPath };
   }
   checkMediaType(request);
   const bytes = await receiveBody(request, terms);
@@ -58,6 +58,10 @@ export async function readRequestText(request: Request, terms: InputTerms): Prom
   const text = isSafeToParse(bytes, shape) ? bytes.toString().replace(/^\ufeff/, "") : "";
   return { text, bytes: bytes.length };
 }
+
+/** Texts without those that would be put into these fields, such as `days[]`: the path alone says what stands in it. */
+const without = (fields: readonly string[], texts: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(texts).filter(([name]) => !fields.includes(name.split("[", 1)[0] ?? "")));
 
 /** Where bytes are encoded that are not UTF-8, the parser of queries puts U+FFFD. A stray `%` stands for itself. */
 function checkQuery({ url }: Request): void {
