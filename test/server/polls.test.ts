@@ -39,6 +39,15 @@ describe("a job over HTTP", () => {
     expect((await fetch(other.status_url)).status).to.equal(200);
   });
 
+  it("is found by its id in capitals, and told of as often in all", async () => {
+    const { job_id } = await shop.buy("/v1/search", { what: "needle" });
+    const ask = (id: string): Promise<Response> => fetch(`${shop.url}/v1/search/${id}`);
+    expect(await (await ask(job_id.toUpperCase())).json()).to.include({ job_id, error: null });
+    const ids = Array.from({ length: 120 }, (_, at) => (at % 2 === 0 ? job_id : job_id.toUpperCase()));
+    const statuses = await Promise.all(ids.map(async (id) => (await ask(id)).status));
+    expect(statuses.filter((status) => status === 429)).to.have.length(1);
+  });
+
   it("is unknown under any other id, and by the route of another service", async () => {
     const { job_id } = await shop.buy("/v1/search", { what: "needle" });
     for (const path of ["/v1/search/3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55", `/v1/errand/${job_id}`]) {

@@ -18,6 +18,9 @@ export interface JobRecord {
   readonly begun?: { readonly at: number; readonly payment: JobPayment | null };
 }
 
+/** The id that a text means: UUIDs are written in small letters, and read in any (RFC 9562). */
+export const toJobId = (text: string): string => text.toLowerCase();
+
 /** How a job ended. Only the first recorded end counts. */
 export type JobEnd =
   | { readonly state: "DELIVERED"; readonly at: number; readonly deliverable: unknown }

@@ -2,7 +2,7 @@ import type { Clock } from "../../api/capabilities.ts";
 import type { Run } from "../../api/plugin.ts";
 import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
-import type { JobRecord, JobRecords } from "./records.ts";
+import { type JobRecord, type JobRecords, toJobId } from "./records.ts";
 
 /** The status of a job. */
 export interface JobStatus extends RefundStatus {
@@ -25,10 +25,11 @@ type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }
 
 export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobStatusOf {
   return (service, job) =>
-    async ({ job_id }) => {
+    async ({ job_id: given }) => {
       // JSON allows lone surrogates, but no key of the store has one.
-      const record = job_id.isWellFormed() ? await records.read(job_id) : undefined;
-      if (record?.service !== service || !record.begun) return { ...NOTHING, job_id, error: "job_not_found" };
+      const record = given.isWellFormed() ? await records.read(toJobId(given)) : undefined;
+      if (record?.service !== service || !record.begun) return { ...NOTHING, job_id: given, error: "job_not_found" };
+      const job_id = record.id;
       const end = await records.readEnd(job_id);
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
       if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };

@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { toJobId } from "../../core/jobs/records.ts";
 import { type CreateLimiter, type Limiter, secondsUntil } from "../../core/limiter.ts";
 import type { StatusOf } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -84,7 +85,7 @@ export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter): St
   return (service, job) => {
     const tell = statusOf(service, job);
     return async (input, call) => {
-      await limiter.consume(input.job_id).catch(refuse("This job is asked for too often"));
+      await limiter.consume(toJobId(input.job_id)).catch(refuse("This job is asked for too often"));
       return tell(input, call);
     };
   };
