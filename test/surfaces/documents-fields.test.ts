@@ -28,6 +28,8 @@ describe("a field for people", () => {
       [{ minLength: 1, maxLength: 500 }, ["1 to 500 characters"]],
       [{ maxLength: 200, default: null }, ["at most 200 characters"]],
       [{ minItems: 2, maxItems: 2 }, ["exactly 2 items"]],
+      [{ minLength: 1 }, ["at least 1 character"]],
+      [{ minItems: 0, maxItems: 1 }, ["0 to 1 item"]],
       [{ minimum: -9007199254740991, maximum: 9007199254740991 }, []],
       [{ minimum: 0 }, ["at least 0"]],
       [{ exclusiveMinimum: 0, multipleOf: 0.25 }, ["more than 0", "a multiple of 0.25"]],

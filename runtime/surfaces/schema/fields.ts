@@ -74,20 +74,22 @@ function rulesOf(field: Json): string[] {
     typeof field.exclusiveMinimum === "number" && `more than ${field.exclusiveMinimum}`,
     typeof field.exclusiveMaximum === "number" && `less than ${field.exclusiveMaximum}`,
     typeof multipleOf === "number" && `a multiple of ${multipleOf}`,
-    rangeOf(field.minLength, field.maxLength, " characters"),
-    rangeOf(field.minItems, field.maxItems, " items"),
+    rangeOf(field.minLength, field.maxLength, "character"),
+    rangeOf(field.minItems, field.maxItems, "item"),
     typeof format === "string" && `format ${format}`,
     typeof pattern === "string" && `matches ${pattern}`,
     usual !== undefined && usual !== null && `default ${JSON.stringify(usual)}`,
   ].filter((rule) => typeof rule === "string");
 }
 
-function rangeOf(least: unknown, most: unknown, unit: string): string | undefined {
+/** @param noun what is counted, in the singular; empty where a number itself is bounded */
+function rangeOf(least: unknown, most: unknown, noun: string): string | undefined {
   const isBound = (value: unknown): value is number =>
     typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
   const [low, high] = [isBound(least) ? least : undefined, isBound(most) ? most : undefined];
-  if (low !== undefined && low === high) return `exactly ${low}${unit}`;
-  if (low !== undefined && high !== undefined) return `${low} to ${high}${unit}`;
-  if (low !== undefined) return `at least ${low}${unit}`;
-  return high === undefined ? undefined : `at most ${high}${unit}`;
+  const count = (amount: number): string => (noun === "" ? `${amount}` : `${amount} ${noun}${amount === 1 ? "" : "s"}`);
+  if (low !== undefined && low === high) return `exactly ${count(low)}`;
+  if (low !== undefined && high !== undefined) return `${low} to ${count(high)}`;
+  if (low !== undefined) return `at least ${count(low)}`;
+  return high === undefined ? undefined : `at most ${count(high)}`;
 }
