@@ -1,4 +1,11 @@
-import { Client, ProtocolError, StreamableHTTPClientTransport, type Tool } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type Progress,
+  type ProgressToken,
+  ProtocolError,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
@@ -42,7 +49,8 @@ export const REPEAT_MS = 45_000;
 export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
   const rails = await loadRails(options.dir);
   const schemas = createToolSchemas();
-  const seller = openSeller(options.url, schemas.get);
+  const listeners = createListeners();
+  const seller = openSeller(options.url, schemas.get, listeners.tell);
   const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
     const page = await seller.request("tools/list", params, cancelled);
     schemas.learn(page);
@@ -79,8 +87,13 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
       return page as unknown as ListToolsResult;
     });
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-      const { name, arguments: input = {} } = params;
-      const result = await call({ name, arguments: input }, mcpReq.signal).catch(toTold);
+      const { name, arguments: input = {}, _meta: { progressToken: token } = {} } = params;
+      const asked = { name, arguments: input, ...(token !== undefined && { _meta: { progressToken: token } }) };
+      const leave = listeners.add(token, (progress) => {
+        const params = { ...progress, progressToken: token };
+        void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+      });
+      const result = await call(asked, mcpReq.signal).catch(toTold).finally(leave);
       return result as unknown as CallToolResult;
     });
     return server;
@@ -90,6 +103,30 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   await ended(signal);
   await handle.close();
   await seller.close();
+}
+
+type Token = ProgressToken | undefined;
+type Tell = (token: Token, progress: Progress) => void;
+
+/** The callers that listen to the progress of their calls, by their tokens. What they hear grows, also when a call is sent again. */
+function createListeners(): {
+  readonly tell: Tell;
+  /** @returns ends the listening */
+  add(token: Token, listener: (progress: Progress) => void): () => void;
+} {
+  const all = new Map<Token, (progress: Progress) => void>();
+  return {
+    tell: (token, progress) => all.get(token)?.(progress),
+    add(token, listener) {
+      let most = Number.NEGATIVE_INFINITY;
+      all.set(token, (progress) => {
+        if (progress.progress <= most) return;
+        most = progress.progress;
+        listener(progress);
+      });
+      return () => void all.delete(token);
+    },
+  };
 }
 
 /** The input schemas of the tools in the lists that were passed on. */
@@ -113,10 +150,14 @@ function toTold(error: unknown): ToolResult {
   throw error;
 }
 
-/** @param schemaOf the input schema of a tool, which can ask for headers (MCP 2026-07-28, "x-mcp-header") */
+/**
+ * @param schemaOf the input schema of a tool, which can ask for headers (MCP 2026-07-28, "x-mcp-header")
+ * @param tell hears of the progress of the calls that have a token for it
+ */
 function openSeller(
   url: string,
   schemaOf: (tool: string) => unknown,
+  tell: Tell,
 ): {
   request(method: "tools/call", params: ToolRequest, signal: AbortSignal): Promise<ToolResult>;
   request(method: "tools/list", params: object, signal: AbortSignal): Promise<ToolResult>;
@@ -151,7 +192,10 @@ function openSeller(
       const why = reasonOf(error.cause ?? error); // The client's own words hide the network's.
       throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
     });
-    const options = { signal, timeout: ANSWER_MS };
+    const token = asked.params._meta?.progressToken;
+    // A caller who listens waits for as long as it hears something.
+    const listening = { onprogress: (heard: Progress) => tell(token, heard), resetTimeoutOnProgress: true };
+    const options = { signal, timeout: ANSWER_MS, ...(token !== undefined && listening) };
     const inputSchema = asked.method === "tools/call" ? schemaOf(asked.params.name) : undefined;
     // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
     const answer = isObject(inputSchema)
@@ -182,7 +226,7 @@ function openSeller(
 /** `tools/list` has other parameters, which are passed on as they are. */
 interface Asked {
   readonly method: "tools/call";
-  readonly params: { readonly name: string };
+  readonly params: { readonly name: string; readonly _meta?: { readonly progressToken?: ProgressToken } };
 }
 
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
