@@ -166,6 +166,8 @@ async function prepare(
  */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
+  const { note } = pending;
+  report.payment = note;
   const { answer, isFirst } = await sendPaid(pending, {
     waitMs: options.waitSeconds * 1000,
     isNew: options.resume === undefined,
@@ -174,8 +176,6 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
       terminal.err(printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
   });
   const receipt = readReceipt(answer);
-  const { note } = pending;
-  report.payment = note;
   if (receipt) {
     const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
     report.receipt = { ...receipt, explorer_url };
@@ -188,7 +188,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (isResult(answer)) deliver(answer, options, terminal, report);
   if (receipt?.success ?? isResult(answer))
     terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
-  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt));
+  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, options.identifier !== undefined));
   if (!isResult(answer)) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
 }
 

@@ -76,9 +76,11 @@ export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse
   return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
 }
 
-/** Printed instead of a receipt when none came, or one of a failure. */
-export const toUnpaidText = (receipt: unknown): string =>
-  `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid.`;
+/** Printed instead of a receipt when none came, or one of a failure. @param isOwnName as above */
+export const toUnpaidText = (receipt: unknown, isOwnName: boolean): string => {
+  const earlier = isOwnName ? " now; an earlier payment under this name may have been taken" : "";
+  return `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid${earlier}.`;
+};
 
 /** How to ask again without the payment's file: on another rail, the seller would not find the purchase. */
 export const toResumeText = ({ rail, identifier }: PaymentNote): string =>

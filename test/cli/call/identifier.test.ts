@@ -42,7 +42,17 @@ describe("the identifier of a call", () => {
     seller.script.answers = [NOT_YET];
     const { code, err } = await run({ url: seller.url, waitSeconds: 0 });
     expect(code).to.equal(4);
-    expect(err).to.include(`repeat the command with --rail base --resume ${ids()[0]}`);
+    const repeat = `repeat the command with --rail base --resume ${ids()[0]}`;
+    expect(err).to.include(repeat);
+    const resume = /--resume (\S+)\n/.exec(err)?.[1];
+    expect((await run({ service: undefined, waitSeconds: 0, resume })).err, "and each time").to.include(repeat);
+  });
+
+  it("does not hide, when a payment is refused, that an earlier one may have been taken", async () => {
+    seller.script.answers = [{ status: 402, body: { error: "insufficient_funds" } }];
+    const { code, err } = await run({ url: seller.url, identifier: ID });
+    expect(code).to.equal(1);
+    expect(err).to.include("nothing was paid now; an earlier payment under this name may have been taken.\n");
   });
 
   it("is not sent to a seller who does not look at it, and nothing is paid then", async () => {
