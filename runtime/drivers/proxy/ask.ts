@@ -43,6 +43,14 @@ export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask 
   };
 }
 
+/**
+ * Adds an `Idempotency-Key` to a request that may do something, unless the manifest sets one: an upstream that knows this
+ * header does the work once, however often the request is sent.
+ * @param order the same for each attempt of one call
+ */
+export const keyed = (request: ProxyRequest, order: string): ProxyRequest =>
+  request.method === "GET" ? request : { ...request, headers: { "idempotency-key": order, ...request.headers } };
+
 /** The timeout, from the DNS look-up to the last byte. */
 const FOREIGN_MS = 15_000;
 const REDIRECTS = 3;

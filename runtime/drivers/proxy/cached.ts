@@ -14,8 +14,8 @@ export interface CachedOptions {
   readonly clock: Clock;
 }
 
-/** The work on an input. */
-export type Work = (input: JsonObject, signal: AbortSignal) => Promise<unknown>;
+/** The work on an input. @param order see `keyed` */
+export type Work = (input: JsonObject, signal: AbortSignal, order: string) => Promise<unknown>;
 
 /**
  * Caches results for the time in `proxy.cache`, and adds their age. A changed manifest, a changed schema and another URL
@@ -27,12 +27,12 @@ export function createCachedWork(work: Work, { manifest, output, urlDigest, cach
   const { seconds, by } = proxy.cache;
   const terms = digestOf([proxy, urlDigest ?? null, ...documentsOf(output)]);
 
-  return async (input, signal) => {
+  return async (input, signal, order) => {
     const fields = by ? by.map((name) => input[name] ?? null) : input;
     const key = digestOf([terms, fields]);
     const options = { ttlMs: seconds * 1000, signal };
     const { value, storedAt } = await cache.remember<object>(key, options, async (shared) => {
-      const made = await work(input, shared);
+      const made = await work(input, shared, order);
       return made as object; // As the output's schema says.
     });
     return { ...value, age_seconds: Math.max(0, Math.floor((clock.now() - storedAt) / 1000)) };

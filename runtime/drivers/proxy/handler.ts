@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { Call, HandlerParts } from "../../api/plugin.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
 import { type FindAddresses, refusePrivate } from "./address.ts";
-import type { Ask } from "./ask.ts";
+import { type Ask, keyed } from "./ask.ts";
 import type { Work } from "./cached.ts";
 import type { Poll } from "./polled.ts";
 import type { Read } from "./read.ts";
@@ -13,6 +14,8 @@ export interface ProxyHandlerOptions {
   readonly plan: RequestPlan;
   readonly ask: Ask;
   readonly read: Read;
+  /** Whether the work may be run again under the same id of the call, as jobs and work that is paid first are. */
+  readonly mayRunAgain: boolean;
   /** Set when an order is polled. */
   readonly poll: Poll | undefined;
   /** Wraps work that is cached. */
@@ -25,13 +28,17 @@ export interface ProxyHandlerOptions {
  * URLs that are not public.
  */
 export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<JsonObject, unknown> {
-  const { plan, ask, read, poll, keep, addresses } = options;
-  const work = keep(async (input, signal) => read(await ask(toRequest(plan, { input }), signal)));
+  const { plan, ask, read, mayRunAgain, poll, keep, addresses } = options;
+  const work = keep(async (input, signal, order) => read(await ask(keyed(toRequest(plan, { input }), order), signal)));
   return {
     check(input) {
       refusePrivate(addresses(input));
       toRequest(plan, { input });
     },
-    run: async (input, call: Call) => (poll ? read(await poll(input, call)) : work(input, call.signal)),
+    async run(input, call: Call) {
+      if (poll) return read(await poll(input, call));
+      // The id of any other call may be one that its caller has chosen.
+      return work(input, call.signal, mayRunAgain ? call.id : randomUUID());
+    },
   };
 }

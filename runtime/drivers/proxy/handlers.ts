@@ -47,6 +47,7 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     plan,
     ask,
     read: createRead({ manifest, output, title }),
+    mayRunAgain: manifest.job !== undefined || manifest.charge === "first",
     poll: polled,
     keep: (work) => createCachedWork(work, cached),
     addresses: createAddressFinder(compile(manifest.input), plan.target.address),

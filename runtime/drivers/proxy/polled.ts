@@ -11,7 +11,7 @@ import type { PollManifest } from "../../core/upstream/manifest.ts";
 import { delay } from "../http/retry.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
-import type { Ask } from "./ask.ts";
+import { type Ask, keyed } from "./ask.ts";
 
 export interface PolledOptions {
   readonly poll: PollManifest;
@@ -42,8 +42,9 @@ export function createPoll(options: PolledOptions): Poll {
   const [done, failed] = [poll.done, poll.failed].map(toCondition);
   const pauseMs = (poll.seconds ?? PAUSE_SECONDS) * 1000;
 
-  return async (input, { signal, step, report }) => {
-    const order = await step("order", async () => readJson(await ask(toRequest(plan, { input }), signal)) ?? null);
+  return async (input, { id, signal, step, report }) => {
+    const request = keyed(toRequest(plan, { input }), id);
+    const order = await step("order", async () => readJson(await ask(request, signal)) ?? null);
     report(`waiting for ${title}`);
     const scope = { input, order };
     const asked = toRequest(question, scope);

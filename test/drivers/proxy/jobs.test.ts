@@ -164,6 +164,20 @@ describe("an upstream that takes orders", () => {
     expect([shop.source.asked.length, shop.refunds.length]).to.deep.equal([10, 0]);
   });
 
+  it("gets an order again under the same key when its answer was lost, and another order under another key", async () => {
+    const ready = film({ state: "ready", url: "https://x.example/1" });
+    shop.source.script(breaks, film({ id: "f-1" }, 201), ready, film({ id: "f-1" }, 201), ready);
+    await follow("/v1/film", "DELIVERED");
+    await follow("/v1/film", "DELIVERED");
+    const keys = shop.source.asked.map(({ headers }) => headers["idempotency-key"]);
+    const [lost, , , other] = keys;
+    expect(lost).to.match(/^[\w-]{36}$/);
+    expect(keys).to.deep.equal([lost, lost, undefined, other, undefined]);
+    expect(other)
+      .to.match(/^[\w-]{36}$/)
+      .and.not.equal(lost);
+  });
+
   it("is paid back when it refuses the order", async () => {
     shop.source.script({ status: 422, body: '{"message":"no"}' });
     expect((await follow("/v1/film", "FAILED")).error).to.equal("The studio: no");
