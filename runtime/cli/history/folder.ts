@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { makeFolder } from "../../drivers/folder.ts";
@@ -34,9 +34,12 @@ export function readFolder(given: string): SetFolder {
   const dir = realpathSync(given); // Node also names imported files by their real paths.
   const own = PLACES.flatMap((place) => listFiles(dir, place));
   const code = own.filter((name) => name.startsWith("plugins/")).map((name) => join(dir, name));
-  const imported = importedBy(code).map((file) => relative(dir, file).replaceAll(sep, "/"));
+  const imported = importedBy(code).map((file) => toName(dir, file));
   const others = imported.filter((name) => !name.startsWith("..") && existsSync(join(dir, name)));
-  const names = [...new Set([...own, ...others, ...listFiles(dir, "package.json")])].sort();
+  const kept = keptFiles(dir);
+  const names = [...new Set([...own, ...others, ...listFiles(dir, "package.json")])]
+    .filter((name) => !kept || kept.has(name) || DEFINING.test(name))
+    .sort();
   refuseMuch(dir, names);
   const files = new Map(names.map((name) => [name, readFileSync(join(dir, name))]));
   const digests = new Map([...files].map(([name, content]) => [name, sha256(content)]));
@@ -44,8 +47,9 @@ export function readFolder(given: string): SetFolder {
   return { digest: toDigest([...digests]), files, digests };
 }
 
-const toDigest = (digests: readonly (readonly [name: string, digest: string])[]): string =>
-  sha256(JSON.stringify(digests)).slice(0, DIGITS);
+type Digest = readonly [name: string, digest: string];
+
+const toDigest = (digests: readonly Digest[]): string => sha256(JSON.stringify(digests)).slice(0, DIGITS);
 
 /** The same; undefined when a file cannot be read. */
 export function tryReadFolder(dir: string): SetFolder | undefined {
@@ -74,8 +78,10 @@ function refuseMuch(dir: string, names: readonly string[]): void {
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
 /** Writes the files into a folder that takes its name when all are there. A power cut may still leave empty ones. */
-export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
-  if (existsSync(target)) return;
+export async function writeFolder(target: string, { files, digests }: SetFolder): Promise<void> {
+  const list = `${target}${LIST}`;
+  const writeList = (): Promise<void> => writeFile(list, JSON.stringify([...digests]), { mode: 0o600 });
+  if (existsSync(target)) return existsSync(list) ? undefined : writeList(); // Earlier versions have kept no list.
   const draft = `${target}.${randomUUID()}`;
   try {
     makeFolder(draft, 0o700);
@@ -83,6 +89,7 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
       makeFolder(dirname(join(draft, name)));
       await writeFile(join(draft, name), content);
     }
+    await writeList();
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -90,16 +97,44 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
   }
 }
 
-/** Whether a folder has exactly the files that were written for this digest. */
-export function isWhole(dir: string, digest: string): boolean {
+/**
+ * What keeps the copy of a set from being sold: `<file> was changed`; undefined when nothing does. Files that a plugin has
+ * written beside its code since do not.
+ */
+export function damageOf(dir: string, digest: string): string | undefined {
   try {
-    const files = [...filesBelow(dir, ({ name }) => !isOfEditor(name))];
-    const names = files.map((file) => relative(dir, file).replaceAll(sep, "/")).sort();
-    return toDigest(names.map((name) => [name, sha256(readFileSync(join(dir, name)))])) === digest;
-  } catch {
-    return false;
+    const kept = keptFiles(dir);
+    const all = [...filesBelow(dir, ({ name }) => !isOfEditor(name))].map((file) => toName(dir, file));
+    const names = (kept ? all.filter((name) => kept.has(name) || DEFINING.test(name)) : all).sort();
+    const now = names.map((name): Digest => [name, sha256(readFileSync(join(dir, name)))]);
+    if (toDigest(now) === digest) return undefined;
+    const found = new Map(now);
+    const missing = [...(kept?.keys() ?? [])].find((name) => !found.has(name));
+    if (missing !== undefined) return `${missing} is missing`;
+    const other = kept && now.find(([name, sum]) => kept.get(name) !== sum);
+    return other ? `${other[0]} was ${kept?.has(other[0]) ? "changed" : "added"}` : "some were changed";
+  } catch (error) {
+    return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
 }
+
+/** Files that are part of a set wherever they stand; others are only when something of the set names them. */
+const DEFINING = /^(?:manifests|schemas)\/|^package\.json$/;
+
+/** The list of a kept set's files, beside its folder; undefined for any other folder, and for one that was kept without. */
+function keptFiles(dir: string): ReadonlyMap<string, string> | undefined {
+  try {
+    const text = readFileSync(`${dir}${LIST}`, "utf8");
+    return basename(dir) === sha256(text).slice(0, DIGITS) ? new Map(JSON.parse(text) as readonly Digest[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the name of a set's folder is followed by in that of its list. */
+export const LIST = ".files";
+
+const toName = (dir: string, file: string): string => relative(dir, file).replaceAll(sep, "/");
 
 /** The files below a folder, or the file itself: relative to `dir`, with `/`. What editors leave is skipped. */
 function listFiles(dir: string, place: string): readonly string[] {
@@ -107,7 +142,7 @@ function listFiles(dir: string, place: string): readonly string[] {
   if (!existsSync(path)) return [];
   if (place.endsWith(".json")) return [place];
   const files = filesBelow(path, ({ name }) => !isOfEditor(name));
-  return [...files].map((file) => relative(dir, file).replaceAll(sep, "/"));
+  return [...files].map((file) => toName(dir, file));
 }
 
 /**

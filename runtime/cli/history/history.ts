@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import { makeFolder } from "../../drivers/folder.ts";
 import type { Change } from "./change.ts";
-import { isWhole, type SetFolder, writeFolder } from "./folder.ts";
+import { damageOf, LIST, type SetFolder, writeFolder } from "./folder.ts";
 import type { RetiredEntry } from "./retired.ts";
 
 /** A set, and when it began to be sold. */
@@ -31,9 +33,11 @@ export interface History {
   keep(folder: SetFolder): Promise<void>;
   /** The folder with a set's files; undefined when they are not kept any more, or are not those that were sold. */
   find(digest: string): Promise<string | undefined>;
-  /** The retired services. */
+  /** Why `find` does not find a set: a sentence without a full stop. */
+  explain(digest: string): string;
+  /** The retired services. @throws Problem `unavailable` when their file cannot be read, or is no list of them. */
   retired(): Promise<readonly RetiredEntry[]>;
-  /** Replaces the retired services. */
+  /** Replaces the retired services. A file that is no list of them keeps its content, under another name. */
   setRetired(entries: readonly RetiredEntry[]): Promise<void>;
   /** Records that a set is sold from now on, and deletes the files of the oldest sets that are not needed. */
   add(entry: HistoryEntry): Promise<void>;
@@ -55,14 +59,21 @@ export function createHistory(dataDir: string): History {
       .filter(({ digest }, at, all) => digest !== all[at - 1]?.digest);
 
   const retiredFile = join(root, "retired.json");
-  const retired = async (): Promise<readonly RetiredEntry[]> =>
-    JSON.parse(await readText(retiredFile, "[]")) as readonly RetiredEntry[];
+  const readRetired = async (): Promise<readonly RetiredEntry[] | undefined> =>
+    toRetired(await readText(retiredFile, "[]"));
+  const retired = async (): Promise<readonly RetiredEntry[]> => {
+    const entries = await readRetired();
+    if (entries) return entries;
+    throw new Problem("unavailable", `${retiredFile} is no list of retired services, as payphone writes it`);
+  };
+  const isKept = (digest: string): boolean => /^[0-9a-f]{16}$/.test(digest) && existsSync(join(root, digest));
 
   return {
     list,
     retired,
     async setRetired(entries) {
       makeFolder(root, 0o700);
+      if (!(await readRetired())) await rename(retiredFile, `${retiredFile}.damaged-${Date.now()}`);
       const draft = `${retiredFile}.${randomUUID()}`;
       await writeFile(draft, JSON.stringify(entries), { mode: 0o600, flush: true });
       await rename(draft, retiredFile);
@@ -70,12 +81,18 @@ export function createHistory(dataDir: string): History {
     last: async () => (await list()).at(-1),
     async keep(folder) {
       const path = join(root, folder.digest);
-      if (!isWhole(path, folder.digest)) await rm(path, { recursive: true, force: true });
+      if (damageOf(path, folder.digest) !== undefined) await rm(path, { recursive: true, force: true });
       await writeFolder(path, folder);
     },
     async find(digest) {
       const path = join(root, digest);
-      return /^[0-9a-f]{16}$/.test(digest) && isWhole(path, digest) ? path : undefined;
+      return isKept(digest) && damageOf(path, digest) === undefined ? path : undefined;
+    },
+    explain(digest) {
+      const path = join(root, digest);
+      return isKept(digest)
+        ? `${path} does not hold the files that were sold as the set ${digest}: ${damageOf(path, digest)}`
+        : `The files of the set ${digest} are not kept any more`;
     },
     async add(entry) {
       makeFolder(root, 0o700);
@@ -84,7 +101,8 @@ export function createHistory(dataDir: string): History {
       const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);
       const needed = new Set([...recent, ...(await retired()).map(({ digest }) => digest)]);
       const names = (await readdir(root)).filter((name) => /^[0-9a-f]{16}$/.test(name) && !needed.has(name));
-      for (const name of names) await rm(join(root, name), { recursive: true, force: true });
+      for (const name of names)
+        for (const path of [name, `${name}${LIST}`]) await rm(join(root, path), { recursive: true, force: true });
     },
   };
 }
@@ -96,11 +114,20 @@ const readText = (path: string, absent = ""): Promise<string> =>
     throw new Problem("unavailable", `${path} cannot be read (${error.code})`, { cause: error });
   });
 
-/** A line that a crash has cut off is skipped. */
+/** A line that a crash has cut off is skipped, and so is one that something else has written. */
 function parse(line: string): readonly HistoryEntry[] {
-  try {
-    return line === "" ? [] : [JSON.parse(line) as HistoryEntry];
-  } catch {
-    return [];
-  }
+  const entry = tryParseJson(line);
+  const isEntry = isObject(entry) && ["digest", "at", "by", "what"].every((name) => typeof entry[name] === "string");
+  return isEntry && Array.isArray(entry.changes) ? [entry as unknown as HistoryEntry] : [];
+}
+
+function toRetired(text: string): readonly RetiredEntry[] | undefined {
+  const entries = tryParseJson(text);
+  const isEntry = (entry: unknown): boolean =>
+    isObject(entry) &&
+    typeof entry.id === "string" &&
+    typeof entry.digest === "string" &&
+    typeof entry.until === "number" &&
+    Array.isArray(entry.routes);
+  return Array.isArray(entries) && entries.every(isEntry) ? entries : undefined;
 }

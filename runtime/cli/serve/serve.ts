@@ -114,8 +114,12 @@ async function loadKept(
   { digest }: HistoryEntry,
   { dir, config }: Pick<ChoiceTerms, "dir" | "config">,
 ): Promise<ManifestSet | undefined> {
-  const kept = await createHistory(config.dataDir).find(digest);
-  if (kept === undefined) return undefined;
+  const history = createHistory(config.dataDir);
+  const kept = await history.find(digest);
+  if (kept === undefined) {
+    console.error(`payphone: ${history.explain(digest)}`);
+    return undefined;
+  }
   const set = await loadSet(kept, false, dir);
   return (await tryPlugins(set, config.env)).faults.length === 0 ? set : undefined;
 }

@@ -126,8 +126,7 @@ export function createChanges(deps: ChangesDeps): Changes {
 
   async function loadKept(digest: string): Promise<FiledSet> {
     const dir = await history.find(digest);
-    if (dir === undefined)
-      throw new Problem("bad-request", `The files of the set ${digest} are not kept any more, or were changed since`);
+    if (dir === undefined) throw new Problem("bad-request", history.explain(digest));
     return load(dir);
   }
 }

@@ -46,7 +46,10 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
     history,
     async atStart(first) {
       try {
-        retired = await history.retired();
+        retired = await history.retired().catch((error: unknown) => {
+          unkept(error);
+          return [];
+        });
         return await follow(await lastSold(first), first.set);
       } catch (error) {
         unkept(error);
