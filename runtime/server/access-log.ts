@@ -1,6 +1,7 @@
 import type { Response } from "express";
 import type { Clock, Log } from "../api/capabilities.ts";
 import type { Problem } from "../api/problem.ts";
+import type { ListenOptions } from "./listen.ts";
 import type { Recorder } from "./reply/reply.ts";
 import { contextOf } from "./request/context.ts";
 
@@ -36,6 +37,14 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
       ...(amount !== undefined && { amount }),
       ...(code !== undefined && { code }),
     });
+  };
+}
+
+/** Logs the requests that Node could not read, which have neither a path nor an id. */
+export function createRefusalLog(log: Log, clock: Clock): NonNullable<ListenOptions["onRefused"]> {
+  const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.lines-omitted", { omitted }));
+  return ({ status, code }, reason) => {
+    if (admit()) log.info("http.refused", { status, code, ...(reason !== undefined && { reason }) });
   };
 }
 

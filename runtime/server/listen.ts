@@ -1,5 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../api/problem.ts";
 import { oneByOne } from "./pipelining.ts";
@@ -32,6 +33,8 @@ export interface ListenOptions {
   /** The names of the variables that hold the host and the port, for errors. HOST and PORT by default. */
   readonly variables?: { readonly host: string; readonly port: string };
   readonly timeouts?: Partial<Timeouts>;
+  /** Called for each request that Node could not read. @param reason the code of Node's error, or `CONNECT` */
+  readonly onRefused?: (problem: Problem, reason: string | undefined) => void;
 }
 
 /** A bound port. Its address is known before a listener is attached. */
@@ -58,7 +61,8 @@ const TIMEOUTS: Timeouts = {
 };
 
 /** Binds a port. @throws Problem `unavailable`, with the reason. */
-export async function openServer({ host, port, variables = OWN, timeouts }: ListenOptions): Promise<OpenServer> {
+export async function openServer(options: ListenOptions): Promise<OpenServer> {
+  const { host, port, variables = OWN, timeouts, onRefused } = options;
   const { headersMs, requestMs, keepAliveMs, silenceMs, lingerMs } = { ...TIMEOUTS, ...timeouts };
   const inFlight = new Set<ServerResponse>();
   let listener: RequestListener = answerNotYet;
@@ -83,10 +87,14 @@ export async function openServer({ host, port, variables = OWN, timeouts }: List
     }),
   );
   server.timeout = silenceMs;
-  server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuseConnection(code, socket));
+  const refuse = (reason: string | undefined, socket: Duplex): void => {
+    const problem = refuseConnection(reason, socket);
+    if (problem) onRefused?.(problem, reason);
+  };
+  server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuse(code, socket));
   // What is expected besides 100-continue may be ignored (RFC 9110, section 10.1.1). Node's own 417 would say nothing.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("connect", (_request, socket) => refuseConnection("CONNECT", socket));
+  server.on("connect", (_request, socket) => refuse("CONNECT", socket));
   await bind(server, { host, port, variables });
 
   let isLingering = true;

@@ -8,6 +8,7 @@ import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createRefusals } from "../../core/notes/refusals.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
+import { createRefusalLog } from "../../server/access-log.ts";
 import { belowPath } from "../../server/below.ts";
 import { createHold } from "../../server/hold.ts";
 import { type OpenServer, openServer } from "../../server/listen.ts";
@@ -93,7 +94,8 @@ export async function run(options: RunOptions): Promise<Running> {
   log.conceal(secretsOf(config, set));
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
-  const own = options.server ? undefined : await openServer({ host: config.host, port: config.port });
+  const onRefused = createRefusalLog(log, clock);
+  const own = options.server ? undefined : await openServer({ host: config.host, port: config.port, onRefused });
   const server = options.server ?? (own as OpenServer); // `own` is opened when no server is given.
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
   const hold = createHold(HOLD_MS);

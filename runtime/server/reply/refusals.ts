@@ -17,17 +17,22 @@ const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
 };
 
-/** Answers a request that Node could not read, and closes its connection. @param reason the code of Node's error */
-export function refuseConnection(reason: string | undefined, socket: Duplex): void {
+/**
+ * Answers a request that Node could not read, and closes its connection. Returns what was answered; undefined when nothing
+ * could be. @param reason the code of Node's error
+ */
+export function refuseConnection(reason: string | undefined, socket: Duplex): Problem | undefined {
   // As Node does by default: an answer in progress must not be mixed with another.
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse };
   if (!socket.writable || answer?.headersSent || reason === "ECONNRESET") {
     socket.destroy();
-    return;
+    return undefined;
   }
   const [code, detail] = REFUSALS[reason ?? ""] ?? ["bad-request", "This is not a valid HTTP request"];
-  socket.end(toMessage(new Problem(code, detail)));
+  const problem = new Problem(code, detail);
+  socket.end(toMessage(problem));
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  return problem;
 }
 
 function toMessage(problem: Problem): string {
