@@ -14,8 +14,8 @@ export interface ProxyHandlerOptions {
   readonly plan: RequestPlan;
   readonly ask: Ask;
   readonly read: Read;
-  /** Whether the work may be run again under the same id of the call, as jobs and work that is paid first are. */
-  readonly mayRunAgain: boolean;
+  /** Whether a call has an id of our own, under which its work may be run again: jobs and work that was paid first. */
+  readonly hasOwnId: (call: Call) => boolean;
   /** Set when an order is polled. */
   readonly poll: Poll | undefined;
   /** Wraps work that is cached. */
@@ -28,7 +28,7 @@ export interface ProxyHandlerOptions {
  * URLs that are not public.
  */
 export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<JsonObject, unknown> {
-  const { plan, ask, read, mayRunAgain, poll, keep, addresses } = options;
+  const { plan, ask, read, hasOwnId, poll, keep, addresses } = options;
   const work = keep(async (input, signal, order) => read(await ask(keyed(toRequest(plan, { input }), order), signal)));
   return {
     check(input) {
@@ -37,8 +37,7 @@ export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<J
     },
     async run(input, call: Call) {
       if (poll) return read(await poll(input, call));
-      // The id of any other call may be one that its caller has chosen.
-      return work(input, call.signal, mayRunAgain ? call.id : randomUUID());
+      return work(input, call.signal, hasOwnId(call) ? call.id : randomUUID()); // Callers may choose the ids of the others.
     },
   };
 }

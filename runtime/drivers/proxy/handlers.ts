@@ -47,7 +47,7 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     plan,
     ask,
     read: createRead({ manifest, output, title }),
-    mayRunAgain: manifest.job !== undefined || manifest.charge === "first",
+    hasOwnId: ({ network }) => manifest.job !== undefined || (manifest.charge === "first" && network !== undefined),
     poll: polled,
     keep: (work) => createCachedWork(work, cached),
     addresses: createAddressFinder(compile(manifest.input), plan.target.address),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { HandlerParts } from "../../../runtime/api/plugin.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
@@ -66,6 +67,22 @@ describe("the Idempotency-Key of a proxied request", () => {
     expect(two)
       .to.match(/^[\w-]{36}$/)
       .and.not.equal(one);
+  });
+
+  it("is not one that the caller of a free call chooses", async () => {
+    const before = shop.source.asked.length;
+    shop.source.script('{"ok":true}');
+    const { run } = shop.handlers.get("proxy:order") as HandlerParts<object, unknown>;
+    const call = {
+      signal: new AbortController().signal,
+      step: (_: string, work: () => Promise<never>) => work(),
+      report() {},
+    };
+    await run({ thing: "apple" }, { ...call, id: "abc", payer: `0x${"1".repeat(40)}`, network: undefined });
+    await run({ thing: "apple" }, { ...call, id: "owed", payer: undefined, network: "eip155:8453" });
+    const [free, paid] = keys(before);
+    expect(free).to.match(/^[\w-]{36}$/);
+    expect(paid).to.equal("owed");
   });
 
   it("is the manifest's where that sets one", async () => {

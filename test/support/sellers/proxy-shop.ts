@@ -1,4 +1,5 @@
 import type { Web } from "../../../runtime/api/capabilities.ts";
+import type { AnyHandler } from "../../../runtime/api/plugin.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import { toSandboxSources } from "../../../runtime/cli/sandbox/sources.ts";
@@ -27,6 +28,8 @@ export interface ProxyShop {
   readonly rail: ScriptedRail;
   readonly source: ScriptedSource;
   readonly clock: { now(): number; advance(ms: number): void };
+  /** What does the work, by the handlers' names. */
+  readonly handlers: ReadonlyMap<string, AnyHandler>;
   /** The lines that it has logged. */
   readonly output: () => string;
   /** The payments of failed jobs that must be refunded. */
@@ -110,6 +113,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
     rail,
     source,
     clock,
+    handlers,
     output: () => state.output,
     refunds: opened,
     statusOf: (id) => upstreams.get(id)?.status() ?? { state: "unknown" },
