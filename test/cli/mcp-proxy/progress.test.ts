@@ -5,6 +5,7 @@ import { buffer } from "node:stream/consumers";
 import type { Client, Progress } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
+import { eventually } from "../../support/eventually.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 import { openProxy } from "./proxy.ts";
@@ -17,6 +18,7 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
   let client: Client;
   /** The tokens of calls, in the order in which these came. */
   let tokens: unknown[];
+  let heard: Progress[];
   const spending = createDataDir();
 
   before(async () => {
@@ -41,8 +43,15 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
       const tell = (message: object): void =>
         void outgoing.write(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
       if (progressToken !== undefined)
-        for (const progress of [1, 2, 1, 3])
+        for (const [progress, known] of [
+          [1, 1],
+          [2, 2],
+          [1, 2],
+          [3, 3],
+        ]) {
           tell({ method: "notifications/progress", params: { progressToken, progress, total: 3, message: "at work" } });
+          await eventually(() => heard.length === known); // Clients forget what comes together with the result.
+        }
       tell({ id, result: RESULT });
       outgoing.end();
     });
@@ -51,6 +60,7 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
   });
   beforeEach(() => {
     tokens = [];
+    heard = [];
   });
   after(async () => {
     await client.close();
@@ -59,7 +69,6 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
   });
 
   it("passes it on to a client that listens, as long as it grows", async () => {
-    const heard: Progress[] = [];
     const options = { onprogress: (progress: Progress) => void heard.push(progress) };
     const answer = await client.callTool({ name: "here", arguments: {} }, options);
     expect(answer).to.deep.include(RESULT);
