@@ -79,6 +79,8 @@ describe("a .eth name that is kept behind a gateway", () => {
       [200, "<html>"],
       [200, '{"data":"hello"}'],
       [200, `{"data":"0x${"00".repeat(200_000)}"}`],
+      [200, '{"data":"0x"}'],
+      [200, '{"data":"0x1234"}'],
     ];
     for (const answer of answers) {
       gateway.answer = () => answer;
