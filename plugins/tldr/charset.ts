@@ -1,14 +1,23 @@
 /** How many bytes are searched for an encoding declaration (HTML Standard, 13.2.3.2). */
 const PRESCAN_BYTES = 1024;
 const DECLARATION = /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)/i;
+/** Encodings of seven bits that cannot be read here: as ASCII, they would be letters that nobody wrote. */
+const UNREAD = /^(?:utf-?7|iso-2022-(?:kr|cn|cn-ext)|csiso2022kr|hz-gb-2312)$/i;
+const UNREADABLE = "\ufffd";
+/** What Japanese begins with in ISO-2022-JP (RFC 1468). */
+const JAPANESE = ["\u001b$B", "\u001b$@"];
 
 /**
  * Decodes a document. The encoding is taken from the byte order mark, the server's header (`declared`) or the document's
- * own declaration, in this order; without any, UTF-8 if the bytes are valid UTF-8, else windows-1252, as in browsers.
+ * own declaration, in this order; without any, ISO-2022-JP by its escapes, UTF-8 if the bytes are valid UTF-8, else
+ * windows-1252, as in browsers.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const label = encodingOfMark(bytes) ?? declared ?? encodingInside(bytes);
-  return (label && decode(bytes, label)) ?? decode(bytes, "utf-8", true) ?? decode(bytes, "windows-1252") ?? "";
+  if (label && UNREAD.test(label)) return UNREADABLE;
+  const isJapanese = JAPANESE.some((mark) => Buffer.from(bytes).includes(mark));
+  const read = (label && decode(bytes, label)) ?? (isJapanese ? decode(bytes, "iso-2022-jp", true) : undefined);
+  return read ?? decode(bytes, "utf-8", true) ?? decode(bytes, "windows-1252") ?? "";
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): string | undefined {

@@ -56,6 +56,18 @@ describe("the text of bytes", () => {
     expect(decodeText(xhtml)).to.match(/пи$/);
   });
 
+  it("is ISO-2022-JP when nothing says otherwise, and its escapes are there", () => {
+    expect(decodeText(bytes("1b2442 467c 4b5c 1b2842"))).to.equal("日本");
+    expect(decodeText(Buffer.from("\u001b$B \u001b[1mbold"))).to.equal("\u001b$B \u001b[1mbold");
+  });
+
+  it("is not taken for ASCII in an encoding of seven bits that cannot be read", () => {
+    for (const label of ["utf-7", "UTF7", "iso-2022-kr", "hz-gb-2312"]) {
+      expect(decodeText(Buffer.from("+ZeVnLIqe-"), label), label).to.equal("\ufffd");
+      expect(decodeText(page(`<meta charset="${label}">`, "2b5a")), label).to.equal("\ufffd");
+    }
+  });
+
   it("is UTF-8 when nothing says otherwise, or else what browsers guess", () => {
     expect(decodeText(bytes("e6bdae"))).to.equal("潮");
     expect(decodeText(bytes("41 93 e9"))).to.equal("A“é");
