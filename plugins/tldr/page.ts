@@ -10,6 +10,8 @@ const LIMITS = { redirects: 3, timeoutMs: 8000, maxBytes: 2 * 1024 * 1024 };
 const ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9, application/json;q=0.8";
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT = /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml))$/;
+/** A page that is still to come, and a part of one. */
+const NOT_THE_PAGE = new Set([202, 206]);
 
 /** Reads a page as text: the article of HTML, the text of a PDF, and text formats unchanged. */
 export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadPage {
@@ -51,7 +53,8 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const { host } = new URL(answer.url);
     if (status >= 300 && status < 400)
       throw new Problem("upstream-failed", `${host} redirects more than ${LIMITS.redirects} times`);
-    if (status < 200 || status > 299) throw new Problem("upstream-failed", `${host} answered with status ${status}`);
+    if (status < 200 || status > 299 || NOT_THE_PAGE.has(status))
+      throw new Problem("upstream-failed", `${host} answered with status ${status}`);
     const text = await toText(answer, signal);
     if (isBlank(text) || text.includes("\0"))
       throw new Problem("unparseable-input", "There is no text at the URL that could be summarized");
