@@ -13,7 +13,7 @@ export interface Narrative {
 const SCHEMA = {
   type: "object",
   properties: {
-    narrative: { type: "string", minLength: 1, maxLength: 2000, description: "Two to five plain sentences." },
+    narrative: { type: "string", pattern: "^\\s*\\S", maxLength: 2000, description: "Two to five plain sentences." },
   },
   required: ["narrative"],
   additionalProperties: false,

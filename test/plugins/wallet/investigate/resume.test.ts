@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { type LlmRequest, Problem } from "../../../../runtime/api/plugin.ts";
+import { createCompiler } from "../../../../runtime/core/schema/validator.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import { newAddress, open, openHost, pay, present } from "./stage.ts";
@@ -121,6 +122,13 @@ describe("a job of investigation", () => {
       expect(service).to.equal("investigate");
       expect(JSON.parse(data)).to.include({ verdict: "inconclusive", counterparties: 1 });
       expect(instructions).not.to.include(subject);
+    });
+
+    it("takes no blank answer for a summary", async () => {
+      await investigateWith(async () => ({ narrative: "A." }));
+      const schema = createCompiler(new Map())(asked.at(-1)?.schema ?? {});
+      const isTaken = (narrative: string): boolean => schema.check({ narrative }, "body").issues.length === 0;
+      expect(["A.", " \n", ""].map(isTaken)).to.deep.equal([true, false, false]);
     });
 
     it("does without it when none is configured, and names it when it fails", async () => {
