@@ -33,8 +33,9 @@ const BYTES_PER_UNPAID = 32_768;
 const PORTIONS = 4;
 
 const IPV4 = /^[\d.]{7,15}$/;
-const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
+const WITH_PORT = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
+const MAPPED_HEX = /^::ffff:([\da-f]+):([\da-f]+)$/;
 const MAX_ADDRESS = 64;
 
 /** The settings from which the budgets are computed. */
@@ -93,16 +94,26 @@ export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter): St
 
 /**
  * The key of a client address: an IPv4 address, or the /64 of an IPv6 address, since one customer usually owns a /64.
- * IPv4-mapped IPv6 addresses count as IPv4. A port, which some proxies add, is dropped.
+ * IPv4-mapped IPv6 addresses count as IPv4. Brackets and a port, which some proxies add, are dropped, and all ways to
+ * write an address are equal.
  */
 export function toClientKey(address = "unknown"): string {
   if (IPV4.test(address)) return address;
   const [, ipv6, ipv4] = WITH_PORT.exec(address) ?? [];
   const plain = (ipv6 ?? ipv4 ?? address).replace(MAPPED, "").replace(/%.*$/, "").slice(0, MAX_ADDRESS);
   if (!plain.includes(":")) return plain;
-  const [head = [], tail = []] = plain.split("::").map((side) => side.split(":").filter(Boolean));
+  const short = URL.parse(`http://[${plain}]`)?.hostname.slice(1, -1) ?? plain;
+  const [, high, low] = MAPPED_HEX.exec(short) ?? [];
+  if (high !== undefined && low !== undefined) return [high, low].map(toDotted).join(".");
+  const [head = [], tail = []] = short.split("::").map((side) => side.split(":").filter(Boolean));
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
+}
+
+/** Half of an IPv4 address, of 16 bits in hex. */
+function toDotted(half: string): string {
+  const bits = Number.parseInt(half, 16);
+  return `${bits >> 8}.${bits & 255}`;
 }
 
 const refuse =
