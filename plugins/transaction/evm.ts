@@ -38,7 +38,10 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
     const isLagging = !transaction.blockHash && attempt > 0;
     if (receipt.blockHash !== transaction.blockHash && !isLagging) continue;
     const block = await getBlock(node, [receipt.blockHash, false], signal);
-    if (block && isOf(block.hash, receipt.blockHash)) return toFields(transaction, { receipt, block });
+    if (!block || !isOf(block.hash, receipt.blockHash)) continue;
+    if (!receipt.status && Number(block.number) >= BYZANTIUM)
+      throw new Problem("upstream-failed", `${node.title} does not say how this transaction ended`);
+    return toFields(transaction, { receipt, block });
   }
   throw new Problem("upstream-failed", `${node.title} does not agree with itself about this transaction's block`, {
     retryAfter: 2,
@@ -46,6 +49,8 @@ export async function readEvm(node: Upstream, hash: string, signal: AbortSignal)
 }
 
 const ATTEMPTS = 2;
+/** Ethereum's first block whose receipts have a status (EIP-658). */
+const BYZANTIUM = 4_370_000;
 
 /** Whether what was answered is what was asked for. Not every source repeats the hash. */
 const isOf = (answered: string | undefined, asked: string): boolean =>

@@ -114,6 +114,14 @@ describe("a chain that changes while it is read", () => {
     expect(await answer).to.include({ status: 1, block_number: 16, timestamp: 32 });
   });
 
+  it("is not charged when its receipt lacks the outcome that those of its time have", async () => {
+    const { status: _, ...receipt } = receiptIn(fresh) as { status: string };
+    const askAt = async (number: string) =>
+      (await ask([minedIn(fresh)], [receipt], { [fresh]: { ...blockOf(fresh), number } })).answer;
+    expect(await askAt("0x42ae4f")).to.include({ status: null });
+    expect((await problemOf(askAt("0x42ae50"))).code).to.equal("upstream-failed");
+  });
+
   it("is read again when the block is gone, and the transaction waits once more", async () => {
     const { answer } = await ask([minedIn(old), pending], [receiptIn(old), null], {});
     expect(await answer).to.include({ status: "pending", block_number: null, timestamp: null, gas_used: null });
