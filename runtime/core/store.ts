@@ -20,6 +20,11 @@ export interface Store {
    * True when the key was absent or expired and now holds `value`; atomic across all processes that share the store.
    */
   putIfAbsent(key: string, value: unknown, ttlMs?: number, durability?: Durability): Promise<boolean>;
+  /**
+   * Writes as `set` does, unless the key holds another value. True when it was written; atomic across all processes
+   * that share the store.
+   */
+  renew(key: string, value: unknown, ttlMs?: number, durability?: Durability): Promise<boolean>;
   /** Adds `by` to an integer that starts at 0 and returns the sum; `ttlMs` runs from the first increment. Atomic. */
   incr(key: string, by?: number, ttlMs?: number, durability?: Durability): Promise<number>;
   /**

@@ -38,7 +38,7 @@ const HEARTBEAT = "the heartbeat of its lease";
 /** Each command of a call that is paid last, and those that only a call that is paid first has. */
 const COMMANDS: readonly { readonly name: string; readonly path: string; readonly match: Match }[] = [
   { name: "the claim of its lease", path: "/v1/roll", match: on("lease:", isPutIfAbsent) },
-  { name: HEARTBEAT, path: "/v1/roll", match: on("lease:", isSet) },
+  { name: HEARTBEAT, path: "/v1/roll", match: isScriptOn("lease:") },
   { name: "the release of its lease", path: "/v1/roll", match: on("lease:", isDelete) },
   { name: "the reading of its record", path: "/v1/roll", match: on("payment:", isGet) },
   { name: "the beginning of its record", path: "/v1/roll", match: on("payment:", isPutIfAbsent) },

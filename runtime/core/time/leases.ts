@@ -41,13 +41,13 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
 
   const isOurs = (lease: Held | undefined): boolean =>
     lease !== undefined && performance.now() - lease.renewedAt < leaseMs;
-  const put = (key: string): Promise<boolean> => store.putIfAbsent(prefix + key, owner, leaseMs, "lazy");
 
   return {
     async claim(key) {
       if (isOurs(held.get(key))) return undefined; // The store's clock may have been set forward.
       const lease: Held = { renewedAt: performance.now(), isLapsed: false, isLost: false };
-      if (!(await put(key)) || !isOurs(lease)) return undefined;
+      const isFree = await store.putIfAbsent(prefix + key, owner, leaseMs, "lazy");
+      if (!isFree || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
         lost: () => lostSignalOf(lease),
@@ -70,28 +70,28 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
     }
   }
 
-  async function renew(key: string, lease: Held): Promise<void> {
+  /** False when another process has the key now; then the lease is lost. */
+  async function renew(key: string, lease: Held): Promise<boolean> {
     const renewedAt = performance.now();
-    await store.set(prefix + key, owner, leaseMs, "lazy");
-    lease.renewedAt = renewedAt;
+    const isKept = await store.renew(prefix + key, owner, leaseMs, "lazy");
+    if (isKept) lease.renewedAt = renewedAt;
+    else lose(key, lease);
+    return isKept;
   }
 
   async function lapse(key: string, lease: Held): Promise<void> {
     lease.isLapsed = true;
-    const isBack = reclaims && (await reclaim(key, lease).catch(onError)) === true;
+    const isBack = reclaims && (await renew(key, lease).catch(onError)) === true;
     if (isBack && held.get(key) !== lease) await store.delete(prefix + key, "lazy").catch(onError); // Released meanwhile.
     lease.isLapsed = false;
-    if (isBack || held.get(key) !== lease) return;
+    if (!isBack) lose(key, lease);
+  }
+
+  function lose(key: string, lease: Held): void {
+    if (held.get(key) !== lease) return;
     held.delete(key);
     lease.isLost = true;
     lease.lost?.abort(lapsed());
-  }
-
-  /** False when another process has the key now. A late renewal may have kept it ours. */
-  async function reclaim(key: string, lease: Held): Promise<boolean> {
-    if (!(await put(key)) && (await store.get(prefix + key)) !== owner) return false;
-    if (held.get(key) === lease) await renew(key, lease);
-    return true;
   }
 }
 

@@ -34,6 +34,7 @@ type Entered = Parameters<Store["enter"]>[0];
 /** Operations that Keyv does not have. Keys and texts are already checked. */
 export interface Atomics {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
+  renew(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   /** undefined when the value of the key is not an integer. */
   incr(key: string, by: number, ttlMs: number | undefined, durability: Durability): Promise<number | undefined>;
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
@@ -105,6 +106,12 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         const text = toText(value); // now, because the caller may change the value after this call
         await null;
         return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), durability);
+      }),
+    renew: (key, value, ttlMs, durability = "durable") =>
+      reach(async () => {
+        const text = toText(value); // now, as above
+        await null;
+        return atomics.renew(checkKey(key), text, toTtl(ttlMs), durability);
       }),
     incr: (key, by = 1, ttlMs, durability = "durable") =>
       reachInTurn(async () => {

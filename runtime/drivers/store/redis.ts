@@ -19,6 +19,14 @@ export interface RedisStoreOptions {
 
 const SCAN_COUNT = 500;
 
+/** Writes unless the key holds another value. */
+const RENEW = `
+  local known = redis.call("GET", KEYS[1])
+  if known and known ~= ARGV[1] then return 0 end
+  if ARGV[2] == "" then redis.call("SET", KEYS[1], ARGV[1])
+  else redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) end
+  return 1`;
+
 /** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */
 const INCR = `
   local known = redis.call("GET", KEYS[1])
@@ -125,6 +133,10 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     async putIfAbsent(key, text, ttlMs) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
       return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";
+    },
+    async renew(key, text, ttlMs) {
+      const input = { keys: [keyOf(key)], arguments: [text, `${ttlMs ?? ""}`] };
+      return (await ask(() => client.eval(RENEW, input))) === 1;
     },
     async incr(key, by, ttlMs) {
       const input = { keys: [keyOf(key)], arguments: [`${by}`, `${ttlMs ?? ""}`] };

@@ -88,6 +88,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   return toStore(adapt, {
     putIfAbsent: (key, text, ttlMs, durability) =>
       commits.run(key, () => entries.add(key, text, expiresIn(ttlMs)), durability),
+    renew: (key, text, ttlMs, durability) => {
+      const renew = (): boolean => {
+        const known = entries.read(key)?.[0] ?? text;
+        if (known === text) entries.write(key, text, expiresIn(ttlMs));
+        return known === text;
+      };
+      return commits.run(key, renew, durability);
+    },
     incr: (key, by, ttlMs, durability) => {
       const add = (): number | undefined => {
         const known = entries.read(key);

@@ -53,10 +53,10 @@ describe("a lease", () => {
     const leases = open();
     await leases.claim("k");
     let renewals = 0;
-    const { set } = store;
-    store.set = async (...args) => {
+    const { renew } = store;
+    store.renew = async (...args) => {
       renewals += 1;
-      return set(...args);
+      return renew(...args);
     };
     await time.pass(380);
     expect(renewals).to.equal(0);
@@ -85,7 +85,7 @@ describe("a lease", () => {
     const leases = open();
     const lease = await leases.claim("k");
     const failure = new Error("the store is gone");
-    store.set = () => Promise.reject(failure);
+    store.renew = () => Promise.reject(failure);
     await time.pass(1900);
     expect([lease?.lost().aborted, leases.holds("k")]).to.deep.equal([false, true]);
     expect(errors).to.deep.equal([failure, failure, failure, failure]);
@@ -109,6 +109,28 @@ describe("a lease", () => {
     expect(deletions).to.equal(0);
   });
 
+  for (const reclaims of [false, true])
+    it(`is lost to the next holder when its renewal comes late (it ${reclaims ? "is" : "is not"} claimed again)`, async () => {
+      const [one, other] = [open({ reclaims }), open()];
+      const lease = await one.claim("k");
+      const { renew } = store;
+      const proceed = Promise.withResolvers<void>();
+      store.renew = async (...args) => {
+        store.renew = renew;
+        await proceed.promise; // As in a process that stops before it writes.
+        return renew(...args);
+      };
+      await time.pass(400);
+      time.stall(2000);
+      const next = await other.claim("k");
+      proceed.resolve();
+      await time.pass(600);
+      expect([lease?.lost().aborted, one.holds("k")]).to.deep.equal([true, false]);
+      expect([next?.lost().aborted, other.holds("k")]).to.deep.equal([false, true]);
+      await next?.release();
+      expect(await open().claim("k"), "free after its release").not.to.equal(undefined);
+    });
+
   describe("of work that may be done twice", () => {
     it("is claimed again after a stall, unless another process has it by then", async () => {
       const [one, other] = [open({ reclaims: true }), open()];
@@ -124,13 +146,13 @@ describe("a lease", () => {
     it("is kept when its renewals have come through after all, and only their answers were lost", async () => {
       const leases = open({ reclaims: true });
       const lease = await leases.claim("k");
-      const { set } = store;
-      store.set = async (...args) => {
-        await set(...args);
+      const { renew } = store;
+      store.renew = async (...args) => {
+        await renew(...args);
         throw new Error("the connection broke off");
       };
       await time.pass(1900);
-      store.set = set;
+      store.renew = renew;
       await time.pass(200);
       expect([lease?.lost().aborted, leases.holds("k")]).to.deep.equal([false, true]);
       expect(errors).to.have.length(4);
@@ -140,7 +162,7 @@ describe("a lease", () => {
       const leases = open({ reclaims: true });
       const lease = await leases.claim("k");
       const failure = new Error("the store is gone");
-      store.putIfAbsent = () => Promise.reject(failure);
+      store.renew = () => Promise.reject(failure);
       time.stall(2100);
       await time.pass(400);
       expect([lease?.lost().aborted, leases.holds("k"), errors]).to.deep.equal([true, false, [failure]]);
@@ -149,18 +171,18 @@ describe("a lease", () => {
     it("is free when it was released while it was claimed again", async () => {
       const leases = open({ reclaims: true });
       const lease = await leases.claim("k");
-      const { putIfAbsent } = store;
+      const { renew } = store;
       const proceed = Promise.withResolvers<void>();
-      store.putIfAbsent = async (...args) => {
+      store.renew = async (...args) => {
         await proceed.promise;
-        return putIfAbsent(...args);
+        return renew(...args);
       };
       time.stall(2100);
       await time.pass(400);
       await lease?.release();
       proceed.resolve();
       await time.pass(20);
-      store.putIfAbsent = putIfAbsent;
+      store.renew = renew;
       expect(lease?.lost().aborted).to.equal(false);
       expect(await open().claim("k")).not.to.equal(undefined);
     });

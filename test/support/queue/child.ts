@@ -4,6 +4,7 @@ import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
 /**
  * A worker process. It works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
  * `hang`: no turn ends by itself. A number: each turn takes that many milliseconds. SIGTERM closes the queue in order.
+ * SIGUSR2 stops the process as SIGSTOP does, but never within a transaction, whose lock would stop all others, too.
  */
 const [place = "", pace = "0"] = process.argv.slice(2);
 const { queue, close } = await openTestQueue(JSON.parse(place) as QueuePlace);
@@ -15,5 +16,6 @@ queue.start(async ({ id }, signal) => {
   return signal.aborted ? { retryInMs: 0 } : "done";
 }, Object.keys(SERVICES));
 process.stdout.write("ready\n");
+process.on("SIGUSR2", () => process.kill(process.pid, "SIGSTOP"));
 process.once("SIGTERM", () => void close().then(() => process.exit(0)));
 setInterval(() => {}, 60_000);

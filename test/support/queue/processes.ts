@@ -44,7 +44,7 @@ export function testProcesses(stage: QueueStage): void {
     const { queue } = await openLine();
     const [id] = await addAll(queue, "one", 1);
     await eventually(() => child.began.length === 1);
-    await child.kill("SIGSTOP");
+    await child.kill("SIGUSR2");
     queue.start(async (job) => {
       taken.push(job.id);
       await end.promise;

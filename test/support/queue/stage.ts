@@ -12,7 +12,7 @@ interface Child {
   readonly ended: string[];
   readonly stopped: string[];
   /** Sends a signal. When the signal ends the process, waits for the end. */
-  kill(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
+  kill(signal: "SIGKILL" | "SIGTERM" | "SIGUSR2" | "SIGCONT"): Promise<void>;
 }
 
 const CHILD = new URL("./child.ts", import.meta.url).pathname;

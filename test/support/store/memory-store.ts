@@ -83,6 +83,12 @@ export function createMemoryStore(now: () => number = Date.now): Store & MemoryB
       write(key, value, ttlMs);
       return true;
     },
+    async renew(key, value, ttlMs) {
+      const [known, same] = [read(key), toHeld(value, 0)];
+      const isFree = !known || (known.value === same.value && known.text === same.text);
+      if (isFree) write(key, value, ttlMs);
+      return isFree;
+    },
     async incr(key, by = 1, ttlMs) {
       const known = read(key);
       const sum = Number(known?.value ?? 0) + by;

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
 import { eventually } from "../eventually.ts";
+import { testKeys } from "./keys.ts";
 import { expectUnavailable, listKeys, startChild } from "./probes.ts";
 
 /** @param prepare makes a place for an empty store and opens it; `dispose` removes the place. */
@@ -111,6 +112,18 @@ export function testStore(
       }
     });
 
+    it("renews a value, or puts it into an absent key, but never over another one", async () => {
+      const mine = { by: ["me"] };
+      expect(await store.renew("held", mine, 60_000)).to.equal(true);
+      expect(await other.renew("held", "yours", 60_000)).to.equal(false);
+      expect(await other.get("held")).to.deep.equal(mine);
+      expect(await store.renew("held", mine, 40)).to.equal(true);
+      await eventually(() => other.renew("held", "yours"));
+      expect([await store.renew("held", mine), await store.get("held")]).to.deep.equal([false, "yours"]);
+      await other.delete("held");
+      expect(await store.renew("held", mine)).to.equal(true);
+    });
+
     it("puts into an absent key once, and counts all, across processes", async () => {
       const claims = 400;
       const children = [1, 2].map(() => startChild(options, ["race", String(claims)]));
@@ -164,42 +177,7 @@ export function testStore(
       }
     });
 
-    it("lists the keys that begin with a prefix, whatever they are made of", async () => {
-      const odd = [
-        "p:%",
-        "p:_",
-        "p:*",
-        "p:?",
-        "p:[a]",
-        "p:\\",
-        "p:é",
-        "p:\u{1f600}",
-        "p:",
-        "p::",
-        "p:a b\n",
-        "p:\u{10ffff}x",
-      ];
-      const others = ["p", "pp:a", "q:p:", "P:a", "p;"];
-      await Promise.all([...odd, ...others].map((key) => store.set(key, 1)));
-      await store.set("p:expired", 1, 1);
-      await eventually(async () => (await store.get("p:expired")) === undefined);
-      expect(await listKeys(store, "p:")).to.deep.equal(odd.sort());
-      for (const key of odd)
-        expect(await listKeys(store, key)).to.deep.equal(odd.filter((each) => each.startsWith(key)));
-      expect(await listKeys(store, "nothing")).to.deep.equal([]);
-      expect(await listKeys(store, "")).to.include.members([...odd, ...others]);
-    });
-
-    it("lists more keys than it reads at once, while they change", async () => {
-      const names = Array.from({ length: 1200 }, (_, at) => `many:${at}`);
-      await Promise.all(names.map((key) => store.set(key, 1)));
-      const found: string[] = [];
-      for await (const key of store.keys("many:")) {
-        if (found.push(key) % 10 === 0) await Promise.all([other.delete(key), other.set(`more:${key}`, 1)]);
-      }
-      expect(found.sort()).to.deep.equal(names.sort());
-      expect(await listKeys(store, "many:")).to.have.length(1080);
-    });
+    testKeys(() => [store, other]);
 
     it("does what it was asked in the order in which it was asked", async () => {
       const answers = await Promise.all([
