@@ -9,7 +9,7 @@ import { TLS, trustTestCertificate } from "../surfaces/a2a/served/support/tls.ts
 import { ALSO_NOT_PUBLIC, ANY, NAMES, NOT_HTTP, PUBLIC, REACHES_INSIDE } from "./support/urls-inside.ts";
 
 const isAllowed = (address: string): boolean => address === PUBLIC || isPublicAddress(address);
-const LIMITS = { timeoutMs: 3000, maxBytes: 1000, redirects: 3 };
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1000, redirects: 3 };
 
 describe("a URL that leads inside", () => {
   const opened: (() => unknown)[] = [];

@@ -14,7 +14,7 @@ import {
 import { isPublicAddress } from "../../../runtime/drivers/http/public-address.ts";
 import { TLS, trustTestCertificate } from "../../surfaces/a2a/served/support/tls.ts";
 
-const LIMITS = { timeoutMs: 3000, maxBytes: 1000 };
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1000 };
 
 /** Addresses that are not public, in many notations; test/attacks/ssrf.test.ts fetches from them. */
 const FORBIDDEN = `
