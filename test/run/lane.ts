@@ -25,8 +25,11 @@ const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
 const YOUNG = "--min-semi-space-size=16";
 /** No file needs so long. */
 const TIMEOUT_MS = 600_000;
-/** So long after its tests a process may close what they have opened. One that runs on has left something running. */
-const END_MS = 20_000;
+/**
+ * So long after its tests a process may close what they have opened, and write its cache of compiled code. One that runs
+ * on has left something running.
+ */
+const END_MS = 120_000;
 
 export function createLane(): Lane {
   let worker: Worker | undefined;

@@ -72,7 +72,8 @@ function exchange(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly text: string }>();
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const fail = (error: Error): void => reject(new Problem("unavailable", `${socketPath}: ${error.message}`));
+  const fail = (error: Error): void =>
+    reject(new Problem("unavailable", `${socketPath}: ${error.message}`, { cause: error }));
   const asked = request({ socketPath, method, path, signal }, (response) => {
     const { statusCode: status = 0 } = response;
     readText(response).then((text) => resolve({ status, text }), fail);

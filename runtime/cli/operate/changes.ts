@@ -74,25 +74,33 @@ async function order(
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const sockets = await requireProcesses(dataDir);
     const untold = sockets.filter((socket) => !done.has(socket));
-    if (untold.length === 0) break;
+    if (untold.length === 0) return [...done.values()];
     for (const socket of untold) {
       const [path, terms] = say(done.values().next().value);
       const applied = await tell(socket, path, terms).catch((error: unknown) => refuse(error, done));
       if (applied) done.set(socket, applied);
     }
   }
-  return [...done.values()];
+  return refuse(new Problem("unavailable", "Processes die as soon as they are told: their logs say why"), done);
 }
 
-/** Undefined when the process has died meanwhile. @throws Problem as the process answered it. */
+/**
+ * Undefined when the process has died meanwhile; another one may listen in its place already. @throws Problem as the
+ * process answered it, and also when it may have gone back, in which case the order cannot be repeated.
+ */
 async function tell(socket: string, path: string, terms: object): Promise<Applied | undefined> {
   try {
     return await askProcess<Applied>(socket, "POST", path, { ...terms, by: userName() });
   } catch (error) {
-    if (await answers(socket)) throw error;
+    const isRepeatable = !("steps" in terms) && hasBrokenOff(error);
+    if (!isRepeatable && (await answers(socket))) throw error;
     return undefined;
   }
 }
+
+/** Whether the process has died before it answered. */
+const hasBrokenOff = (error: unknown): boolean =>
+  error instanceof Problem && (error.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNRESET";
 
 /** @throws Problem that also says what the processes that were told before sell now. */
 function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
