@@ -9,15 +9,15 @@ export function testFiles(texts: readonly string[] = []): string[] {
   return texts.length === 0 ? all : all.filter((path) => texts.some((text) => path.includes(text)));
 }
 
-/** Suites that try very many inputs or very large ones. */
-const MANY = [
-  /^test\/attacks\/|fuzz|hostile|injections|datetime\/properties/,
-  /server\/(access-log|input|listen)\.test|screen\/sdn\.test|ledger\/node\.test|discovery\/check\.test/,
+/** Slow suites: those that try very many inputs or very large ones, whole shops, commands and chains. */
+const SLOW = [
+  /^test\/(attacks|cli|examples)\/|\/served\/|^test\/drivers\/(mcp|proxy)\/|^test\/plugins\/(ledger|wallet\/in)/,
+  /fuzz|hostile|injections|discovery\/|faulty-sets|plugins\/datetime|server\/(access-log|input|listen)|screen\/sdn/,
 ];
 
-/** What can be run after each edit: no other program is started, and nothing is tried ten thousand times. */
+/** What can be run after each edit: no other program is started, and nothing is slow. */
 export const isUnit = (file: string): boolean =>
-  !MANY.some((pattern) => pattern.test(file)) && !importsOf(file).has("node:child_process");
+  !SLOW.some((pattern) => pattern.test(file)) && !importsOf(file).has("node:child_process");
 
 /** The paths and the packages that a file imports, itself and by its imports, types aside. */
 function importsOf(file: string, found = new Set<string>()): ReadonlySet<string> {
