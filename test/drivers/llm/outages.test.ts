@@ -57,7 +57,7 @@ describe("a language model that fails", () => {
 
   for (const [why, behaviour] of Object.entries({ "says nothing": hang, "never ends": stall }))
     it(`because it ${why}, is left after its time`, async () => {
-      llm = openPair(1);
+      llm = openPair(3); // Enough for the second model on a busy machine.
       server.behave(behaviour, say(GOOD));
       expect(await llm.ask()).to.deep.equal(GOOD);
       expect(llm.models()).to.deep.equal([FIRST, SECOND]);
