@@ -2,6 +2,8 @@ import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { sha256 } from "../../core/digest.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
+import { isJson } from "../../core/proxy/answer.ts";
+import { partsField } from "../../core/proxy/media.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { readBounded } from "../../drivers/http/bounded-body.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
@@ -121,14 +123,23 @@ function toExchange(request: RecordedRequest, { status, headers, bytes }: Told):
   const type = headers.get("content-type") ?? "";
   const name = status < 400 ? "success" : "empty";
   const own = { ...(status !== 200 && { status }) };
-  const text = bytes.toString();
-  const json = toWritable(tryParseJson(text));
-  if (json !== undefined) return { case: name, request, response: { ...own, json } };
   const typed: RecordedResponse = { ...own, ...(type && { headers: { "content-type": type } }) };
-  if (Buffer.from(text).equals(bytes)) return { case: name, request, response: { ...typed, text } };
+  const text = bytes.toString();
+  if (Buffer.from(text).equals(bytes)) {
+    const json = toWritable(tryParseJson(text));
+    if (json === undefined || !isReadAsJson(type, json)) return { case: name, request, response: { ...typed, text } };
+    return { case: name, request, response: { ...(USUAL_TYPE.test(type) ? own : typed), json } };
+  }
   const file = `${sha256(bytes).slice(0, 16)}.${/\/([a-z0-9]+)/.exec(type)?.[1] ?? "bin"}`;
   return { case: name, request, response: { ...typed, file }, content: bytes };
 }
+
+/** The type of recorded JSON that names none. */
+const USUAL_TYPE = /^(?:application\/json(?:;\s*charset="?utf-8"?)?)?$/i;
+
+/** Whether an answer is JSON to its reader, too. A stream may be of one line, and a text `1.10` is no number. */
+const isReadAsJson = (type: string, value: unknown): boolean =>
+  isJson(type) || (typeof value === "object" && partsField(type) === undefined);
 
 /** The value if it can be written as JSON again; one that is nested too deeply cannot. */
 function toWritable(value: unknown): unknown {

@@ -109,6 +109,25 @@ input: { type: object, properties: {} }\noutput: { type: object, properties: { a
     await rm(join(dir, "recordings/studio/deep.json"));
   });
 
+  for (const [type, body, response] of [
+    ["text/plain", "1.10", { headers: { "content-type": "text/plain" }, text: "1.10" }],
+    ["application/x-ndjson", '{"a":1}\n', { headers: { "content-type": "application/x-ndjson" }, text: '{"a":1}\n' }],
+    ["application/geo+json", '{"a":1}', { headers: { "content-type": "application/geo+json" }, json: { a: 1 } }],
+    ["application/json; charset=utf-8", "1", { json: 1 }],
+  ] as const)
+    it(`records ${body.trim()} as ${type} so that it is read as it was`, async () => {
+      const manifest = `id: plain\ntitle: Plain\ndescription: Plain.\nroute: POST /v1/plain\nprice: "0.01"\ntags: []
+proxy: { upstream: studio, request: GET /plain, answer: { wrap: it } }
+input: { type: object, properties: {} }\noutput: { type: object, properties: { it: {} } }\nexamples: [{ input: {} }]\n`;
+      await writeFile(join(dir, "manifests/plain.yaml"), manifest);
+      source.script({ headers: { "content-type": type }, body });
+      await recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" }, services: new Set(["plain"]) });
+      const { exchanges } = loadRecordings(dir).find(({ file }) => file.endsWith("plain.json")) ?? {};
+      expect(exchanges?.map((one) => one.response)).to.deep.equal([response]);
+      await rm(join(dir, "manifests/plain.yaml"));
+      await rm(join(dir, "recordings/studio/plain.json"));
+    });
+
   it("records a form with a file by the file's digest, and answers that file only", async () => {
     const upload = `id: upload
 title: Upload
