@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Cache, Call, HandlerParts } from "../../api/plugin.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
@@ -94,7 +95,7 @@ const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean
 function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
-    id: "record",
+    id: randomUUID(), // An API that knows `Idempotency-Key` would give the answer of another order with the same one.
     signal,
     payer: undefined,
     network: undefined,

@@ -128,6 +128,23 @@ input: { type: object, properties: {} }\noutput: { type: object, properties: { i
       await rm(join(dir, "recordings/studio/plain.json"));
     });
 
+  it("gives each order of a job a key of its own, under which an API would else answer with the first one's result", async () => {
+    const manifest = `id: order\ntitle: Order\ndescription: Order.\nroute: POST /v1/order\nprice: "0.01"\ntags: []
+job: { status_route: "GET /v1/order/{job_id}", eta_seconds: 1, deadline_seconds: 9, attempts: 1, concurrency: 1, queue_limit: 9, refund: false }
+proxy: { upstream: studio, request: POST /orders, body: input, poll: { request: "GET /orders/{/id}", done: /done } }
+input: { type: object, properties: { what: { type: string } } }
+output: { type: object, properties: { id: { type: string } } }
+examples: [{ input: { what: a } }, { input: { what: b } }]\n`;
+    await writeFile(join(dir, "manifests/order.yaml"), manifest);
+    source.script(...["a", "a", "b", "b"].map((id) => ({ body: JSON.stringify({ id, done: true }) })));
+    await recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" }, services: new Set(["order"]) });
+    const orders = source.asked.filter(({ path }) => path.startsWith("/orders?"));
+    expect(orders.map(({ body }) => body)).to.deep.equal(['{"what":"a"}', '{"what":"b"}']);
+    expect(new Set(orders.map(({ headers }) => headers["idempotency-key"]))).to.have.property("size", 2);
+    await rm(join(dir, "manifests/order.yaml"));
+    await rm(join(dir, "recordings/studio/order.json"));
+  });
+
   it("records a form with a file by the file's digest, and answers that file only", async () => {
     const upload = `id: upload
 title: Upload
