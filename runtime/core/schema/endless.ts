@@ -1,18 +1,29 @@
 import { isObject } from "../json.ts";
 import { listOf, type SchemaNode, type SchemaNodes } from "./nodes.ts";
 
-/** Whether a schema, or one inside it, applies itself to the same value again: its check would never end. */
-export function isEndless(schema: SchemaNode, { reach, resolve }: Pick<SchemaNodes, "reach" | "resolve">): boolean {
-  const isOpen = new Map<SchemaNode, boolean>();
-  const visit = (node: SchemaNode): boolean => {
-    const known = isOpen.get(node);
-    if (known !== undefined) return known;
-    isOpen.set(node, true);
-    const found = stepsOf(node, resolve).some(visit);
-    isOpen.set(node, false);
-    return found;
+/** Finds out whether a schema, or one inside it, applies itself to the same value again: its check would never end. */
+export function createEndlessCheck({
+  reach,
+  resolve,
+}: Pick<SchemaNodes, "reach" | "resolve">): (schema: SchemaNode) => boolean {
+  /** Schemas all of whose parts end. */
+  const sound = new Set<unknown>();
+  return (schema) => {
+    if (sound.has(schema)) return false;
+    const isOpen = new Map<SchemaNode, boolean>();
+    const visit = (node: SchemaNode): boolean => {
+      const known = isOpen.get(node);
+      if (known !== undefined) return known;
+      isOpen.set(node, true);
+      const found = stepsOf(node, resolve).some(visit);
+      isOpen.set(node, false);
+      return found;
+    };
+    const parts = [...reach(schema)];
+    if (parts.some((node) => visit(node as SchemaNode))) return true;
+    for (const part of parts) sound.add(part);
+    return false;
   };
-  return [...reach(schema)].some((node) => visit(node as SchemaNode));
 }
 
 /** The schemas that a schema applies to the same value. */

@@ -3,8 +3,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
 import { isObject } from "../json.ts";
 import { once } from "../once.ts";
+import { compileApart } from "./compile-apart.ts";
 import { copyValue } from "./copy-value.ts";
-import { isEndless } from "./endless.ts";
+import { createEndlessCheck } from "./endless.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
 import { namedFields } from "./named-fields.ts";
@@ -65,6 +66,7 @@ export function createCompiler(
   { areSound = false, areForeign = false }: CompilerOptions = {},
 ): Compile {
   const nodes = createSchemaNodes(schemas);
+  const isEndless = createEndlessCheck(nodes);
   const strictness = areForeign ? LENIENT : {};
   // An invalid list costs far more to check where each part's faults are collected, in each branch of a union.
   const quick = once(() => createAjv(schemas, { ...strictness, allErrors: false }));
@@ -81,7 +83,7 @@ export function createCompiler(
     const document = typeof schema === "string" ? schemas.get(schema) : schema;
     if (document === undefined) throw new Error(`there is no schema ${JSON.stringify(schema)}`);
     if (typeof schema === "object") nodes.add(schema);
-    if (!areSound && isEndless(document as SchemaNode, nodes))
+    if (!areSound && isEndless(document as SchemaNode))
       throw new Error("refers to itself for the same value, so that its check would never end");
     const validator = once(() => compile(quick(), schema));
     const faultFinder = once(() => compile(thorough(), schema));
@@ -154,8 +156,7 @@ function createAjv(schemas: ReadonlyMap<string, object>, options: Options): Ajv2
 
 function compile(ajv: Ajv2020, schema: string | object): ValidateFunction {
   try {
-    const compiled = typeof schema === "string" ? ajv.getSchema(`${schema}.json`) : ajv.compile(schema);
-    return compiled as ValidateFunction;
+    return compileApart(ajv, typeof schema === "string" ? `${schema}.json` : schema) as ValidateFunction;
   } catch (cause) {
     const name = typeof schema === "string" ? `schemas/${schema}.json` : "an inline schema";
     throw new Error(`${name} is no usable schema: ${(cause as Error).message}`, { cause });

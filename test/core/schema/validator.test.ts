@@ -174,6 +174,30 @@ describe("a schema", () => {
     ]);
   });
 
+  it("may be one of hundreds that refer to each other, each of which is checked and must be sound", () => {
+    const last = 400;
+    const toNext = (at: number): object => object({ next: { $ref: `S${(at + 1) % last}.json` }, name: text });
+    const many = new Map(Array.from({ length: last }, (_, at) => [`S${at}`, toNext(at)]));
+    const check = createCompiler(many)("S0");
+    const toNested = (name: unknown): unknown =>
+      Array.from({ length: 30 }).reduce<unknown>((next) => ({ next }), { name });
+    expect(check.check(toNested("a"), "body").issues).to.deep.equal([]);
+    expect(check.check(toNested(1), "body").issues.map(({ loc }) => loc.length)).to.deep.equal([32]);
+    many.set("S9", { type: "object", propertys: {} });
+    const unsound = createCompiler(many);
+    for (const name of ["S0", "S5", "S0"]) expect(() => unsound(name)).to.throw(`${name}.json is no usable schema`);
+  });
+
+  it("knows the fields that schemas name which are compiled after it", () => {
+    const parts = { allOf: [{ $ref: "Node.json" }], unevaluatedProperties: false, type: "object" };
+    const named = new Map<string, object>([
+      ["Whole", parts],
+      ["Node", object({ name: text, inner: { $ref: "Whole.json" } })],
+    ]);
+    const { issues } = createCompiler(named)("Whole").check({ name: "a", inner: { name: "b" } }, "body");
+    expect(issues).to.deep.equal([]);
+  });
+
   it("that is unknown or invalid is refused by name when it is compiled", () => {
     expect(() => compile("RollRequst")).to.throw('there is no schema "RollRequst"');
     const broken = createCompiler(new Map([["Broken", { type: "object", propertys: {} }]]));
