@@ -12,6 +12,12 @@ import { CONFIGURATIONS } from "../surfaces/mcp/served/support/clients.ts";
 const PROGRAM = [process.execPath, join(import.meta.dirname, "../support/sources/tool-server.ts")];
 const COMMAND = { server: PROGRAM, tools: [], all: true, variables: [], env: {}, isDryRun: false, price: "0.004" };
 
+const refusalOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "",
+    (error: unknown) => (error instanceof Problem ? error.message : String(error)),
+  );
+
 describe("an MCP server over standard input and output", () => {
   let shop: ProxyShop;
   let dir: string;
@@ -47,11 +53,14 @@ describe("an MCP server over standard input and output", () => {
     const given = `--upstream own --env A,B -- ${PROGRAM.join(" ")}`;
     expect(again.report).to.include(`npx payphone import mcp --all ${given}`).and.include(` --price 0.005 ${given}`);
     const unknown = runMcpImport({ ...COMMAND, dir, all: false, tools: ["ad"] });
-    const message = await unknown.then(
-      () => "",
-      (error: unknown) => (error instanceof Problem ? error.message : String(error)),
-    );
-    expect(message).to.include('ad: no such tool; did you mean "add"?');
+    expect(await refusalOf(unknown)).to.include('ad: no such tool; did you mean "add"?');
+  });
+
+  it("refuses the name of a credential that would not be passed on", async () => {
+    const keyed = runMcpImport({ ...COMMAND, dir, key: "TOKEN" });
+    expect(await refusalOf(keyed)).to.equal("--key is for a URL; a program gets TOKEN with --env TOKEN");
+    const lent = runMcpImport({ ...COMMAND, dir, server: ["http://127.0.0.1:9/mcp"], variables: ["TOKEN"] });
+    expect(await refusalOf(lent)).to.match(/^--env is for a program; --key names /);
   });
 
   it("is sold over REST", async () => {

@@ -40,6 +40,7 @@ const LONGEST_REASON = 300;
 export async function runMcpImport(command: McpCommandLine): Promise<ImportOutcome> {
   const { server, dir, tools: names, all, price, isLive = false, isDryRun } = command;
   const source = server.join(" ");
+  refuseMisplaced(command);
   const lines: string[] = [];
   const session = await connect(command, lines);
   try {
@@ -83,6 +84,17 @@ async function connect(command: McpCommandLine, lines: string[]): Promise<McpCon
       { cause: error },
     );
   }
+}
+
+/** @throws Problem `bad-request` for a credential that a server of this kind would not get. */
+function refuseMisplaced({ server, key, variables }: McpCommandLine): void {
+  if (isUrl(server) && variables.length > 0)
+    throw new Problem(
+      "bad-request",
+      "--env is for a program; --key names the variable that holds a URL's bearer token",
+    );
+  if (!isUrl(server) && key !== undefined)
+    throw new Problem("bad-request", `--key is for a URL; a program gets ${key} with --env ${key}`);
 }
 
 const isUrl = (server: readonly string[]): boolean => server.length === 1 && /^https?:\/\//.test(server[0] ?? "");
