@@ -57,6 +57,14 @@ describe("the answer of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("may be a redirect alone, which mostly fails: that is said", async () => {
+    const dir = await openShop();
+    const found = { 302: { description: "Found" }, 404: { description: "None" } };
+    const operations = { zip: { responses: found }, read: { responses: { 200: {}, ...found } } };
+    const { report } = await importAll(dir, await writeDocument(dir, operations));
+    expect(report).to.match(/^note: the document tells of redirects alone, .*: shelf_zip$/m);
+  });
+
   it("may report a failure with a good status, which is charged: that is said", async () => {
     const answer = (schema: object) => ({ responses: { 200: { content: { "application/json": { schema } } } } });
     const fields = (...names: string[]) => ({

@@ -55,6 +55,11 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
   };
 }
 
+/** Whether the document tells of no other answer than redirects (RFC 9110, section 15.4) and failures. */
+export const onlyRedirects = ({ responses }: Operation): boolean =>
+  Object.keys(responses).some((status) => /^3(?:0[12378]|XX)$/i.test(status)) &&
+  !Object.keys(responses).some((status) => /^(?:2(?:\d\d|XX)|default)$/i.test(status));
+
 /** Statuses whose answers have no body (RFC 9110, section 15.3); some documents describe one all the same. */
 const BODILESS = /^20[45]$/;
 

@@ -3,7 +3,7 @@ import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
 import { createNames, toClashNotes, toCutNote, toIdList, toServiceId } from "../names.ts";
-import { readResponse } from "./answers.ts";
+import { onlyRedirects, readResponse } from "./answers.ts";
 import { failureFields } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
@@ -69,6 +69,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
       ...toPostNote(kept),
       ...toStreamNote(kept),
+      ...toRedirectNote(kept),
       ...toUnsoldNote(kept),
       ...toFailureNote(kept, pointers),
     ],
@@ -153,6 +154,14 @@ function toStreamNote(drafts: readonly Draft[]): string[] {
   if (streams.length === 0) return [];
   return [
     `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${toIdList(streams.map(({ parts }) => parts.id))}`,
+  ];
+}
+
+function toRedirectNote(drafts: readonly Draft[]): string[] {
+  const redirects = drafts.filter(({ parts }) => onlyRedirects(parts.operation));
+  if (redirects.length === 0) return [];
+  return [
+    `the document tells of redirects alone, which are followed only for a GET and within the API's own address, so that other calls fail: ${toIdList(redirects.map(({ parts }) => parts.id))}`,
   ];
 }
 
