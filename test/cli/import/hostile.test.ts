@@ -82,6 +82,22 @@ describe("an import of a hostile document", () => {
     }
   });
 
+  it("leaves no credential of its own address in the shop", async () => {
+    const server = createServer((_, response) => void response.end(JSON.stringify(toDocument({ type: "object" }))));
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api.json`;
+      const dir = await openShop();
+      await importAll(dir, `${url}?token=GHSAT0AAAA`);
+      const texts = await textsOf(dir);
+      expect(JSON.parse(texts["manifests/.imports/hostile.json"] ?? "")).to.have.property("source", url);
+      expect(JSON.stringify(texts)).to.not.include("GHSAT0AAAA");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
   it("gives what it names no place but its own, and no word in the manifest", async () => {
     const dir = await openShop();
     const words = { summary: 'x\nprice: "0"', description: "<script>a()</script>\nhandler: a.b", tags: ["../x"] };

@@ -202,5 +202,11 @@ export function toNotes(
     ...site.map(([id, { parts }]) => [`${SITE_FILE} ${id}`, parts] as const),
   ];
   const files = Object.fromEntries([...new Map(entries)].sort(([one], [other]) => (one < other ? -1 : 1)));
-  return { source, files };
+  return { source: toShown(source), files };
+}
+
+/** A URL without what may be a credential: the notes are committed. */
+function toShown(source: string): string {
+  const url = URL.parse(source);
+  return url && /^https?:$/.test(url.protocol) ? url.origin + url.pathname : source;
 }
