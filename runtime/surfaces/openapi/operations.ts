@@ -103,15 +103,16 @@ function toPaymentInfo(price: string): Json {
 /** The fields of the input as parameters, or in the body of a POST where they are not in the path. */
 function toInput({ manifest, path }: Service, { method }: Route, schema: Json, components: Components): Json {
   const names = parametersOf(path);
-  const { inPath, rest } = splitSchema(schema, names);
   const isPosted = method === "POST";
+  const isWhole = isPosted && names.length === 0;
+  const { inPath, rest } = splitSchema(isWhole ? schema : components.open(manifest, schema), names);
   const parameters = [
     ...toParameters("path", inPath),
     ...(isPosted ? [] : toParameters("query", rest)),
     ...(manifest.sign_in || manifest.free ? [SIGN_IN] : []),
   ];
   const examples = manifest.examples.map(({ input }) => splitInput(input as Json, names).rest);
-  const toBody = (): object => (names.length > 0 ? rest : components.refer(manifest, "input"));
+  const toBody = (): object => (isWhole ? components.refer(manifest, "input") : rest);
   return {
     ...((parameters.length > 0 || !isPosted) && { parameters }),
     ...(isPosted && { requestBody: { required: true, content: toContent(toBody(), examples) } }),

@@ -12,6 +12,8 @@ export type SchemaRole = "input" | "output";
 export interface Components {
   /** A reference to a service's schema. */
   refer(manifest: Manifest, part: SchemaRole): object;
+  /** A service's self-contained input, of which parts can be shown alone: its `$defs` become components. */
+  open(manifest: Manifest, input: SchemaObject): SchemaObject;
   /** The schemas referred to so far, by name, in alphabetical order. */
   list(): Readonly<Record<string, object>>;
 }
@@ -26,7 +28,9 @@ export function createComponents(schemas: NamedSchemas): Components {
   const components = new Map<string, object>();
   /** The components of `$defs`, by owner and name. */
   const parts = new Map<string, string>();
-  const isTaken = (name: string): boolean => schemas.has(name) || components.has(name);
+  /** The owners of the `$defs` of self-contained inputs. */
+  const opened = new Map<object, string>();
+  const isTaken = (name: string): boolean => documents.has(name) || components.has(name);
 
   const add = (name: string): void => {
     const document = documents.get(name) as SchemaObject | undefined;
@@ -64,6 +68,14 @@ export function createComponents(schemas: NamedSchemas): Components {
       if (typeof schema !== "string" && schema) documents.set(name, schema);
       add(name);
       return { $ref: toPointer(name) };
+    },
+    open(manifest, input) {
+      const { $defs, ...own } = input;
+      if ($defs === undefined) return input;
+      const name = opened.get(input) ?? toFreeName(`${toPascal(manifest.id)}Input`, isTaken);
+      opened.set(input, name);
+      documents.set(name, input);
+      return rewrite(own, name);
     },
     list: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
