@@ -2,7 +2,7 @@ import { PATHS } from "../../../core/paths.ts";
 import { sourceOf } from "../../../core/proxy/source.ts";
 import { isTestSite } from "../../../core/rails/networks.ts";
 import type { Service } from "../../../core/service.ts";
-import type { SiteManifest } from "../../../core/set/manifest.ts";
+import { mediaOf, type SiteManifest } from "../../../core/set/manifest.ts";
 import { amountOn, toDecimal } from "../../../core/set/price.ts";
 import { OTHER } from "../../openapi/operations.ts";
 import { isKept, KEPT } from "../../rpc/cost.ts";
@@ -44,6 +44,7 @@ function toServicePage(service: Service, options: ServicePageOptions): Html {
   const { id, title, description, price, free, sign_in: needsSignIn, category = OTHER } = manifest;
   const source = sourceOf(manifest, site);
   const { cache } = manifest.proxy ?? {};
+  const media = mediaOf(manifest);
   const fields = toFields(takes);
   return toPage({
     title: `${title} · ${site.title}`,
@@ -60,7 +61,7 @@ function toServicePage(service: Service, options: ServicePageOptions): Html {
 <h1>${title}</h1>
 <p class="route"><b class="method">${routes[0]?.method ?? "POST"}</b> ${path} <span class="price">${toPriceText(price)}${price !== undefined && " a call"}</span></p>
 <p>${toProse(description)}</p>
-${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the query.</p>`)}
+${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the ${alias.method === "GET" ? "query" : "body"}.</p>`)}
 ${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.${free && ` A wallet that signs in gets ${free.calls} calls free of charge each ${free.per}.`}${isKept(manifest) && html` <span class="kept">${KEPT}</span>`}</p>`}
 ${needsSignIn && html`<p class="amounts">For a wallet that signs in; nothing is paid.</p>`}
 ${source !== undefined && html`<p class="source">The answers come from ${source}${cache && html`, and are kept for ${cache.seconds} seconds`}.</p>`}
@@ -69,7 +70,7 @@ ${toTryForm(service, takes, fields)}
 <h2>Takes</h2>
 ${toTable("Takes", fields, "required")}
 <h2>Gives</h2>
-${toTable("Gives", toFields(gives), "optional")}
+${media ? html`<p>A file of type <code>${media.type}</code>, of at most ${media.max_bytes} bytes.</p>` : toTable("Gives", toFields(gives), "optional")}
 </div>
 ${toCodes(service, options)}
 </article>
@@ -80,7 +81,8 @@ ${toCodes(service, options)}
 /** Code that calls the service, in one tab per language, and an answer. */
 function toCodes(service: Service, { site, baseUrl, isSandbox }: DocsOptions): Html {
   const snippets = toSnippets(service, site, baseUrl);
-  const example = service.manifest.examples.find(({ output }) => output !== undefined);
+  const isFile = mediaOf(service.manifest) !== undefined;
+  const example = isFile ? undefined : service.manifest.examples.find(({ output }) => output !== undefined);
   return html`<div class="codes">
 <fieldset class="tabs"><legend>Call it</legend>
 ${snippets.map(({ title }, at) => html`<input type="radio" name="_code" id="_code-${at}" value="${title}"${at === 0 && html` checked`}><label class="tab" for="_code-${at}">${title}</label>`)}

@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import type { Service } from "../../../../runtime/core/service.ts";
+import type { Manifest } from "../../../../runtime/core/set/manifest.ts";
+import { toServicePages } from "../../../../runtime/surfaces/pages/docs/service-page.ts";
+import { BASE_URL, ROOT, showSet } from "../../support/fixture-set.ts";
+
+describe("the page of a service", () => {
+  /** The text of the page of one of this project's services, with changes. */
+  async function textOf(id: string, changes: Partial<Manifest> = {}, routes?: Service["routes"]): Promise<string> {
+    const { set, service } = await showSet(ROOT);
+    const given = service(id);
+    const services = [{ ...given, manifest: { ...given.manifest, ...changes }, routes: routes ?? given.routes }];
+    const pages = toServicePages({
+      services,
+      site: set.site,
+      schemas: set.schemas,
+      baseUrl: BASE_URL,
+      isSandbox: true,
+    });
+    return (pages.get(`/docs/${id}`)?.markup ?? "").replaceAll(/<[^>]*>/g, "");
+  }
+
+  it("says where each form takes its fields", async () => {
+    expect(await textOf("screen")).to.include("Also answers GET, with the same fields in the query.");
+    const routes = (["GET", "POST"] as const).map((method) => ({ method, path: "/v1/screen" }));
+    expect(await textOf("screen", {}, routes)).to.include("Also answers POST, with the same fields in the body.");
+  });
+
+  it("says that a file is answered, and not how it stands in JSON", async () => {
+    expect(await textOf("roll", { media: { type: "image/png", max_bytes: 1000 } }))
+      .to.include("A file of type image/png, of at most 1000 bytes.")
+      .and.not.include("An example of an answer");
+  });
+});
