@@ -8,7 +8,7 @@ import { toCoinbaseSmartAccount } from "viem/account-abstraction";
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 import packageJson from "../package.json" with { type: "json" };
-import { readConfig } from "../runtime/cli/config/config.ts";
+import { examineConfig, readConfig } from "../runtime/cli/config/config.ts";
 import { loadSet } from "../runtime/cli/set/load.ts";
 import type { SandboxDescription } from "../runtime/sandbox/open-sandbox.ts";
 import { sharedSandboxServer } from "./support/sellers/shared-sandbox-server.ts";
@@ -118,6 +118,15 @@ describe("the documents", () => {
     const text = read("runtime/docs/operations.md");
     const unexplained = [...asked].filter((name) => !name.endsWith("_FILE") && !text.includes(`\`${name}\``));
     expect(unexplained).to.deep.equal([]);
+    const isRead = (name: string): boolean =>
+      examineConfig({ [`${name}_FILE`]: "/nowhere" }).faults.some((fault) => fault.includes("cannot be read"));
+    const secrets = [...asked].filter((name) => !name.endsWith("_FILE") && isRead(name));
+    const rows = text.split("\n").filter((line) => line.startsWith("| `"));
+    const unfiled = secrets.filter((name) =>
+      rows.some((row) => row.includes(`\`${name}\``) && !row.includes("…_FILE")),
+    );
+    expect(secrets).to.include("TREASURY_EVM_KEY");
+    expect(unfiled, "what is read from files, too").to.deep.equal([]);
   });
 
   describe("have clients that pay as they stand:", () => {

@@ -9,7 +9,7 @@ export interface Reader {
   fault(line: string): void;
   /** The trimmed text; empty text counts as unset. */
   text(name: string): string | undefined;
-  /** Undefined when the variable is unset or malformed. */
+  /** Undefined when the variable is unset or malformed. NAME_FILE beside an unset NAME is a fault: it would be ignored. */
   value<T>(name: string, shape: ValueFormat<T>): T | undefined;
   /** Like `value`, but the value may also be in the file that NAME_FILE names, and no fault shows it. */
   secret<T>(name: string, shape: ValueFormat<T>): T | undefined;
@@ -30,7 +30,10 @@ export function createReader(env: Env, readFile: (path: string) => string): Read
 
   function value<T>(name: string, shape: ValueFormat<T>): T | undefined {
     const given = text(name);
-    if (given === undefined) return undefined;
+    if (given === undefined) {
+      if (text(`${name}_FILE`)) fault(`${name}_FILE is set, but ${name} is not read from a file: set ${name} itself`);
+      return undefined;
+    }
     return parse(given, shape, `${name} ${shape.hidden ? "(not shown)" : `is ${shown(given)}, but`}`);
   }
 

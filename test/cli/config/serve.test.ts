@@ -82,6 +82,15 @@ describe("what a live server needs", () => {
         missingForServe(readConfig({ ...LIVE, ...env }), { site, manifests: [], capabilities: ALL }),
       ).to.deep.equal(faults));
 
+  it("is missing where it is in a file that nothing reads", () => {
+    for (const name of ["PUBLIC_BASE_URL", "FACILITATOR_URL", "BASE_PAYMENT_ADDRESS", "SOLANA_RPC_URL"]) {
+      const { config, faults } = examineConfig({ ...LIVE, [name]: "", [`${name}_FILE`]: "/run/value" });
+      const missing = missingForServe(config, { site, manifests: [], capabilities: ALL });
+      const said = `${name}_FILE is set, but ${name} is not read from a file: set ${name} itself`;
+      expect([...faults, ...missing], name).to.deep.equal([said]);
+    }
+  });
+
   it("asks nothing of rails that the site does not have", () => {
     const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
     const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
