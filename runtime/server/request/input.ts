@@ -4,12 +4,13 @@ import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../../core/call.ts";
 import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
+import { isJsonBody } from "../../surfaces/http/headers.ts";
 import type { DoorBody } from "../../surfaces/rpc/door.ts";
 import { type BodyTerms, countFields, hasBody, receiveBody } from "./body.ts";
 import { isSafeToParse, jsonShapeOf, parseJson } from "./json.ts";
 
-/** Between two quantifiers of white space stands something else: it is matched in linear time. */
-const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)(?:\s*;\s*charset\s*=\s*"?utf-?8"?)?\s*(?:;\s*)?$/i;
+/** What a content type says of the charset. Other parameters, such as JSON-LD's `profile`, change nothing. */
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/gi;
 
 /** The bounds of a body: see `BodyTerms`, and how deeply its JSON may be nested. */
 export interface InputTerms extends BodyTerms {
@@ -75,7 +76,8 @@ function checkMediaType(request: Request): void {
   if (!hasBody(request)) throw missingBody();
   checkEncoding(request);
   const type = request.headers["content-type"];
-  if (type === undefined || !JSON_TYPE.test(type)) {
+  const charsets = [...(type ?? "").matchAll(CHARSET)];
+  if (!isJsonBody(request.headers) || !charsets.every(([, charset = ""]) => /^utf-?8$/i.test(charset))) {
     const found = type === undefined ? "has no content-type" : `is ${JSON.stringify(type.slice(0, 100))}`;
     throw new Problem("unsupported-media-type", `The body ${found}; it must be application/json in UTF-8`);
   }

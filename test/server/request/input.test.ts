@@ -42,6 +42,8 @@ describe("a body", () => {
         "application/json;",
         "application/ld+json",
         "application/vnd.api+json; charset=utf-8",
+        'application/ld+json; profile="http://www.w3.org/ns/json-ld#compacted"',
+        "application/json; version=1; charset=UTF-8",
       ])
         expect(await accepted('{"a":1}', type)).to.deep.equal({ a: 1 });
     });
@@ -52,6 +54,7 @@ describe("a body", () => {
         "text/json",
         "application/jsonp",
         "application/json; charset=utf-16",
+        "application/json; version=1; charset=latin1",
         "application/json, text/plain",
         "application/x-www-form-urlencoded",
         "multipart/form-data; boundary=x",
