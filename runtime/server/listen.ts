@@ -33,7 +33,7 @@ export interface ListenOptions {
   /** The names of the variables that hold the host and the port, for errors. HOST and PORT by default. */
   readonly variables?: { readonly host: string; readonly port: string };
   readonly timeouts?: Partial<Timeouts>;
-  /** Called for each request that Node could not read. @param reason the code of Node's error, or `CONNECT` */
+  /** Called for each request that could not be read. @param reason as `refuseConnection` takes it */
   readonly onRefused?: (problem: Problem, reason: string | undefined) => void;
 }
 
@@ -75,8 +75,10 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
       connectionsCheckingInterval: Math.ceil(headersMs / 2),
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false, // Node's own refusal has no body, and is not logged.
     },
     oneByOne((request, response) => {
+      if (request.httpVersion === "1.1" && request.headers.host === undefined) return refuse("NO_HOST", request.socket);
       inFlight.add(response);
       response.once("close", () => {
         inFlight.delete(response);

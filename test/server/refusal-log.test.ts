@@ -3,7 +3,7 @@ import { createRefusalLog } from "../../runtime/server/access-log.ts";
 import { openServer } from "../../runtime/server/listen.ts";
 import { createLogBook, speak } from "../support/http.ts";
 
-describe("a request that Node cannot read", () => {
+describe("a request that cannot be read", () => {
   const { lines, ...log } = createLogBook();
   const said = (): unknown[] =>
     lines.splice(0).map(({ event, status, code, reason }) => [event, status, code, reason].join(" "));
@@ -16,10 +16,13 @@ describe("a request that Node cannot read", () => {
     try {
       await speak(server.port, "GARBAGE\r\n\r\n");
       await speak(server.port, `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(40_000)}\r\n\r\n`);
+      const hostless = await speak(server.port, "GET / HTTP/1.1\r\n\r\n");
+      expect(hostless).to.match(/^HTTP\/1.1 400 .*"detail":"The request has no Host header","code":"bad-request"/s);
       await speak(server.port, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n");
       expect(said()).to.deep.equal([
         "http.refused 400 bad-request HPE_INVALID_METHOD",
         "http.refused 431 headers-too-large HPE_HEADER_OVERFLOW",
+        "http.refused 400 bad-request NO_HOST",
         "http.refused 405 method-not-allowed CONNECT",
       ]);
       await speak(server.port, "GET / HTTP/1.1\r\nHost: ");

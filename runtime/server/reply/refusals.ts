@@ -14,12 +14,13 @@ const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   CONNECT: ["method-not-allowed", "This is no proxy"],
   ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time"],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ["payload-too-large", "The chunk extensions of the body are too large"],
+  NO_HOST: ["bad-request", "The request has no Host header"],
   HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
 };
 
 /**
- * Answers a request that Node could not read, and closes its connection. Returns what was answered; undefined when nothing
- * could be. @param reason the code of Node's error
+ * Answers a request that could not be read, and closes its connection. Returns what was answered; undefined when nothing
+ * could be. @param reason the code of Node's error, or `NO_HOST`, or `CONNECT`
  */
 export function refuseConnection(reason: string | undefined, socket: Duplex): Problem | undefined {
   // As Node does by default: an answer in progress must not be mixed with another.
