@@ -12,7 +12,7 @@ import * as shapes from "./values.ts";
 /** The configuration, read once from the environment and checked. */
 export interface Config {
   /**
-   * All variables. Manifests name some of them, for instance in a rail's `pay_to` and `rpc` and in a plugin's `needs`.
+   * All variables that are set. Manifests name some of them, for instance in a rail's `pay_to` and `rpc` and in a plugin's `needs`.
    */
   readonly env: Env;
   /** 0 = any free port. */
@@ -85,7 +85,7 @@ export function examineConfig(
   const reader = createReader(env, readFile);
   const { text, value, secret } = reader;
   const config: Config = {
-    env: Object.freeze({ ...env }),
+    env: Object.freeze(withoutEmpty(env)),
     port: value("PORT", shapes.PORT) ?? 4021,
     host: value("HOST", shapes.HOST) ?? "127.0.0.1",
     publicBaseUrl: value("PUBLIC_BASE_URL", shapes.BASE_URL),
@@ -111,6 +111,9 @@ export function examineConfig(
   };
   return { config, faults: reader.faults };
 }
+
+/** An empty variable, as in a copy of `.env.example`, is none to plugins and sources either. */
+const withoutEmpty = (env: Env): Env => Object.fromEntries(Object.entries(env).filter(([, text]) => text?.trim()));
 
 /** The part of the configuration that the agent's identity needs. */
 export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUrl" | "redisUrl">;

@@ -144,7 +144,7 @@ describe("a server", () => {
   describe("whose plugin needs variables", () => {
     it("starts all the same, and its log names those that are not set", async () => {
       const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", "needs: [COIN, EDGE]\ntags:"));
-      const seller = await serve(dir, { COIN: "euro" });
+      const seller = await serve(dir, { COIN: "euro", EDGE: " " });
       await seller.stop();
       const lines = seller.output().split("\n");
       const unset = lines.filter((line) => line.includes("plugin.variable-unset")).map((line) => JSON.parse(line));

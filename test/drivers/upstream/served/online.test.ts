@@ -27,6 +27,7 @@ describe("a sandbox with live sources", () => {
     server = await startSandboxServer(["--online"], {
       COINGECKO_URL: coingecko.url,
       ETHEREUM_RPC_URL: ethereum.url,
+      BASE_RPC_URL: "",
       GOPLUS_URL: NOBODY,
       OFAC_SDN_URL: NOBODY,
       OPENCHAIN_URL: NOBODY,
