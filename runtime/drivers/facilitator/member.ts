@@ -1,4 +1,5 @@
 import type { Log } from "../../api/capabilities.ts";
+import { createDeadline } from "../../core/time/deadline.ts";
 import type { Facilitator, SupportedKind } from "../../core/x402/x402.ts";
 
 /** One of several facilitators, with its state. Shared by all rails that name it. */
@@ -31,6 +32,7 @@ const ASK_MS = 2500;
 
 /** One of several facilitators. */
 export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOptions): FacilitatorMember {
+  const patience = createDeadline(ASK_MS);
   const feePayers = new Set<string>();
   const listeners: (() => void)[] = [];
   let isUp = true;
@@ -65,7 +67,7 @@ export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOp
       rest();
     },
     async supported(signal) {
-      const kinds = await facilitator.supported(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      const kinds = await facilitator.supported(AbortSignal.any([signal, patience()]));
       for (const { network, extra } of kinds)
         if (typeof extra?.feePayer === "string") feePayers.add(`${network} ${extra.feePayer}`);
       return kinds;
@@ -89,7 +91,7 @@ export function createMember({ name, facilitator, log, restMs = 2000 }: MemberOp
 
   async function tryAgain(): Promise<void> {
     try {
-      await member.supported(AbortSignal.timeout(ASK_MS));
+      await member.supported(patience());
       if (!isClosed) comeBack();
     } catch {
       outages += 1;
