@@ -219,7 +219,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   });
   const { counters } = deps;
   return {
-    invoke: counters ? countCalls(invoke, { ...counters, services, clock }) : invoke,
+    invoke: counters ? countCalls(invoke, { ...counters, clock }) : invoke,
     offers,
     rails: monitor,
     trials,

@@ -25,6 +25,8 @@ export interface Service {
   readonly job?: Job;
   /** No longer offered: only earlier offers can be paid and earlier purchases fetched. */
   readonly isRetired?: true;
+  /** Says how the jobs of another service stand. */
+  readonly isStatus?: true;
 }
 
 /** How the accepted jobs of a service are run. */
@@ -85,7 +87,7 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
   const status = bind(toStatusManifest(manifest), statusOf(manifest.id, job), bindings);
   return [
     bind(toAcceptManifest(manifest), handler, bindings, Object.freeze(bound)),
-    Object.freeze({ ...status, output: { ...status.output, check: unchecked } }),
+    Object.freeze({ ...status, isStatus: true as const, output: { ...status.output, check: unchecked } }),
   ];
 }
 

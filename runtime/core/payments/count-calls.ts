@@ -16,18 +16,15 @@ export interface CallCounters {
 }
 
 export interface CountedDeps extends CallCounters {
-  readonly services: readonly Service[];
   readonly clock: Clock;
 }
 
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /** Counts how calls end, and gives each call a course on which its steps are noted, unless it has one. Does not change the calls. */
-export function countCalls(invoke: Call, { services, tallies, refusals, answers, inCall, clock }: CountedDeps): Call {
-  const known = new Set(services);
-
+export function countCalls(invoke: Call, { tallies, refusals, answers, inCall, clock }: CountedDeps): Call {
   return async (service, invocation) => {
-    if (!known.has(service)) return invoke(service, invocation); // Status polls of jobs are not counted.
+    if (service.isStatus) return invoke(service, invocation); // One call that is a job may be polled a hundred times.
     const course: CallCourse = invocation.course ?? { begun: clock.now() };
     const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
     const { door = "rest" } = invocation;

@@ -68,6 +68,16 @@ describe("/metrics", () => {
     await eventually(page, (today) => today.includes("<dt>Failed jobs</dt><dd>1"));
   });
 
+  it("counts calls, and not how often somebody asks for a job", async () => {
+    const pay = await stockFetch(shop.sandbox, "base");
+    const accepted = await pay(`${shop.running.url}/v1/dig`, json({ coins: 1 }));
+    const { status_url } = (await accepted.json()) as { status_url: string };
+    for (const _ of [1, 2]) expect((await fetch(status_url)).status).to.equal(200);
+    expect(await scrape())
+      .to.match(/_payments_total\{service="dig",.*outcome="result"\}/)
+      .and.not.match(/_payments_total\{service="dig_status"/);
+  });
+
   it("does not wait for a chain that keeps silent, nor does the page: both show its balance when it has answered", async () => {
     const sandbox = await sharedSandbox();
     const node = await startRpcProxy(sandbox.env.POLYGON_RPC_URL as string);

@@ -45,7 +45,6 @@ async function leave(end: () => Promise<Outcome>) {
     return end();
   };
   const call = countCalls(settle, {
-    services: [service],
     tallies: { count: ({ what }) => counted.push(what), time: () => {} },
     refusals: { note: (_payer, what) => refused.push(what) },
     answers: { note: (_sale, _begun, way) => answered.push(way) },
