@@ -76,6 +76,18 @@ describe("the admin listener", () => {
     expect((await fetch(`${admin.url}/token`, { headers })).status).to.equal(404);
   });
 
+  it("has its socket and its token on a machine where nothing was kept yet, as at a first start with Redis", async () => {
+    const fresh = join(dataDir, "shop", ".payphone");
+    const admin = { port: 0, host: "127.0.0.1", token: undefined, login: undefined };
+    const opened = await openAdmin({ config: { dataDir: fresh, admin }, routes: ROUTES, log: silentLog });
+    open.push(opened);
+    expect(opened.socket).to.equal(join(fresh, "admin.sock"));
+    expect(statSync(fresh).mode & 0o777).to.equal(0o700);
+    expect((await ask(opened.socket ?? "", "GET", "/figures")).status).to.equal(200);
+    const { out } = await runPayphone(["status", "--token"], { PAYPHONE_DATA_DIR: fresh });
+    expect(out).to.match(/^[\w-]{40,}\n$/);
+  });
+
   it("gives a second process of the same data directory a socket of its own", async () => {
     const [first, second] = [await start(), await start()];
     expect(second.socket).to.not.equal(first.socket);

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join, relative } from "node:path";
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
-import { makeFile } from "../../../drivers/folder.ts";
+import { makeFile, makeFolder } from "../../../drivers/folder.ts";
 import { createTokenGate } from "../../../server/admin/gate.ts";
 import { createAdminListener } from "../../../server/admin/listener.ts";
 import type { AdminRoute } from "../../../server/admin/routes.ts";
@@ -103,6 +103,7 @@ interface OpenSocket {
 
 /** Opens a socket that only this user can reach. Replaces the socket of a dead process. */
 async function openSocket(dataDir: string, listener: RequestListener): Promise<OpenSocket> {
+  makeFolder(dataDir, 0o700); // With Redis, nothing else needs it before.
   const isTaken = await answers(toSocketPath(join(dataDir, SOCKET)));
   const path = join(dataDir, isTaken ? `admin-${process.pid}.sock` : SOCKET);
   const address = toSocketPath(path);
