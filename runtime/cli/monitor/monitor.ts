@@ -11,10 +11,12 @@ import { createStateReader, type StateDeps } from "./state.ts";
 
 /** Counts events for Prometheus. Without ADMIN_PORT, nothing is counted and there is no route. */
 export interface Monitor {
-  /** Wraps the store, so that sales, refunds and tallies are counted when they are written. */
+  /** Wraps the store, so that sales and refunds are counted when they are written. */
   watchStore(store: OpenStore): OpenStore;
   /** Wraps the tallies, so that their times are counted here as well, and all of them before metrics are read. */
   watchTallies(tallies: Tallies): Tallies;
+  /** Counts tallies that are new. */
+  countTallies(tallies: readonly BookTally[]): void;
   watchTransport(transport: Transport): Transport;
   /** Counts a job whose end this process has recorded. */
   jobEnded(service: string, state: JobEnd["state"]): void;
@@ -24,6 +26,7 @@ export interface Monitor {
 const BLIND: Monitor = {
   watchStore: (store) => store,
   watchTallies: (tallies) => tallies,
+  countTallies: () => {},
   watchTransport: (transport) => transport,
   jobEnded: () => {},
   routes: [],
@@ -42,6 +45,9 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
     watchTallies(tallies) {
       flush = tallies.flush; // Those of the set before are written when it ends.
       return watchTallies(tallies, count);
+    },
+    countTallies(tallies) {
+      for (const tally of tallies) countTally(tally, count);
     },
     watchTransport: (transport) => watchTransport(transport, count),
     jobEnded: (service, state) => count.jobEnded(service, state === "DELIVERED" ? "delivered" : "failed"),
@@ -71,10 +77,6 @@ function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
       const known = isSold(store, event, entry); // Asked for before the entry is written, and not waited for.
       await store.enter(event, entry);
       if (isNew(event.id) && !(await known)) countEvent(event, count);
-    },
-    count(tallies) {
-      for (const tally of tallies) countTally(tally, count);
-      return store.count(tallies);
     },
   };
 }

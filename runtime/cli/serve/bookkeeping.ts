@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
-import { createTallies, type Tallies } from "../../core/books/tallies.ts";
+import { createTallies, type Tallies, type TalliesDeps } from "../../core/books/tallies.ts";
 import { createSaleAnswers } from "../../core/notes/answers.ts";
 import { notePrices } from "../../core/notes/prices.ts";
 import { createRefusals, type Refusals } from "../../core/notes/refusals.ts";
@@ -16,6 +16,7 @@ export interface BookkeepingDeps {
   readonly store: OpenStore;
   /** What all sets of the process count into; when omitted, this one counts for itself. */
   readonly refusals?: Refusals | undefined;
+  readonly onCounted?: TalliesDeps["onCounted"];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -32,8 +33,8 @@ const EVERY_MS = 60 * 60_000;
 /** The pause between two steps while there are more. */
 const PAUSE_MS = 50;
 
-export function createBookkeeping({ site, store, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
-  const tallies = createTallies({ store, clock, log });
+export function createBookkeeping({ site, store, onCounted, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
+  const tallies = createTallies({ store, onCounted, clock, log });
   const { refusals = createRefusals({ store, clock, log }) } = deps;
   const answers = createSaleAnswers({ store, clock, log });
   const tidying = createRounds(async () => {

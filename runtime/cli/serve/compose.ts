@@ -152,8 +152,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const { knownRails } = options;
-  const kept = createBookkeeping({ site, store, refusals: options.refusals, clock, log });
-  const tallies = options.monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
+  const { monitor, refusals: noted } = options;
+  const kept = createBookkeeping({ site, store, refusals: noted, onCounted: monitor?.countTallies, clock, log });
+  const tallies = monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
   const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };

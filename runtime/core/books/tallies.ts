@@ -5,7 +5,10 @@ import { createGatherer } from "./gatherer.ts";
 /** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
 
-/** Counts calls in memory, and writes the counts every few seconds: a crash loses those of the last seconds. */
+/**
+ * Counts calls in memory, and writes the counts every few seconds: a crash loses those of the last seconds. While the store
+ * takes no writes, they wait.
+ */
 export interface Tallies {
   count(names: TallyNames): void;
   /** Counts a call in the bucket of its duration. */
@@ -17,6 +20,8 @@ export interface Tallies {
 export interface TalliesDeps {
   /** The store's `count`. */
   readonly store: { count(tallies: readonly BookTally[]): Promise<void> };
+  /** Called with new counts, once, before they are written. */
+  readonly onCounted?: ((tallies: readonly BookTally[]) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,8 +29,10 @@ export interface TalliesDeps {
 /** The interval of the writes. */
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
-/** The most tallies per write: far more than any set has. */
-const MOST_NAMES = 10_000;
+/** The most tallies that wait: those of hours. */
+const MOST_WAITING = 10_000;
+/** The most tallies per write, which blocks the event loop. */
+const MOST_WRITTEN = 1000;
 
 /** What is counted. */
 interface Gathered {
@@ -36,37 +43,52 @@ interface Gathered {
 }
 
 /** The timer runs only while there is something to write. */
-export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
+export function createTallies({ store, onCounted, clock, log }: TalliesDeps): Tallies {
   /** Keyed by minute and names, so that a call costs one map look-up. */
-  let counts = new Map<string, Counted>();
+  let counts: Counts = new Map();
+  const waiting: Counts = new Map();
   let timer: NodeJS.Timeout | undefined;
+  let isOutage = false;
 
-  const gathered = createGatherer<Gathered>(({ at, names, what }) =>
-    add(Math.floor(at / MINUTE_MS), names, typeof what === "number" ? toBucket(what) : what),
-  );
+  const gathered = createGatherer<Gathered>(({ at, names: { service, door, rail }, what: given }) => {
+    const what = typeof given === "number" ? toBucket(given) : given;
+    add(counts, { minute: Math.floor(at / MINUTE_MS), service, door, rail, what, count: 1 });
+  });
+
+  const flushLater = (): void => {
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+  };
 
   function gather(names: Gathered["names"], what: Gathered["what"]): void {
     gathered.add({ at: clock.now(), names, what });
-    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
-  }
-
-  function add(minute: number, { service, door, rail }: Gathered["names"], what: string): void {
-    const key = `${minute} ${door} ${rail} ${what} ${service}`;
-    const known = counts.get(key);
-    if (known) known.count += 1;
-    else if (counts.size < MOST_NAMES) counts.set(key, { minute, service, door, rail, what, count: 1 });
+    flushLater();
   }
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     gathered.work();
-    if (counts.size === 0) return;
-    const written = counts;
+    const fresh = [...counts.values()];
     counts = new Map();
-    await store.count([...written.values()]).catch((error: unknown) => {
-      log.warn("books.tallies-lost", { error, calls: written.size });
-    });
+    if (fresh.length > 0) onCounted?.(fresh);
+    for (const tally of fresh) add(waiting, tally);
+    while (waiting.size > 0 && (await writeSome()));
+  }
+
+  async function writeSome(): Promise<boolean> {
+    const some = [...waiting.values()].slice(0, MOST_WRITTEN);
+    for (const tally of some) waiting.delete(keyOf(tally));
+    try {
+      await store.count(some);
+      isOutage = false;
+      return true;
+    } catch (error) {
+      if (!isOutage) log.warn("books.tallies-wait", { error });
+      isOutage = true;
+      for (const tally of some) add(waiting, tally);
+      flushLater();
+      return false;
+    }
   }
 
   return {
@@ -75,6 +97,18 @@ export function createTallies({ store, clock, log }: TalliesDeps): Tallies {
     flush,
   };
 }
+
+type Counts = Map<string, Counted>;
+
+function add(counts: Counts, tally: BookTally): void {
+  const key = keyOf(tally);
+  const known = counts.get(key);
+  if (known) known.count += tally.count;
+  else if (counts.size < MOST_WAITING) counts.set(key, { ...tally });
+}
+
+const keyOf = ({ minute, door, rail, what, service }: BookTally): string =>
+  `${minute} ${door} ${rail} ${what} ${service}`;
 
 const toBucket = (ms: number): string => `ms:${LATENCY_BOUNDS_MS.find((bound) => ms <= bound) ?? "inf"}`;
 

@@ -12,8 +12,8 @@ export interface Metrics {
 }
 
 /**
- * The counters. Services, rails and upstreams are named by their ids. Calls are counted when their tallies are written,
- * everything else at once.
+ * The counters. Services, rails and upstreams are named by their ids. Calls are counted when their tallies are to be
+ * written, everything else at once.
  */
 export interface MetricCounts {
   challenges(service: string, door: string, by: number): void;

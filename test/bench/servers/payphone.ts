@@ -50,7 +50,7 @@ const store: Store =
 const counters =
   books === "books"
     ? {
-        tallies: monitor.watchTallies(createTallies({ store, clock, log })),
+        tallies: monitor.watchTallies(createTallies({ store, onCounted: monitor.countTallies, clock, log })),
         refusals: createRefusals({ store, clock, log }),
         answers: createSaleAnswers({ store, clock, log }),
         inCall,
