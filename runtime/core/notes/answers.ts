@@ -15,7 +15,10 @@ export interface SaleAnswer {
 /** `sent`: to the paying call; `gone`: the buyer had disconnected; `later`: to a later call with the same payment. */
 export type AnswerWay = "sent" | "gone" | "later";
 
-/** Notes in memory how sales were answered, and writes it every few seconds: a crash loses the last seconds. */
+/**
+ * Notes in memory how sales were answered, and writes it every few seconds: a crash loses the last seconds. While the store
+ * takes no writes, notes wait.
+ */
 export interface SaleAnswers {
   /** @param begun when the call began: Unix milliseconds */
   note(sale: string, begun: number, way: AnswerWay): void;
@@ -49,7 +52,7 @@ interface Sheet {
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
-/** The most notes between two writes: far more than can be sold in that time. */
+/** The most notes that wait to be written: far more than can be sold between two writes. */
 const MOST = 20_000;
 /** The size at which a sheet gets no more answers, since each change rewrites it. */
 const FULL = 1000;
@@ -65,20 +68,39 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
   const sheets = new Set<Sheet>();
   let later = new Map<string, Later>();
   let noted = 0;
+  let isOutage = false;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(write).catch((error: unknown) => log.warn("books.answers-lost", { error }));
+    writing = writing.then(writeOrWait);
     return writing;
   }
 
-  async function write(): Promise<void> {
-    const fetched = [...later];
+  const flushLater = (): void => {
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+  };
+
+  async function writeOrWait(): Promise<void> {
+    const [fetched, taken] = [later, noted];
     later = new Map();
     noted = 0;
+    try {
+      await write(fetched);
+      isOutage = false;
+    } catch (error) {
+      if (!isOutage) log.warn("books.answers-wait", { error });
+      isOutage = true;
+      for (const [sale, { count, lastAt }] of fetched) noteLater(sale, count, lastAt);
+      noted += taken;
+      flushLater();
+    }
+  }
+
+  /** Removes from `fetched` what is written. */
+  async function write(fetched: Map<string, Later>): Promise<void> {
     const current = Math.floor(clock.now() / MINUTE_MS);
     for (const sheet of [...sheets]) {
       if (sheet.isChanged) await writeSheet(sheet);
@@ -87,12 +109,20 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
     for (const [sale, { count, lastAt }] of fetched) {
       const known = await store.get<Later>(laterKey(sale));
       await store.set(laterKey(sale), { count: count + (known?.count ?? 0), lastAt }, KEEP_MS, "lazy");
+      fetched.delete(sale);
     }
   }
 
   async function writeSheet(sheet: Sheet): Promise<void> {
-    const { minute, number, text } = sheet;
     sheet.isChanged = false;
+    await putSheet(sheet).catch((error: unknown) => {
+      sheet.isChanged = true;
+      throw error;
+    });
+  }
+
+  async function putSheet(sheet: Sheet): Promise<void> {
+    const { minute, number, text } = sheet;
     if (number !== undefined) return store.set(keyOf(minute, number), text, KEEP_MS, "lazy");
     for (let free = 0; free < MOST_SHEETS && sheet.number === undefined; free += 1)
       if (await store.putIfAbsent(keyOf(minute, free), text, KEEP_MS, "lazy")) sheet.number = free;
@@ -108,14 +138,19 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
     sheets.add(open);
   }
 
+  function noteLater(sale: string, more: number, at: number): void {
+    const { count, lastAt } = later.get(sale) ?? { count: 0, lastAt: at };
+    later.set(sale, { count: count + more, lastAt: Math.max(lastAt, at) });
+  }
+
   return {
     note(sale, begun, way) {
       if (noted >= MOST) return;
       noted += 1;
       const now = clock.now();
-      if (way === "later") later.set(sale, { count: (later.get(sale)?.count ?? 0) + 1, lastAt: now });
+      if (way === "later") noteLater(sale, 1, now);
       else noteFirst(sale, Math.floor(begun / MINUTE_MS), way === "sent" ? now : -now);
-      timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+      flushLater();
     },
     flush,
   };

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
 import { createSaleAnswers, readSaleAnswer } from "../../../runtime/core/notes/answers.ts";
 import { notePrices, readPrices } from "../../../runtime/core/notes/prices.ts";
@@ -97,6 +98,30 @@ describe("what is kept beside the book", () => {
       { sentAt: begun },
       { goneAt: begun },
     ]);
+  });
+
+  it("knows it also of sales that were answered just before the store took no writes", async () => {
+    let isAway = true;
+    const write = <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
+      (async (...args) => {
+        if (isAway) throw new Problem("unavailable", "Redis is full and takes no writes");
+        return work(...args);
+      }) as typeof work;
+    const busy = { get: store.get, set: write(store.set), putIfAbsent: write(store.putIfAbsent) };
+    const answers = createSaleAnswers({ ...deps(), store: busy as typeof store });
+    const begun = now;
+    answers.note("sale_1", begun, "sent");
+    answers.note("sale_2", begun, "later");
+    await answers.flush();
+    now += 5 * 60_000;
+    answers.note("sale_2", now, "later");
+    await answers.flush();
+    isAway = false;
+    await answers.flush();
+    await answers.flush();
+    const read = (id: string) => readSaleAnswer(store, { id, times: { begun } });
+    expect(await read("sale_1")).to.deep.equal({ sentAt: begun });
+    expect(await read("sale_2")).to.deep.equal({ later: { count: 2, lastAt: now } });
   });
 
   it("has a service's prices as they changed, and not as often as servers start", async () => {
