@@ -33,7 +33,8 @@ export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobS
       const end = await records.readEnd(job_id);
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
       if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };
-      const refund = record.begun.payment && record.refund ? await refunds.status(job_id) : {};
+      const { payment } = record.begun;
+      const refund = payment && record.refund ? await refunds.status(job_id, payment) : {};
       return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
     };
 

@@ -21,7 +21,8 @@ export interface RefundStatus {
 export interface Refunds {
   /** Opens the refund of a job or of undelivered work. Idempotent. @throws Problem `unavailable`. */
   open(refund: RefundCase): Promise<void>;
-  status(id: string): Promise<RefundStatus>;
+  /** @param payment of a job that has failed: its refund is opened a moment after its end is recorded */
+  status(id: string, payment?: JobPayment): Promise<RefundStatus>;
   /** Resumes refunds that this or another process left open, now and periodically. */
   start(): void;
   /** Starts no more attempts, and waits for the running ones. */
@@ -73,18 +74,19 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
   return {
     async open({ id, service, payment }) {
-      const reason = isPaidOn(rail, payment) ? whyUnpayable(payment) : whyByHand(rail, payment);
+      const reason = whyManual(payment);
       const state = reason === null ? "pending" : "manual";
       const isNew = await records.open({ id, service, payment, openedAt: clock.now(), state, reason });
       if (isNew) log.info("refund.opened", { job: id, service, state, reason });
       if (state === "pending") sweeper.schedule(id);
     },
-    async status(id) {
+    async status(id, payment) {
       const refund = await records.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
       const end = await records.readEnd(id);
+      const isManual = refund ? refund.state === "manual" : payment !== undefined && whyManual(payment) !== null;
       return {
         refund_tx: end?.transaction ?? refund?.held?.transaction ?? null,
-        refund_pending: !end && refund?.state === "manual" ? "manual" : null,
+        refund_pending: !end && isManual ? "manual" : null,
       };
     },
     start: sweeper.start,
@@ -94,6 +96,11 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       leases.close();
     },
   };
+
+  /** Why a payment is refunded by hand; null when that is done automatically. */
+  function whyManual(payment: JobPayment): OpenRefund["reason"] {
+    return isPaidOn(rail, payment) ? whyUnpayable(payment) : whyByHand(rail, payment);
+  }
 
   async function* list(): AsyncGenerator<string> {
     for await (const { id, state } of records.list()) if (state === "pending") yield id;

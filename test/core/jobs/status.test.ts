@@ -1,5 +1,10 @@
 import { expect } from "chai";
+import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
+import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
+import { createRefunds } from "../../../runtime/core/refunds/refunds.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 describe("the status of a job", () => {
@@ -73,5 +78,19 @@ describe("the status of a job", () => {
     expect(await stage.status(id.replace(/^./, (digit) => (digit === "0" ? "1" : "0")))).to.include(unknown);
     expect(await stage.status(id, "errand")).to.include(unknown);
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it("says from the first moment of a failure that its price is paid back by hand", async () => {
+    const parts = { store: createMemoryStore(), clock: { now: Date.now } };
+    const records = createJobRecords(parts);
+    const refunds = createRefunds({ ...parts, log: silentLog, screenRecipient: async () => "clear" });
+    const yen = { network: "eip155:137", asset: "0xjpyc", amount: "1", payer: "0xbuyer", transaction: "0xpaid" };
+    const { id } = await records.reserve({ service: "search", input: {}, refund: true });
+    await records.begin(id, yen);
+    await records.end(id, { state: "FAILED", at: 0, error: "It broke" });
+    const statusOf = createStatusOf({ records, refunds, clock: parts.clock })("search", { eta_seconds: 1 } as never);
+    const told = await statusOf({ job_id: id } as never, undefined as never);
+    await refunds.close();
+    expect(told).to.include({ status: "FAILED", refund_tx: null, refund_pending: "manual" });
   });
 });

@@ -144,6 +144,7 @@ describe("a refund", () => {
     it(`is manual when the job was paid ${how}`, async () => {
       const refunds = createProcess({ screenRecipient: () => Promise.reject(new Error("nobody asks")) });
       const job = failedJob(payment);
+      expect(await refunds.status(job.id, job.payment), "before it is opened").to.deep.equal(MANUAL);
       await refunds.open(job);
       refunds.start();
       expect(await refunds.status(job.id)).to.deep.equal(MANUAL);
