@@ -9,4 +9,15 @@ describe("a step of a job", () => {
     expect(await lent.step("sign", async () => "its own")).to.equal("the other's");
     await end();
   });
+
+  it("is reported while its attempt runs, and not when another one may have begun", async () => {
+    const noted: (string | null)[] = [];
+    const note = async (_: string, step: string | null): Promise<void> => void noted.push(step);
+    const records = { note, readStep: async () => undefined, keepStep: async () => {} };
+    const { lent, end } = createSteps("one", { records, log: silentLog, graceMs: 10 });
+    lent.report("at work");
+    await end();
+    lent.report("still at work");
+    expect(noted).to.deep.equal(["at work"]);
+  });
 });

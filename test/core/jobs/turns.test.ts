@@ -187,6 +187,18 @@ describe("a turn of a job", () => {
     expect(queued).to.have.length(2);
   });
 
+  it("leaves the step that an earlier one has reached on show until it reaches one itself", async () => {
+    const job = await begin();
+    work = async (_, { step }) => {
+      await step("reading", async () => {});
+      throw new Problem("upstream-failed");
+    };
+    await take(job, never);
+    fail("upstream-failed");
+    await take(job, never);
+    expect(await records.progress(job.id)).to.include({ step: "reading" });
+  });
+
   it("of a service that is not offered here waits five seconds, and an hour at most", async () => {
     const job = await begin("other");
     expect(await take(job, never)).to.deep.equal({ retryInMs: 5000 });

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
+import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
+import { createEvmRefundRail } from "../../../runtime/drivers/evm/refund-rail.ts";
+import type { EvmInclusion, EvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import { rail } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { thrown } from "../../support/thrown.ts";
+
+describe("the refund rail on an EVM chain", () => {
+  const account = privateKeyToAccount(generatePrivateKey());
+  /** The outcomes of the transactions that were submitted. */
+  let submitted: PromiseWithResolvers<EvmInclusion>[];
+  const sender = {
+    async submit() {
+      const outcome = Promise.withResolvers<EvmInclusion>();
+      submitted.push(outcome);
+      const included = (signal: AbortSignal): Promise<EvmInclusion> =>
+        signal.aborted ? Promise.reject(signal.reason) : outcome.promise;
+      return { hash: "0x1", included };
+    },
+  } as unknown as EvmSender;
+  const client = { chainId: 8453, name: "Base", ask: () => Promise.reject(new Error("not asked")) } satisfies EvmClient;
+  const treasury = { evmAccount: async () => account, evmAddress: async () => account.address };
+  const open = () => createEvmRefundRail({ manifest: rail("base"), client, sender, treasury });
+  const never = new AbortController().signal;
+  let signed: Eip3009;
+
+  beforeEach(async () => {
+    submitted = [];
+    signed = await open().sign("a job", { to: account.address, amount: "1000" });
+  });
+
+  it("sends no second transaction while the first one waits for its block", async () => {
+    const { send } = open();
+    await thrown(send(signed, AbortSignal.abort(new Error("the attempt is over"))));
+    const again = send(signed, never);
+    submitted[0]?.resolve({} as EvmInclusion);
+    await again;
+    expect(submitted).to.have.length(1);
+  });
+
+  it("sends another one when the first can never be included", async () => {
+    const { send } = open();
+    const first = send(signed, never);
+    (await eventually(() => submitted[0]))?.reject(
+      new Problem("upstream-failed", "Another transaction took its place"),
+    );
+    expect(await thrown(first)).to.include({ code: "upstream-failed" });
+    const second = send(signed, never);
+    (await eventually(() => submitted[1]))?.resolve({} as EvmInclusion);
+    await second;
+  });
+
+  it("signs the same authorization for a job each time, and another one for another job", async () => {
+    const terms = { to: account.address, amount: "1000" };
+    expect(await open().sign("a job", terms)).to.deep.equal(signed);
+    expect((await open().sign("another job", terms)).authorization.nonce).not.to.equal(signed.authorization.nonce);
+  });
+});

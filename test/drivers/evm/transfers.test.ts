@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { encodeEventTopics, type Hex, type PublicClient } from "viem";
+import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
+import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
+
+const TOKEN: Hex = `0x${"4".repeat(40)}`;
+const SELLER: Hex = `0x${"3".repeat(40)}`;
+const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`;
+const TOPICS = encodeEventTopics({ abi: EIP3009_ABI, eventName: "AuthorizationUsed", args: { nonce: hashOf("6") } });
+
+describe("the transfers of a token on an EVM chain", () => {
+  /** The transactions by block: one block a second, from 0 on. */
+  const mined = new Map([
+    [10n, "a"],
+    [20n, "b"],
+    [21n, "c"],
+  ]);
+  let ranges: string[];
+  /** The most blocks that the node searches at once. */
+  let widest: bigint;
+  let receipt: object;
+  const chain = {
+    getBlockNumber: async () => 9000n,
+    getBlock: async ({ blockNumber }: { blockNumber: bigint }) => ({ timestamp: blockNumber }),
+    getTransactionReceipt: async () => receipt,
+    async getLogs({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) {
+      if (toBlock - fromBlock + 1n > widest) throw new Error("block range too wide");
+      ranges.push(`${fromBlock}-${toBlock}`);
+      const found = [...mined].filter(([block]) => block >= fromBlock && block <= toBlock);
+      const both = [...found, ...found.map(([block]) => [block, "9"] as const)]; // Each block has a second one.
+      const args = { from: TOKEN, to: SELLER, value: 1n };
+      return both.map(([blockNumber, digit]) => ({ transactionHash: hashOf(digit), args, blockNumber }));
+    },
+  } as unknown as PublicClient;
+  const client = { chainId: 8453, name: "Base", ask: async <T>(work: (of: PublicClient) => Promise<T>) => work(chain) };
+  const transfers = createEvmTransfers({ client, asset: TOKEN });
+  const read = async (from: number, to: number): Promise<string> => {
+    const found = await transfers.read([SELLER], { from: from * 1000, to: to * 1000 });
+    return found.map(({ transaction }) => transaction[2]).join("");
+  };
+
+  beforeEach(() => {
+    [ranges, widest, receipt] = [[], 10_000n, {}];
+  });
+
+  it("are those of a span, its first moment included and its last not", async () => {
+    expect(await read(10, 20)).to.equal("a9");
+    expect(await read(11, 21)).to.equal("b9");
+    expect(ranges).to.deep.equal(["10-19", "11-20"]);
+  });
+
+  it("are read in smaller parts where the node refuses large ones, none twice and none left out", async () => {
+    widest = 700n;
+    expect(await read(0, 1300)).to.equal("abc999");
+    expect(ranges).to.deep.equal(["0-499", "500-999", "1000-1299"]);
+    widest = 50n;
+    expect(await read(0, 1300).catch(({ message }: Error) => message)).to.contain("block range too wide");
+  });
+
+  it("of a transaction are its own, and none while it is reverted", async () => {
+    receipt = { status: "success", blockNumber: 20n };
+    const found = await transfers.of(hashOf("b"), [SELLER]);
+    expect(found.map(({ transaction }) => transaction)).to.deep.equal([hashOf("b")]);
+    receipt = { status: "reverted", blockNumber: 20n };
+    expect(await transfers.of(hashOf("b"), [SELLER])).to.deep.equal([]);
+  });
+
+  it("are payments by x402 where this token says that an authorization was used, and not where another one does", async () => {
+    for (const address of [TOKEN, SELLER]) {
+      receipt = { logs: [{ address, data: "0x", topics: [...TOPICS.slice(0, 1), hashOf("0"), hashOf("6")] }] };
+      expect(await transfers.isPayment(hashOf("b"))).to.equal(address === TOKEN);
+    }
+  });
+});
