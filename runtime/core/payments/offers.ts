@@ -153,8 +153,8 @@ export function createOffers(deps: OffersDeps): Offers {
       if (!offer) return "no_matching_offer";
       // The payment names this door, below the path of the base URL. A door that many services share does not name the
       // service, and a version 1 payment names neither.
-      const bound =
-        named?.endsWith(service.path) || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
+      const offerId = payment.accepted?.extra?.offerId ?? undefined; // Null names nothing.
+      const bound = named?.endsWith(service.path) || offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {

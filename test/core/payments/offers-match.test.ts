@@ -233,7 +233,7 @@ describe("the offers of a service", () => {
 
   it("are not matched at a door of many services unless the payment names the offer or the service", async () => {
     const { offerId: _, ...extra } = first().extra;
-    const loose = { ...first(), extra };
+    const loose = { ...first(), extra: { ...extra, offerId: null } }; // As good as none.
     expect(await matched(toPayment(loose), MCP)).to.equal("wrong_resource");
     expect(await matched(toPayment(loose, { resourceUrl: MCP }), MCP)).to.equal("wrong_resource");
     expect(await matched(toPayment(loose, { resourceUrl: REST }), REST)).to.equal(first());
