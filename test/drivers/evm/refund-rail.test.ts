@@ -1,13 +1,17 @@
 import { expect } from "chai";
+import { encodeEventTopics, type Hex, type PublicClient } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
 import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmRefundRail } from "../../../runtime/drivers/evm/refund-rail.ts";
 import type { EvmInclusion, EvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { thrown } from "../../support/thrown.ts";
+
+const [CANCELED] = encodeEventTopics({ abi: EIP3009_ABI, eventName: "AuthorizationCanceled" });
 
 describe("the refund rail on an EVM chain", () => {
   const account = privateKeyToAccount(generatePrivateKey());
@@ -22,7 +26,17 @@ describe("the refund rail on an EVM chain", () => {
       return { hash: "0x1", included };
     },
   } as unknown as EvmSender;
-  const client = { chainId: 8453, name: "Base", ask: () => Promise.reject(new Error("not asked")) } satisfies EvmClient;
+  /** The block with the event of the authorization's end, thirty days of Base's blocks ago. */
+  const ended = 704_000n;
+  const chain = {
+    getBlock: async () => ({ number: 2_000_000n, timestamp: 1_800_000_000n }),
+    readContract: async () => true,
+    async request({ params }: { readonly params: readonly { readonly fromBlock: Hex; readonly toBlock: Hex }[] }) {
+      const [from, to] = [BigInt(params[0]!.fromBlock), BigInt(params[0]!.toBlock)];
+      return from <= ended && ended <= to ? [{ transactionHash: "0x1", topics: [CANCELED] }] : [];
+    },
+  } as unknown as PublicClient;
+  const client: EvmClient = { chainId: 8453, name: "Base", ask: async (work) => work(chain) };
   const treasury = { evmAccount: async () => account, evmAddress: async () => account.address };
   const open = () => createEvmRefundRail({ manifest: rail("base"), client, sender, treasury });
   const never = new AbortController().signal;
@@ -52,6 +66,10 @@ describe("the refund rail on an EVM chain", () => {
     const second = send(signed, never);
     (await eventually(() => submitted[1]))?.resolve({} as EvmInclusion);
     await second;
+  });
+
+  it("looks for what became of a transfer among the blocks of thirty days", async () => {
+    expect(await open().find(signed, never)).to.deep.equal({ state: "dead" });
   });
 
   it("signs the same authorization for a job each time, and another one for another job", async () => {
