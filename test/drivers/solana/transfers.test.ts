@@ -1,0 +1,99 @@
+import {
+  ComputeBudgetProgram,
+  type Connection,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+} from "@solana/web3.js";
+import { expect } from "chai";
+import type { SolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { MEMO_PROGRAM, TOKEN_PROGRAM } from "../../../runtime/drivers/solana/programs.ts";
+import { createSolanaTransfers } from "../../../runtime/drivers/solana/transfers.ts";
+
+const makeKey = (): PublicKey => Keypair.generate().publicKey;
+const [SELLER, BUYER, MINT, PAYER_OF_FEES] = [makeKey(), makeKey(), makeKey(), makeKey()];
+const SIGNATURE = "5".repeat(87); // 64 bytes in base58.
+
+describe("the transfers of a token on Solana", () => {
+  /** What the node lists of the seller's account, and the transactions that it has. */
+  let listed: { readonly signature: string; readonly blockTime: number; readonly err: unknown }[];
+  let transactions: Map<string, object>;
+  const node = {
+    getSignaturesForAddress: async () => listed,
+    getTransaction: async (signature: string) => transactions.get(signature) ?? null,
+  } as unknown as Connection;
+  const client: SolanaClient = { ask: (work) => work(node) };
+  const transfers = createSolanaTransfers({ client, mint: MINT.toBase58() });
+
+  beforeEach(() => {
+    [listed, transactions] = [[], new Map()];
+  });
+
+  /** A transaction after which the seller holds 1000 more and the buyer 1000 less. */
+  function land(signature: string, { at = 10, err = null, instructions = [] as TransactionInstruction[] } = {}): void {
+    const message = new TransactionMessage({
+      payerKey: PAYER_OF_FEES,
+      recentBlockhash: makeKey().toBase58(),
+      instructions,
+    }).compileToV0Message();
+    const held = (owner: PublicKey, amount: string) => ({
+      accountIndex: 0,
+      mint: MINT.toBase58(),
+      owner: owner.toBase58(),
+      uiTokenAmount: { amount },
+    });
+    const preTokenBalances = [held(SELLER, "5"), held(BUYER, "1000")];
+    const postTokenBalances = [held(SELLER, "1005"), held(BUYER, "0")];
+    const meta = { err, preTokenBalances, postTokenBalances };
+    listed.push({ signature, blockTime: at, err });
+    transactions.set(signature, { blockTime: at, meta, transaction: { message, signatures: [signature] } });
+  }
+
+  it("are those of a span, its first moment included and its last not, without those that failed", async () => {
+    for (const at of [9, 10, 19, 20]) land(`at ${at}`, { at });
+    land("failed", { at: 11, err: { InstructionError: [0, "no"] } as never });
+    const found = await transfers.read([SELLER.toBase58()], { from: 10_000, to: 20_000 });
+    expect(found.map(({ transaction }) => transaction)).to.deep.equal(["at 10", "at 19"]);
+    const [from, to] = [BUYER, SELLER].map((key) => key.toBase58());
+    expect(found[0]).to.deep.equal({ transaction: "at 10", from, to, amount: 1000n, at: 10_000 });
+  });
+
+  it("of a transaction are none when it failed, when there is none, and when it has no signature's form", async () => {
+    const of = async (signature: string): Promise<number> =>
+      (await transfers.of(signature, [SELLER.toBase58()])).length;
+    expect(await of(SIGNATURE)).to.equal(0);
+    land(SIGNATURE);
+    expect(await of(SIGNATURE)).to.equal(1);
+    land(SIGNATURE, { err: { InstructionError: [0, "no"] } as never });
+    expect(await of(SIGNATURE)).to.equal(0);
+    land("no signature");
+    expect(await of("no signature")).to.equal(0);
+  });
+
+  const budget = [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+  ];
+  const toInstruction = (program: string, data: number[], authority = BUYER): TransactionInstruction =>
+    new TransactionInstruction({
+      programId: new PublicKey(program),
+      keys: [{ pubkey: authority, isSigner: true, isWritable: true }],
+      data: Buffer.from(data),
+    });
+  const pay = toInstruction(TOKEN_PROGRAM, [12]);
+  const memo = toInstruction(MEMO_PROGRAM, [65]);
+  const forms: Readonly<Record<string, readonly [isPayment: boolean, instructions: TransactionInstruction[]]>> = {
+    "as stock clients make it": [true, [...budget, pay, memo]],
+    "without a memo": [false, [...budget, pay]],
+    "with its memo before the transfer": [false, [...budget, memo, pay]],
+    "without a budget": [false, [pay, memo]],
+    "of another instruction": [false, [...budget, toInstruction(TOKEN_PROGRAM, [3]), memo]],
+    "by the one who pays the fee": [false, [...budget, toInstruction(TOKEN_PROGRAM, [12], PAYER_OF_FEES), memo]],
+  };
+  for (const [form, [isPayment, instructions]] of Object.entries(forms))
+    it(`are ${isPayment ? "payments" : "no payments"} by x402 in a transaction ${form}`, async () => {
+      land(SIGNATURE, { instructions });
+      expect(await transfers.isPayment(SIGNATURE)).to.equal(isPayment);
+    });
+});
