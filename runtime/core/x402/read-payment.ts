@@ -170,11 +170,13 @@ function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "pa
   if (typeof transaction !== "string" || !BASE64.test(transaction)) return undefined;
   const parsed = parseSolanaTransaction(transaction);
   if (!parsed) return undefined;
+  const bytes = Buffer.from(transaction, "base64");
   return {
-    payload: { transaction },
+    // Decoders differ about "-", "_" and missing "=": a facilitator must get the transaction that was read here.
+    payload: { transaction: bytes.toString("base64") },
     authorization: {
       id: sha256(parsed.message),
-      fingerprint: sha256(Buffer.from(transaction, "base64")),
+      fingerprint: sha256(bytes),
       amount: parsed.amount,
       payer: parsed.transfer?.payer,
       payTo: undefined,

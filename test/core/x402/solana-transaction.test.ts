@@ -9,6 +9,7 @@ import {
 } from "@solana/web3.js";
 import { expect } from "chai";
 import fc from "fast-check";
+import { type Payment, readPayment } from "../../../runtime/core/x402/read-payment.ts";
 import { parseSolanaTransaction } from "../../../runtime/core/x402/solana-transaction.ts";
 
 const payer = Keypair.generate();
@@ -166,5 +167,17 @@ describe("a Solana payment's transaction", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it("reaches facilitators in standard base64, however it was written: some decoders skip other letters", () => {
+    const standard = serialize([transfer(2n ** 64n - 1n)], 0).bytes.toString("base64");
+    expect(standard).to.contain("/");
+    const read = (transaction: string): unknown => {
+      const payment = { x402Version: 1, scheme: "exact", network: "solana:x", payload: { transaction } };
+      return (readPayment(payment, new Map([["x", "solana:x"]])) as Payment).payload.transaction;
+    };
+    const plain = standard.replace(/=+$/, "");
+    for (const text of [standard, plain, plain.replaceAll("+", "-").replaceAll("/", "_")])
+      expect(read(text)).to.equal(standard);
   });
 });
