@@ -18,7 +18,7 @@ export const TESTS: readonly string[] = [
   "test/core/{payments,payments/identifiers,x402,jobs,time}/!(*crash).test.ts",
   "test/core/refunds/{attempt,credit-served,failing-work,refunds}.test.ts",
   "test/drivers/{facilitator,store}/*.test.ts",
-  "test/drivers/evm/settlements.test.ts",
+  "test/drivers/evm/settlement*.test.ts",
   "test/drivers/solana/settlements*.test.ts",
   "test/surfaces/mcp/payment.test.ts",
   "test/server/{rest,polls,reports,reports-served}.test.ts",
