@@ -1,6 +1,10 @@
 import { expect } from "chai";
+import type { PublicClient } from "viem";
 import type { FeeEvent } from "../../../runtime/core/books/fees.ts";
-import { feeOf } from "../../../runtime/drivers/evm/sender-spending.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
+import type { Journal } from "../../../runtime/drivers/evm/sender-journal.ts";
+import { createSpending, feeOf } from "../../../runtime/drivers/evm/sender-spending.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
@@ -79,5 +83,23 @@ describe("the EVM sender, about what it spends", () => {
     await open().market(never);
     await eventually(() => feesOf(hash) !== undefined);
     expect(stage.store.fees?.size).to.equal(1);
+  });
+
+  it("enters all that is missing, however many, and looks no further back once nothing is", async () => {
+    const [entered, asked] = [new Set(Array.from({ length: 68 }, (_, nonce) => nonce)), [] as number[]];
+    const journal = {
+      async hasFee(nonce: number) {
+        asked.push(nonce);
+        return entered.has(nonce);
+      },
+      read: async (nonce: number) => [{ hash: `0x${nonce}`, raw: "0x" }],
+      enterFee: async (nonce: number) => void entered.add(nonce),
+    } as unknown as Journal;
+    const receipt = { transactionHash: "0x1", status: "success", gasUsed: 1n, effectiveGasPrice: 1n };
+    const chain = { getTransactionReceipt: async () => receipt } as unknown as PublicClient;
+    const client: EvmClient = { chainId: 8453, name: "Base", ask: async (work) => work(chain) };
+    await createSpending({ client, journal, clock: Date, log: silentLog }).recover(140);
+    expect(entered.size).to.equal(140);
+    expect(Math.min(...asked)).to.equal(12);
   });
 });
