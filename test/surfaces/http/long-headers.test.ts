@@ -45,7 +45,7 @@ describe("a header full of white space", () => {
       const before = process.cpuUsage();
       const answer = await speak(Number(new URL(shop.url).port), `${target} HTTP/1.1\r\n${head}\r\n{}`);
       const { user, system } = process.cpuUsage(before);
-      expect(answer).to.match(/^HTTP\/1\.1 (?:2|40|41)/); // Not 431: the header was read.
+      expect(answer).to.match(/^HTTP\/1\.1 (?:2|4(?!31))/); // Not 431: the header was read.
       best = Math.min(best, (user + system) / 1000);
     }
     return best;
