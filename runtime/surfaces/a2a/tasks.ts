@@ -237,10 +237,10 @@ const noteWait = (problem: Problem, { requestId }: TaskContext): Pick<TaskChange
 /** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
 function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   const isTheirs = problem.status < 500;
-  const text = isTheirs ? `The task was rejected: ${problem.message}` : `The task failed: ${problem.message}`;
+  const text = toSentence(`The task ${isTheirs ? "was rejected" : "failed"}: ${problem.message}`);
   return {
     state: isTheirs ? "rejected" : "failed",
-    text: `${toSentence(text)} Nothing was charged.`,
+    text: /nothing was charged/i.test(text) ? text : `${text} Nothing was charged.`,
     problem: { ...problem.toJSON(), request_id: requestId },
   };
 }

@@ -8,7 +8,7 @@ import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toQueryStyle } from "./query-style.ts";
-import { toErrorResponses } from "./responses.ts";
+import { toErrorResponses, toReceipt } from "./responses.ts";
 import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -165,7 +165,7 @@ function toAnswers({ manifest, job }: Service, { method }: Route, { schema, exam
     responses: {
       "200": {
         description: `What ${title} returns`,
-        ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
+        ...(isPaid && { headers: toReceipt() }),
         content: media ? { [media.type]: { schema } } : toContent(schema, examples),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
@@ -180,8 +180,6 @@ const toStatusLink = (id: string): Json => ({
   parameters: { job_id: "$response.body#/job_id" },
   description: "How the job stands, free of charge.",
 });
-
-const RECEIPT = { description: "Base64 of the JSON SettleResponse", schema: { type: "string" } };
 
 /** JSON of a schema, with examples of it. */
 export function toContent(schema: object, values: readonly unknown[]): Json {

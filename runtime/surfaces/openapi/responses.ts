@@ -111,6 +111,7 @@ const POSTED = [413, 415];
 const OF_WALLETS = [403];
 const PAID = [409];
 const RETRIED = new Set([409, 429, 502, 503]);
+const PAID_NOT_DELIVERED = PROBLEMS["paid-not-delivered"].status;
 
 /** The codes and titles of one status, from the table of problems. */
 const titlesOf = (status: number): string =>
@@ -119,22 +120,30 @@ const titlesOf = (status: number): string =>
     .map(([code, row]) => `\`${code}\`: ${row.title}`)
     .join(". ");
 
+/** The header that tells of a settlement. */
+export const toReceipt = (when = ""): Json => ({
+  "PAYMENT-RESPONSE": { description: `Base64 of the JSON SettleResponse${when}`, schema: text },
+});
+
+const WAIT = { "Retry-After": { description: "Seconds", schema: { type: "integer" } } };
+
 const problemOf = (status: number): Json => ({
   description: titlesOf(status),
-  ...(RETRIED.has(status) && { headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } } }),
+  ...(RETRIED.has(status) && {
+    headers: { ...WAIT, ...(status === PAID_NOT_DELIVERED && toReceipt(", if it was paid")) },
+  }),
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
 });
 
-const CHALLENGE = {
-  headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
-  content: json("PaymentRequired"),
-};
+const REQUIRED = { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } };
+const CHALLENGE = { headers: REQUIRED, content: json("PaymentRequired") };
 
 /** The shared responses, by name. */
 export const ERROR_RESPONSES: Json = {
   PaymentRequired: {
     description: "Not paid, or the payment was not accepted: `error` says why. The header holds the same challenge.",
     ...CHALLENGE,
+    headers: { ...REQUIRED, ...toReceipt(", if a settlement was tried") },
   },
   ValidationError: {
     description: "The input does not match the schema. Not charged.",

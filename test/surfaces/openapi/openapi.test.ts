@@ -234,6 +234,12 @@ describe("/openapi.json", () => {
     ]);
   });
 
+  it("declares a receipt where the money may have moved", () => {
+    const { responses } = document.components;
+    const told = Object.keys(responses).filter((name) => responses[name].headers?.["PAYMENT-RESPONSE"]);
+    expect(told.sort()).to.deep.equal(["PaymentRequired", "Problem502"]);
+  });
+
   it("can hold prices of more digits than six", () => {
     const service = shown.service("toss");
     const dear = { ...service, manifest: { ...service.manifest, price: "0.00123456789" } };
