@@ -16,8 +16,8 @@ describe("the EVM sender, asked for a call by its id", () => {
   });
 
   it("finds what it has submitted, and what another process has", async () => {
-    const { hash } = await open().submit(call, never);
-    const found = await open().find("one", never);
+    const { hash } = await open(PATIENT).submit(call, never);
+    const found = await open(PATIENT).find("one", never);
     expect(found?.hash).to.equal(hash);
     expect(await found?.included(never)).to.include({ hash, status: "success" });
     expect(await history()).to.have.length(1);

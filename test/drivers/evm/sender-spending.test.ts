@@ -61,7 +61,7 @@ describe("the EVM sender, about what it spends", () => {
 
   it("enters what a process has signed that was killed before it saw the block", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
-    const killed = open();
+    const killed = open({ stuckMs: 60_000 }); // As above.
     const { hash } = await killed.submit({ to: NOBODY, data: text(1), spentFor }, never);
     killed.close();
     await stage.mine();
