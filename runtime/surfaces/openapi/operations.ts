@@ -8,7 +8,7 @@ import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toQueryStyle } from "./query-style.ts";
-import { toErrorResponses, toReceipt } from "./responses.ts";
+import { toErrorResponses, toReceiptHeader } from "./responses.ts";
 import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -165,7 +165,7 @@ function toAnswers({ manifest, job }: Service, { method }: Route, { schema, exam
     responses: {
       "200": {
         description: `What ${title} returns`,
-        ...(isPaid && { headers: toReceipt() }),
+        ...(isPaid && { headers: toReceiptHeader() }),
         content: media ? { [media.type]: { schema } } : toContent(schema, examples),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },

@@ -121,7 +121,7 @@ const titlesOf = (status: number): string =>
     .join(". ");
 
 /** The header that tells of a settlement. */
-export const toReceipt = (when = ""): Json => ({
+export const toReceiptHeader = (when = ""): Json => ({
   "PAYMENT-RESPONSE": { description: `Base64 of the JSON SettleResponse${when}`, schema: text },
 });
 
@@ -130,7 +130,7 @@ const WAIT = { "Retry-After": { description: "Seconds", schema: { type: "integer
 const problemOf = (status: number): Json => ({
   description: titlesOf(status),
   ...(RETRIED.has(status) && {
-    headers: { ...WAIT, ...(status === PAID_NOT_DELIVERED && toReceipt(", if it was paid")) },
+    headers: { ...WAIT, ...(status === PAID_NOT_DELIVERED && toReceiptHeader(", if it was paid")) },
   }),
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
 });
@@ -143,7 +143,7 @@ export const ERROR_RESPONSES: Json = {
   PaymentRequired: {
     description: "Not paid, or the payment was not accepted: `error` says why. The header holds the same challenge.",
     ...CHALLENGE,
-    headers: { ...REQUIRED, ...toReceipt(", if a settlement was tried") },
+    headers: { ...REQUIRED, ...toReceiptHeader(", if a settlement was tried") },
   },
   ValidationError: {
     description: "The input does not match the schema. Not charged.",
