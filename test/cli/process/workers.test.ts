@@ -81,7 +81,7 @@ describe("serve --workers", () => {
     const output = seller.output();
     expect(output).to.match(/Corner shop sells for real money at http:\/\/127\.0\.0\.1/);
     expect(output).to.match(/POST \/v1\/toss +\$0\.01 +Coin toss/);
-    expect(output).to.match(/USDC on Base +0x\w{40} +settled by remote /);
+    expect(output).to.match(/USDC on Base +0x\w{40} +settled by remote +(?:up|not asked yet|down: .+)$/m);
     expect(output.match(/^2 workers$/gm), output).to.have.length(1);
     expect(output.match(/^listening on /gm), output).to.have.length(1);
     const metrics = await Promise.all(
