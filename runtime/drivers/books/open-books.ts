@@ -47,7 +47,7 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
     const { show } = createBookTables(db);
     const isBehind = db.prepare(`SELECT 1 FROM book_lines WHERE seq > ${SHOWN} LIMIT 1`);
     const refresh = async (): Promise<void> => {
-      while (isBehind.get() && (await patiently(file, () => transact(db, show)))) await setImmediate();
+      while (isBehind.get() && (await patiently(file, () => transact(db, show))) !== "nothing") await setImmediate();
     };
     return { ...createBookQuestions(db), refresh, close: async () => db.close() };
   } catch (cause) {

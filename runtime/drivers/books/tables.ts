@@ -5,15 +5,15 @@ import { createFeeWriter } from "./fees.ts";
 import { createForgetting, type Forget } from "./forgetting.ts";
 import { createLineWriter } from "./line-writer.ts";
 import { UNITS } from "./schema.ts";
-import { createShowing } from "./showing.ts";
+import { createShowing, type LeftToShow } from "./showing.ts";
 import { wholly } from "./transactions.ts";
 
 /** Writes to the tables. Call the methods inside a transaction. */
 export interface BookTables {
   /** Enters an event: one small row, shown to queries later. A fee is visible at once. */
   enter(event: BookEvent | FeeEvent): void;
-  /** Makes some entered events visible to queries, each id once. @returns whether more may be left */
-  show(): boolean;
+  /** Makes some entered events visible to queries, each id once. */
+  show(): LeftToShow;
   /** Enters events and makes them visible: all or none. */
   take(events: readonly (BookEvent | FeeEvent)[]): void;
   count(tallies: readonly BookTally[]): void;
@@ -33,7 +33,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
     take: (events) =>
       wholly(db, () => {
         for (const event of events) enter(event);
-        while (show());
+        while (show() !== "nothing");
       }),
     count: (tallies) => wholly(db, () => count(tallies)),
     forget: (before, tallyMinute) => wholly(db, () => forget(before, tallyMinute)),

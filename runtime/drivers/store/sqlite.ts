@@ -118,7 +118,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       return commits.run(key, enter, durability);
     },
     count: (tallies) => commits.run("", () => book.count(tallies), "lazy"),
-    forget: (before, tallyMinute) => commits.run("", () => book.show() || book.forget(before, tallyMinute), "lazy"),
+    forget: (before, tallyMinute) =>
+      commits.run("", () => book.show() !== "nothing" || book.forget(before, tallyMinute), "lazy"),
     async page(prefix, cursor) {
       const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
       const keys = rows.filter((key) => key.startsWith(prefix));

@@ -109,6 +109,37 @@ describe("a book to which something happens", () => {
     await store.close();
   });
 
+  it("shows very many sales in steps, which other processes go on with, are undone by, and enter sales between", async () => {
+    const file = join(folder, "rounds.sqlite");
+    const [one, other] = [openTables(file), openTables(file)];
+    const sales = Array.from({ length: 2500 }, () => toSale());
+    const enter = (some: typeof sales): void => {
+      transact(one.db, () => {
+        for (const sale of some) one.book.enter(sale);
+      });
+    };
+    enter([...sales, ...sales.slice(0, 700), ...sales.slice(-3)]); // The last ones have numbers that are given again.
+    const books = await openBooks({ file });
+    const shown: number[] = [];
+    for (let left = "round", turn = 0; left !== "nothing"; turn += 1) {
+      const { db, book } = turn % 2 === 0 ? one : other;
+      const undo = (): void => {
+        book.show();
+        throw new Error("undone");
+      };
+      expect(() => transact(db, undo)).to.throw("undone");
+      left = transact(db, book.show);
+      shown.push(checkWhole(books, `turn ${turn}`));
+      if (turn >= 4 && turn < 14) enter([toSale()]); // The step before has removed the repeated lines.
+    }
+    expect(new Set(shown).size, "more and more").to.be.within(3, 9);
+    expect(shown).to.deep.equal(shown.toSorted((less, more) => less - more));
+    const [first, last] = [sales[0], sales.at(-1)].map((sale) => books.find(sale?.id ?? "").length);
+    expect([first, last, shown.at(-1)]).to.deep.equal([1, 1, 2510]);
+    await books.close();
+    for (const { db } of [one, other]) db.close();
+  });
+
   it("has all or nothing of a step for which the disk had no room", async () => {
     const file = join(folder, "full.sqlite");
     const { db, book } = openTables(file);
