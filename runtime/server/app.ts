@@ -94,7 +94,7 @@ export function createApp(deps: AppDeps): RequestListener {
   mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
   if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");
-  app.use(answerNowhere(limits, send));
+  app.use(answerNowhere({ limits, send, fixed, baseUrl: site.baseUrl }));
   app.use(answerProblems(send, fail, deps.notFound));
   return app;
 }
@@ -125,14 +125,27 @@ function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
   return new Map([[PATHS.sandbox, { GET: () => reply }]]);
 }
 
+interface NowhereDeps {
+  readonly limits: Limits;
+  readonly send: Send;
+  /** By the paths without parameters. */
+  readonly fixed: ReadonlyMap<string, unknown>;
+  readonly baseUrl: string;
+}
+
 /** `OPTIONS *` asks about the whole server; every other request that gets here has an unknown path. */
-function answerNowhere(limits: Limits, send: Send): RequestHandler {
+function answerNowhere({ limits, send, fixed, baseUrl }: NowhereDeps): RequestHandler {
   return async ({ method }, response) => {
     const { path, client } = contextOf(response);
     const isServer = path === "*" && method === "OPTIONS";
     await limits.take(client, isServer ? "free" : "unpaid");
-    if (!isServer) throw new Problem("not-found", "There is nothing at this path; GET / lists what is here");
-    send(response, toOptionsReply("GET, HEAD, POST, OPTIONS", undefined));
+    if (isServer) return send(response, toOptionsReply("GET, HEAD, POST, OPTIONS", undefined));
+    const near = path
+      .replace(/\/{2,}/g, "/")
+      .replace(/(.)\/$/, "$1")
+      .toLowerCase();
+    const there = fixed.has(near) ? `use ${baseUrl}${near}` : "GET / lists what is here";
+    throw new Problem("not-found", `There is nothing at this path; ${there}`);
   };
 }
 

@@ -41,6 +41,14 @@ describe("a path where there is nothing", () => {
     expect((await ask("/nothing", BROWSER, "POST")).headers.get("content-type")).to.equal("application/problem+json");
   });
 
+  it("names what is there but for a slash or capitals", async () => {
+    for (const path of ["/v1/roll/", "/V1/Roll", "//v1/roll//"]) {
+      const { detail } = await jsonOf(await ask(path, "*/*", "POST"));
+      expect(detail, path).to.equal(`There is nothing at this path; use ${door.url}/v1/roll`);
+    }
+    expect((await jsonOf(await ask("/v1/rolls/", "*/*"))).detail).to.include("GET / lists what is here");
+  });
+
   it("is no page where there is something that refuses", async () => {
     expect((await ask("/v1/roll", BROWSER, "PUT")).headers.get("content-type")).to.equal("application/problem+json");
     expect((await ask("/v1/roll", BROWSER, "POST")).headers.get("content-type")).to.equal("application/json");

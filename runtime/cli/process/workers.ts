@@ -31,7 +31,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.on("SIGTERM", stop);
-  process.on("SIGINT", toInterruptListener({ first: stop, again: killAll }));
+  process.on("SIGINT", toInterruptListener({ first: stop, again: killNow }));
   process.on("SIGHUP", () => {
     hangUps += 1;
     for (const { process: child } of selling) child.kill("SIGHUP");
@@ -128,6 +128,12 @@ async function stopAll(): Promise<void> {
     }),
   );
   clearTimeout(late);
+}
+
+/** An end that was not in order is told as one. */
+function killNow(): void {
+  process.exitCode = 1;
+  killAll();
 }
 
 function killAll(): void {

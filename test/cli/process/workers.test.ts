@@ -11,7 +11,7 @@ import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { operate } from "../../attacks/support/operate.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
-import { untilGone } from "../../sandbox/sandbox-process.ts";
+import { isAlive, untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
@@ -190,6 +190,22 @@ describe("serve --workers", () => {
     writeFileSync(gate, "");
     expect((await slow).status).to.equal(200);
     expect(await stopped).to.equal(0);
+    for (const { pid } of running) await untilGone(pid);
+  });
+
+  it("ends at once when it is interrupted again, and says that it was not in order", async () => {
+    rmSync(gate, { force: true });
+    rmSync(`${gate}.begun`, { force: true });
+    await start();
+    const running = await workers();
+    const cut = buy(9).catch((error: unknown) => error);
+    await eventually(() => readdirSync(data.path).includes("gate.begun"));
+    await eventually(() => {
+      if (isAlive(seller.pid)) process.kill(seller.pid, "SIGINT");
+      return !isAlive(seller.pid);
+    });
+    expect(await seller.stop()).to.equal(1);
+    expect(await cut).to.be.an("error");
     for (const { pid } of running) await untilGone(pid);
   });
 
