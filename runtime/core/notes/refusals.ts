@@ -11,7 +11,10 @@ export interface BuyerRefusals {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Counts refusals by payer in memory, and writes them every few seconds: a crash loses the last seconds. */
+/**
+ * Counts refusals by payer in memory, and writes them every few seconds: a crash loses the last seconds. While the store takes
+ * no writes, they wait.
+ */
 export interface Refusals {
   note(payer: string, what: string): void;
   /** Writes what was noted. */
@@ -52,6 +55,9 @@ interface Today {
 /** Each process writes one sheet per day. */
 export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
   let today: Today = { day: 0, payers: new Map() };
+  /** Days with counts that are to be written. */
+  const unwritten = new Set<Today>();
+  let isOutage = false;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -60,8 +66,27 @@ export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
     timer = undefined;
     const counted = today;
     // One write at a time: two of them would take a sheet each.
-    writing = writing.then(() => write(counted)).catch((error: unknown) => log.warn("books.refusals-lost", { error }));
+    writing = writing.then(() => writeOrWait(counted));
     return writing;
+  }
+
+  const flushLater = (): void => {
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+  };
+
+  async function writeOrWait(counted: Today): Promise<void> {
+    unwritten.add(counted);
+    try {
+      for (const each of unwritten) {
+        await write(each);
+        unwritten.delete(each);
+      }
+      isOutage = false;
+    } catch (error) {
+      if (!isOutage) log.warn("books.refusals-wait", { error });
+      isOutage = true;
+      flushLater();
+    }
   }
 
   async function write(counted: Today): Promise<void> {
@@ -87,7 +112,7 @@ export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
       known.counts[what] = (known.counts[what] ?? 0) + 1;
       if (!payers.has(payer) && payers.size >= MOST_PAYERS) payers.delete(leastOf(payers));
       payers.set(payer, known);
-      timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
+      flushLater();
     },
     flush,
   };

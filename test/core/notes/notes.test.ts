@@ -48,6 +48,31 @@ describe("what is kept beside the book", () => {
     expect(counts).to.deep.equal({ "refused:insufficient_funds": 3 });
   });
 
+  it("counts refusals also while the store takes no writes, over a day's end, and says so once", async () => {
+    const logged: string[] = [];
+    const failing = async (): Promise<never> => {
+      throw new Problem("unavailable");
+    };
+    let { set, putIfAbsent } = { set: failing as typeof store.set, putIfAbsent: failing as typeof store.putIfAbsent };
+    const slow: Pick<typeof store, "set" | "putIfAbsent"> = {
+      set: (...write) => set(...write),
+      putIfAbsent: (...write) => putIfAbsent(...write),
+    };
+    const log = { ...silentLog, warn: (event: string) => void logged.push(event) };
+    const refusals = createRefusals({ ...deps(), store: slow, log });
+    for (const _ of [1, 2]) {
+      refusals.note("0xa", "refused:insufficient_funds");
+      await refusals.flush();
+      now += DAY_MS;
+    }
+    ({ set, putIfAbsent } = store);
+    refusals.note("0xa", "refused:insufficient_funds");
+    await refusals.flush();
+    const [{ counts } = { counts: {} }] = await readRefusals(store, now);
+    expect(counts).to.deep.equal({ "refused:insufficient_funds": 3 });
+    expect(logged).to.deep.equal(["books.refusals-wait"]);
+  });
+
   it("counts the refusals of a day in which four workers are started again and again", async () => {
     for (let start = 0; start < 4 * 50; start += 1) {
       const refusals = createRefusals(deps());
