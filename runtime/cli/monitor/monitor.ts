@@ -1,6 +1,7 @@
 import cluster from "node:cluster";
 import type { BookTally } from "../../core/books/events.ts";
-import type { Tallies } from "../../core/books/tallies.ts";
+import { createGatherer } from "../../core/books/gatherer.ts";
+import type { CallNames, Tallies } from "../../core/books/tallies.ts";
 import type { JobEnd } from "../../core/jobs/records.ts";
 import type { PaymentRecord } from "../../core/payments/record.ts";
 import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
@@ -13,10 +14,12 @@ import { createStateReader, type StateDeps } from "./state.ts";
 export interface Monitor {
   /** Wraps the store, so that sales and refunds are counted when they are written. */
   watchStore(store: OpenStore): OpenStore;
-  /** Wraps the tallies, so that their times are counted here as well, and all of them before metrics are read. */
-  watchTallies(tallies: Tallies): Tallies;
+  /** Has these tallies counted before metrics are read, instead of those of the set before. */
+  watchTallies(tallies: Pick<Tallies, "flush">): void;
   /** Counts tallies that are new. */
   countTallies(tallies: readonly BookTally[]): void;
+  /** Counts the duration of a call. */
+  countTime(names: CallNames, ms: number): void;
   watchTransport(transport: Transport): Transport;
   /** Counts a job whose end this process has recorded. */
   jobEnded(service: string, state: JobEnd["state"]): void;
@@ -25,8 +28,9 @@ export interface Monitor {
 
 const BLIND: Monitor = {
   watchStore: (store) => store,
-  watchTallies: (tallies) => tallies,
+  watchTallies: () => {},
   countTallies: () => {},
+  countTime: () => {},
   watchTransport: (transport) => transport,
   jobEnded: () => {},
   routes: [],
@@ -40,15 +44,19 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
   const labels = cluster.worker ? { worker: `${cluster.worker.id}` } : {};
   const { count, scrape, contentType } = createMetrics(createStateReader(deps), labels);
   let flush: Tallies["flush"] = async () => {};
+  const isNew = createMemory(REMEMBERED);
+  const entered = createGatherer<Entered>(({ event, isKnown }) => {
+    if (isNew(event.id) && !isKnown) countEvent(event, count);
+  });
   return {
-    watchStore: (store) => watchStore(store, count),
+    watchStore: (store) => watchStore(store, entered.add),
     watchTallies(tallies) {
       flush = tallies.flush; // Those of the set before are written when it ends.
-      return watchTallies(tallies, count);
     },
     countTallies(tallies) {
       for (const tally of tallies) countTally(tally, count);
     },
+    countTime: ({ service, door }, ms) => count.call(service, door, ms),
     watchTransport: (transport) => watchTransport(transport, count),
     jobEnded: (service, state) => count.jobEnded(service, state === "DELIVERED" ? "delivered" : "failed"),
     routes: [
@@ -56,6 +64,7 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
         method: "GET",
         path: "/metrics",
         async handle() {
+          entered.work();
           void flush(); // Counted at once, however long the store takes.
           // Otherwise a Prometheus would keep its connection, and only ever see one of the workers.
           const turn = cluster.worker ? ["Connection", "close"] : [];
@@ -69,26 +78,30 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
 /** How many event ids are remembered. An event may be entered more than once, but is counted once. */
 const REMEMBERED = 10_000;
 
-function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
-  const isNew = createMemory(REMEMBERED);
+interface Entered {
+  readonly event: Event;
+  /** Whether it had been entered before. */
+  readonly isKnown: boolean;
+}
+
+type Event = Parameters<OpenStore["enter"]>[0];
+
+/** @param add called with each event that was entered */
+function watchStore(store: OpenStore, add: (entered: Entered) => void): OpenStore {
   return {
     ...store,
     async enter(event, entry) {
-      const known = isSold(store, event, entry); // Asked for before the entry is written, and not waited for.
+      // A sale that was paid before its work is entered again after each run, also by a process that has not counted it.
+      const mayBeKnown = event.kind === "sale" && event.times?.worked === undefined;
+      const known = mayBeKnown ? isSold(store, entry.key) : undefined; // Asked for before the entry is written.
       await store.enter(event, entry);
-      if (isNew(event.id) && !(await known)) countEvent(event, count);
+      add({ event, isKnown: known !== undefined && (await known) });
     },
   };
 }
 
-type Entering = Parameters<OpenStore["enter"]>;
-
-/**
- * Whether a payment was on record as settled. A sale that was paid before its work is entered again after each run, also by a
- * process that has not counted it.
- */
-async function isSold(store: OpenStore, event: Entering[0], { key }: Entering[1]): Promise<boolean> {
-  if (event.kind !== "sale" || event.times?.worked !== undefined) return false;
+/** Whether a payment is on record as settled. */
+async function isSold(store: OpenStore, key: string): Promise<boolean> {
   const record = await store.get<Pick<PaymentRecord, "state">>(key).catch(() => undefined);
   return record?.state === "settled";
 }
@@ -107,7 +120,7 @@ function createMemory(most: number): (id: string) => boolean {
   };
 }
 
-function countEvent(event: Entering[0], count: MetricCounts): void {
+function countEvent(event: Event, count: MetricCounts): void {
   if (event.kind === "refund") count.refund(event.service);
   if (event.kind !== "sale") return;
   const { rail, at, times } = event;
@@ -119,16 +132,6 @@ function countTally({ service, door, rail, what, count: by }: BookTally, count: 
   if (what === "challenge") count.challenges(service, door, by);
   else if (what.startsWith("cache:")) count.cacheReads(service, what.slice("cache:".length), by);
   else if (!/^(attempt$|gone$|ms:|job:)/.test(what)) count.payments({ service, door, rail, outcome: what }, by);
-}
-
-function watchTallies(tallies: Tallies, count: MetricCounts): Tallies {
-  return {
-    ...tallies,
-    time(names, ms) {
-      tallies.time(names, ms);
-      count.call(names.service, names.door, ms);
-    },
-  };
 }
 
 function watchTransport(transport: Transport, count: MetricCounts): Transport {

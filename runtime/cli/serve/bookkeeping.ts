@@ -17,6 +17,7 @@ export interface BookkeepingDeps {
   /** What all sets of the process count into; when omitted, this one counts for itself. */
   readonly refusals?: Refusals | undefined;
   readonly onCounted?: TalliesDeps["onCounted"];
+  readonly onTimed?: TalliesDeps["onTimed"];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -33,8 +34,8 @@ const EVERY_MS = 60 * 60_000;
 /** The pause between two steps while there are more. */
 const PAUSE_MS = 50;
 
-export function createBookkeeping({ site, store, onCounted, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
-  const tallies = createTallies({ store, onCounted, clock, log });
+export function createBookkeeping({ site, store, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
+  const tallies = createTallies({ ...deps, store, clock, log });
   const { refusals = createRefusals({ store, clock, log }) } = deps;
   const answers = createSaleAnswers({ store, clock, log });
   const tidying = createRounds(async () => {

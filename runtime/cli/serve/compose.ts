@@ -153,9 +153,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   };
   const { knownRails } = options;
   const { monitor, refusals: noted } = options;
-  const kept = createBookkeeping({ site, store, refusals: noted, onCounted: monitor?.countTallies, clock, log });
-  const tallies = monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
-  const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
+  const counts = { onCounted: monitor?.countTallies, onTimed: monitor?.countTime };
+  const bookkeeping = createBookkeeping({ site, store, refusals: noted, ...counts, clock, log });
+  monitor?.watchTallies(bookkeeping.counters.tallies);
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site: outside.site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
   const paid = createPayments({ ...sold, baseUrl, store, clock, log, trace, ...hooks, ...counted });

@@ -34,7 +34,9 @@ export interface ComposeOptions {
   /** The statuses of the rails of the set that is still being sold, by id. */
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
   /** Counts events; when omitted, none are counted. */
-  readonly monitor?: Pick<Monitor, "watchTallies" | "countTallies" | "watchTransport" | "jobEnded"> | undefined;
+  readonly monitor?:
+    | Pick<Monitor, "watchTallies" | "countTallies" | "countTime" | "watchTransport" | "jobEnded">
+    | undefined;
   /** The services that earlier sets offered and this one does not, as sets. */
   readonly retired?: readonly ManifestSet[] | undefined;
   /** Warnings about this set for `GET /ready`: sentences. */

@@ -4,6 +4,8 @@ import { createGatherer } from "./gatherer.ts";
 
 /** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
+/** Where a call was made. */
+export type CallNames = Omit<TallyNames, "what">;
 
 /**
  * Counts calls in memory, and writes the counts every few seconds: a crash loses those of the last seconds. While the store
@@ -11,8 +13,8 @@ export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
  */
 export interface Tallies {
   count(names: TallyNames): void;
-  /** Counts a call in the bucket of its duration. */
-  time(names: Omit<TallyNames, "what">, ms: number): void;
+  /** Counts a call that is over. @param ms its duration, for the bucket; undefined to leave that out */
+  end(names: CallNames, whats: readonly string[], ms: number | undefined): void;
   /** Writes the counts. */
   flush(): Promise<void>;
 }
@@ -22,6 +24,8 @@ export interface TalliesDeps {
   readonly store: { count(tallies: readonly BookTally[]): Promise<void> };
   /** Called with new counts, once, before they are written. */
   readonly onCounted?: ((tallies: readonly BookTally[]) => void) | undefined;
+  /** Called with the duration of each call that is timed, at the latest when the counts are written. */
+  readonly onTimed?: ((names: CallNames, ms: number) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,30 +41,34 @@ const MOST_WRITTEN = 1000;
 /** What is counted. */
 interface Gathered {
   readonly at: number;
-  readonly names: Omit<TallyNames, "what">;
-  /** The duration of a call that is timed, in milliseconds. */
-  readonly what: string | number;
+  readonly names: CallNames;
+  readonly whats: readonly string[];
+  readonly ms: number | undefined;
 }
 
 /** The timer runs only while there is something to write. */
-export function createTallies({ store, onCounted, clock, log }: TalliesDeps): Tallies {
+export function createTallies({ store, onCounted, onTimed, clock, log }: TalliesDeps): Tallies {
   /** Keyed by minute and names, so that a call costs one map look-up. */
   let counts: Counts = new Map();
   const waiting: Counts = new Map();
   let timer: NodeJS.Timeout | undefined;
   let isOutage = false;
 
-  const gathered = createGatherer<Gathered>(({ at, names: { service, door, rail }, what: given }) => {
-    const what = typeof given === "number" ? toBucket(given) : given;
-    add(counts, { minute: Math.floor(at / MINUTE_MS), service, door, rail, what, count: 1 });
+  const gathered = createGatherer<Gathered>(({ at, names, whats, ms }) => {
+    const { service, door, rail } = names;
+    const minute = Math.floor(at / MINUTE_MS);
+    for (const what of whats) add(counts, { minute, service, door, rail, what, count: 1 });
+    if (ms === undefined) return;
+    add(counts, { minute, service, door, rail, what: toBucket(ms), count: 1 });
+    onTimed?.(names, ms);
   });
 
   const flushLater = (): void => {
     timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
   };
 
-  function gather(names: Gathered["names"], what: Gathered["what"]): void {
-    gathered.add({ at: clock.now(), names, what });
+  function end(names: CallNames, whats: readonly string[], ms: number | undefined): void {
+    gathered.add({ at: clock.now(), names, whats, ms });
     flushLater();
   }
 
@@ -92,8 +100,8 @@ export function createTallies({ store, onCounted, clock, log }: TalliesDeps): Ta
   }
 
   return {
-    count: (names) => gather(names, names.what),
-    time: gather,
+    count: (names) => end(names, [names.what], undefined),
+    end,
     flush,
   };
 }

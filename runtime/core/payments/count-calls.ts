@@ -1,14 +1,15 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { Tallies, TallyNames } from "../books/tallies.ts";
+import type { Tallies } from "../books/tallies.ts";
 import { type CallCourse, type InCall, type Invocation, MAY_BE_CHARGED, type Outcome } from "../call.ts";
 import type { SaleAnswers } from "../notes/answers.ts";
 import type { Refusals } from "../notes/refusals.ts";
 import type { Service } from "../service.ts";
+import type { Challenge } from "../x402/challenge.ts";
 
 /** What records how calls end. */
 export interface CallCounters {
-  readonly tallies: Pick<Tallies, "count" | "time">;
+  readonly tallies: Pick<Tallies, "count" | "end">;
   readonly refusals: Pick<Refusals, "note">;
   readonly answers: Pick<SaleAnswers, "note">;
   /** Counts cache reads. */
@@ -28,13 +29,12 @@ export function countCalls(invoke: Call, { tallies, refusals, answers, inCall, c
     const course: CallCourse = invocation.course ?? { begun: clock.now() };
     const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
     const { door = "rest" } = invocation;
-    const names = (): Omit<TallyNames, "what"> => {
-      return { service: service.manifest.id, door, rail: course.rail ?? "" };
-    };
-    const note = (what: string): void => tallies.count({ ...names(), what });
-    const noteEnd = (what: string): void => {
-      if (isPaid) note("attempt");
-      note(what);
+    const { id } = service.manifest;
+    const note = (what: string): void => tallies.count({ service: id, door, rail: course.rail ?? "", what });
+    const noteEnd = (whats: readonly string[], ms?: number): void =>
+      tallies.end({ service: id, door, rail: course.rail ?? "" }, isPaid ? ["attempt", ...whats] : whats, ms);
+    const noteFailure = (what: string): void => {
+      noteEnd([what]);
       const { payer } = course;
       if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals.note(payer, what);
     };
@@ -42,15 +42,17 @@ export function countCalls(invoke: Call, { tallies, refusals, answers, inCall, c
       // Only the work runs in the counting scope: every async step inside a scope costs more.
       const around = <T>(work: () => Promise<T>): Promise<T> => inCall(note, work);
       const outcome = await invoke(service, { ...invocation, course, around });
-      noteEnd(toWhat(outcome, invocation, isPaid));
-      if (outcome.kind !== "result") return outcome;
-      if (!outcome.isRepeat) tallies.time(names(), clock.now() - course.begun);
+      if (outcome.kind !== "result") {
+        noteFailure(toRefusal(outcome.challenge, invocation));
+        return outcome;
+      }
       const isGone = invocation.signal.aborted;
-      if (isPaid && isGone && !outcome.isRepeat) note("gone");
+      if (outcome.isRepeat) noteEnd(["replay"]);
+      else noteEnd(toResult(isPaid, isGone), clock.now() - course.begun);
       if (isPaid) noteAnswer(course, isGone);
       return outcome;
     } catch (error) {
-      noteEnd(toFailure(error, invocation, course));
+      noteFailure(toFailure(error, invocation, course));
       throw error;
     }
   };
@@ -70,9 +72,13 @@ function toFailure(error: unknown, { signal }: Invocation, { isResumed }: CallCo
   return signal.aborted && !MAY_BE_CHARGED.includes(code) ? "left" : `failed:${code}`;
 }
 
-function toWhat(outcome: Outcome, { payment }: Invocation, isPaid: boolean): string {
-  if (outcome.kind === "result") return outcome.isRepeat ? "replay" : isPaid ? "result" : "free";
+function toRefusal({ required }: Challenge, { payment }: Invocation): string {
   if (payment === undefined) return "challenge";
-  const [reason = ""] = outcome.challenge.required.error.split(":");
+  const [reason = ""] = required.error.split(":");
   return `refused:${reason}`;
+}
+
+function toResult(isPaid: boolean, isGone: boolean): readonly string[] {
+  if (!isPaid) return ["free"];
+  return isGone ? ["result", "gone"] : ["result"];
 }

@@ -50,7 +50,7 @@ const store: Store =
 const counters =
   books === "books"
     ? {
-        tallies: monitor.watchTallies(createTallies({ store, onCounted: monitor.countTallies, clock, log })),
+        tallies: createTallies({ store, onCounted: monitor.countTallies, onTimed: monitor.countTime, clock, log }),
         refusals: createRefusals({ store, clock, log }),
         answers: createSaleAnswers({ store, clock, log }),
         inCall,

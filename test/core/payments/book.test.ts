@@ -18,7 +18,10 @@ describe("the book of a shop", () => {
   const refused: [payer: string, what: string][] = [];
   const answered: AnswerWay[] = [];
   const counters: CallCounters = {
-    tallies: { count: (names) => counted.push(names), time: () => {} },
+    tallies: {
+      count: (names) => counted.push(names),
+      end: (names, whats) => counted.push(...whats.map((what) => ({ ...names, what }))),
+    },
     refusals: { note: (payer, what) => refused.push([payer, what]) },
     answers: { note: (_sale, _begun, way) => answered.push(way) },
     inCall,

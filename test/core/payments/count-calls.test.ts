@@ -45,7 +45,7 @@ async function leave(end: () => Promise<Outcome>) {
     return end();
   };
   const call = countCalls(settle, {
-    tallies: { count: ({ what }) => counted.push(what), time: () => {} },
+    tallies: { count: ({ what }) => counted.push(what), end: (_names, whats) => counted.push(...whats) },
     refusals: { note: (_payer, what) => refused.push(what) },
     answers: { note: (_sale, _begun, way) => answered.push(way) },
     inCall: (_note, work) => work(),

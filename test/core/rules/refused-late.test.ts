@@ -6,7 +6,7 @@ import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/selle
 const ALICE = "0xAbCdEf0000000000000000000000000000000002";
 /** Counting notes when a call begins. */
 const COUNTERS: NonNullable<ShopOptions["counters"]> = {
-  tallies: { count: () => {}, time: () => {} },
+  tallies: { count: () => {}, end: () => {} },
   refusals: { note: () => {} },
   answers: { note: () => {} },
   inCall: (_note, call) => call(),
