@@ -6,7 +6,7 @@ import { toRetryAfterMs } from "../http/retry-after.ts";
 import { failBroken } from "./broken-streams.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
-import { listTools, type ToolList } from "./tool-list.ts";
+import { listNames, listTools, type ToolList } from "./tool-list.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
@@ -22,6 +22,8 @@ export interface McpConnection {
   askedMs?(): number | undefined;
   /** All tools. @throws as `listTools`. */
   tools(): Promise<ToolList>;
+  /** The names of all tools, as `listNames`; a recorded session has no list. */
+  names?(timeoutMs: number): Promise<readonly string[]>;
   /** The name that the server reports. */
   readonly name: string;
   /** Resolves when the session has ended, on either side. */
@@ -90,6 +92,7 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
     isAlive: (within) => answersPing(client, within),
     ...(askedMs && { askedMs }),
     tools: () => listTools(client, timeoutMs),
+    names: (within) => listNames(client, within),
     name: nameOf(client),
     ended,
     get pid() {

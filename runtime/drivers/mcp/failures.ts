@@ -20,6 +20,8 @@ export interface CallFailure {
   readonly restMs?: number | undefined;
   /** Whether the call timed out. */
   readonly isLate?: boolean;
+  /** What the server said, where it answered with an error and keeps the session. */
+  readonly words?: string;
 }
 
 /** The Problem when a session could not be opened. */
@@ -61,7 +63,8 @@ export function toCallProblem(error: unknown, title: string, askedMs?: number): 
   if (error instanceof ProtocolError) {
     const isOutdated = error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
     const isLost = isOutdated || LOST_SESSION.test(error.message);
-    return { problem: toProtocolProblem(error, title), isSessionLost: isLost, isForgotten: isLost };
+    const problem = toProtocolProblem(error, title);
+    return { problem, isSessionLost: isLost, isForgotten: isLost, ...(!isLost && { words: error.message }) };
   }
   if (isRefusal(error)) {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });

@@ -45,7 +45,7 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
           { output, fields, title: server.title, most },
         );
       };
-      return [[handlerOf(manifest), { check, ready: server.ready, run }] as const];
+      return [[handlerOf(manifest), { check, ready: () => server.ready(tool), run }] as const];
     }),
   );
 }

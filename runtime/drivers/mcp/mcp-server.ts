@@ -7,7 +7,8 @@ import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
 import { createPace, type Pause, type Rate } from "../upstream/pace.ts";
 import type { McpConnection } from "./connection.ts";
-import { killAll, memoryOf, treeOf } from "./process-tree.ts";
+import { createMissingTools } from "./missing-tools.ts";
+import { killAll, treeOf, watchMemory } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
 type Result = Awaited<ReturnType<McpConnection["call"]>>;
@@ -23,7 +24,7 @@ export interface LiveMcpServer {
    */
   call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Result>;
   /** Opens the session, if it is not open. @throws Problem when a call would fail without having been made. */
-  ready(): Promise<void>;
+  ready(tool: string): Promise<void>;
   /** Why the server is not asked at present; undefined when it is. */
   outage(): string | undefined;
   /** Ends the session and its process. */
@@ -60,7 +61,6 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 /** A session that ends after this time did not fail at its start. */
 const STEADY_MS = 60_000;
-const WATCH_MS = 1000;
 /** How long a killed process may take to end. */
 const KILL_MS = 1000;
 const LONGEST_REASON = 300;
@@ -70,6 +70,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
   const pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay });
+  const missing = createMissingTools(options, { clock, log });
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
@@ -100,8 +101,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       };
       return await queue.add(work, { signal });
     },
-    async ready() {
-      await open();
+    async ready(tool) {
+      await missing.refuse(tool, await open());
     },
     outage() {
       if (!connect) return unset;
@@ -124,6 +125,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
       refuseSecrets(JSON.stringify(result));
+      const gone = result.isError && (await missing.explain(tool, JSON.stringify(result.content), session));
+      if (gone) throw gone;
       return result;
     } catch (error) {
       // The caller's time is often up before the server's, so that it would never be called late.
@@ -132,13 +135,13 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
       const failure = toCallProblem(error, title, session.askedMs?.());
-      const { problem, isSessionLost, isForgotten = false, isLate = false, restMs = 0 } = failure;
+      const { problem, isSessionLost, isForgotten = false, isLate = false, restMs = 0, words = "" } = failure;
       if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
       if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
       if (isLate) void endIfDead(session);
       if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
       refuseSecrets((error as Error).message);
-      throw problem;
+      throw (await missing.explain(tool, words, session)) ?? problem;
     } finally {
       lastUsed = clock.now();
       const others = (atWork.get(session) ?? 1) - 1;
@@ -191,7 +194,9 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       await slots?.take(holder);
       const session = await connectNow();
       live = session;
-      const stopWatch = watchMemory(session);
+      const stopWatch = watchMemory(session.pid, options.memoryBytes, (bytes) =>
+        log.error("mcp.memory", { upstream: id, bytes, most: options.memoryBytes }),
+      );
       const startedAt = clock.now();
       void session.ended.then(() => {
         stopWatch();
@@ -232,17 +237,5 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     killAll(pids);
     await Promise.race([session.ended, sleep(KILL_MS, undefined, { ref: false })]);
     if (opened === undefined) slots?.free(holder);
-  }
-
-  function watchMemory({ pid }: McpConnection): () => void {
-    if (pid === undefined) return () => {};
-    const timer = setInterval(() => {
-      const bytes = memoryOf(pid);
-      if (bytes <= options.memoryBytes) return;
-      log.error("mcp.memory", { upstream: id, bytes, most: options.memoryBytes });
-      killAll(treeOf(pid));
-    }, WATCH_MS);
-    timer.unref();
-    return () => clearInterval(timer);
   }
 }

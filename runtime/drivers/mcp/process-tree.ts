@@ -20,7 +20,7 @@ function childrenOf(pid: number): number[] {
 }
 
 /** The memory of a process and its descendants, in bytes; 0 where there is no /proc. */
-export const memoryOf = (pid: number): number => treeOf(pid).reduce((sum, one) => sum + residentBytes(one), 0);
+const memoryOf = (pid: number): number => treeOf(pid).reduce((sum, one) => sum + residentBytes(one), 0);
 
 function residentBytes(pid: number): number {
   try {
@@ -39,6 +39,21 @@ export function killAll(pids: readonly number[]): void {
       // Already ended.
     }
   }
+}
+
+const WATCH_MS = 1000;
+
+/** Kills a process and its descendants when they take more memory. @returns ends the watch */
+export function watchMemory(pid: number | undefined, most: number, tell: (bytes: number) => void): () => void {
+  if (pid === undefined) return () => {};
+  const timer = setInterval(() => {
+    const bytes = memoryOf(pid);
+    if (bytes <= most) return;
+    tell(bytes);
+    killAll(treeOf(pid));
+  }, WATCH_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** The processes that are killed when this one exits. */

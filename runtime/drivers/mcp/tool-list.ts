@@ -32,21 +32,32 @@ export async function listTools(client: Client, timeout: number): Promise<ToolLi
   }
 }
 
+/** The names of all tools, which the client does not keep. @throws as `listTools`. */
+export const listNames = async (client: Client, timeout: number): Promise<readonly string[]> =>
+  (await listRaw(client, timeout)).map(nameOf);
+
 async function listWellFormed(client: Client, timeout: number): Promise<ToolList> {
-  const { isSpecType, specTypeSchemas } = await import("@modelcontextprotocol/client");
+  const { isSpecType } = await import("@modelcontextprotocol/client");
   const tools: Tool[] = [];
   const malformed: MalformedTool[] = [];
+  for (const tool of await listRaw(client, timeout))
+    if (isSpecType.Tool(tool)) tools.push(tool);
+    else malformed.push({ name: nameOf(tool), reason: await explain(tool) });
+  return { tools, malformed };
+}
+
+async function listRaw(client: Client, timeout: number): Promise<readonly unknown[]> {
+  const { specTypeSchemas } = await import("@modelcontextprotocol/client");
+  const tools: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } };
     const result = await client.request(request, specTypeSchemas.PaginatedResult, { timeout });
-    for (const tool of Array.isArray(result.tools) ? result.tools : [])
-      if (isSpecType.Tool(tool)) tools.push(tool);
-      else malformed.push({ name: nameOf(tool), reason: await explain(tool) });
+    if (Array.isArray(result.tools)) tools.push(...result.tools);
     cursor = result.nextCursor;
-    if (cursor === undefined) return { tools, malformed };
+    if (cursor === undefined) return tools;
   }
-  return { tools: [], malformed };
+  throw new Error(`the list of tools has more than ${MOST_PAGES} pages`);
 }
 
 const nameOf = (tool: unknown): string =>

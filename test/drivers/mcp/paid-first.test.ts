@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
-import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
+import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
 
 const WRITE = `id: write
 title: Write
@@ -18,13 +18,20 @@ examples:
   - input: {}
 `;
 
+const TOOL: SiteTool = { name: "write", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) };
+/** As servers made with the SDKs for Python and TypeScript answer, which know no code for it. */
+const UNKNOWN: SiteTool = {
+  ...TOOL,
+  run: () => ({ isError: true, content: [{ type: "text", text: "Unknown tool: write" }] }),
+};
+
 for (const kind of ["stateless", "sessions"] as const)
   describe(`a tool that is paid first, of an MCP server over HTTP, ${kind}`, () => {
     let site: ToolSite;
     let shop: ProxyShop;
     before(async () => {
       site = await openToolSite(kind);
-      site.offer({ name: "write", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      site.offer(TOOL);
       shop = await openProxyShop({
         files: () => ({
           "manifests/_site.yaml": siteOf(`{ id: site, title: Site, url: "${site.url}", mcp: http }`),
@@ -56,4 +63,39 @@ for (const kind of ["stateless", "sessions"] as const)
       expect(await (await shop.buy("/v1/write", {})).json()).to.deep.equal({ content: [] });
       expect([site.calls(), shop.rail.moved.size]).to.deep.equal([1, 1]);
     });
+
+    for (const [what, tools] of [
+      ["with an error", []],
+      ["as if it had run", [UNKNOWN]],
+    ] as const)
+      it(`is charged once more after the server has renamed it, and answers ${what}`, async () => {
+        const buy = async (): Promise<[status: number, body: string]> => {
+          const response = await shop.buy("/v1/write", {});
+          return [response.status, await response.text()];
+        };
+        shop.clock.advance(20_000);
+        const moved = shop.rail.moved.size;
+        const logged = shop.output().length;
+        const { name, ...rest } = TOOL;
+        const renamed = { ...rest, name: `${name}_down` };
+        site.offer(renamed, ...tools.map((tool) => ({ ...tool, isHidden: true })));
+        const [status, body] = await buy();
+        expect([status, shop.rail.moved.size]).to.deep.equal([502, moved + 1]);
+        expect(body).to.include("Site no longer offers the tool");
+        for (const wait of [0, 20_000]) {
+          shop.clock.advance(wait);
+          const [refused, why] = await buy();
+          expect([refused, shop.rail.moved.size]).to.deep.equal([503, moved + 1]);
+          expect(why).to.include("Site no longer offers the tool");
+        }
+        expect(
+          shop
+            .output()
+            .slice(logged)
+            .match(/mcp\.tool-missing/g),
+        ).to.have.lengthOf(1);
+        site.offer(TOOL);
+        shop.clock.advance(20_000);
+        expect([(await buy())[0], shop.rail.moved.size]).to.deep.equal([200, moved + 2]);
+      });
   });

@@ -11,6 +11,8 @@ import { type CallToolResult, createMcpHandler, Server, type Tool } from "@model
 
 /** A tool of the site, with its behaviour. */
 export type SiteTool = Tool & {
+  /** Whether the list lacks it. */
+  readonly isHidden?: boolean;
   readonly run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
 };
 
@@ -38,7 +40,9 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
   let answer: ((response: ServerResponse) => void) | undefined;
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   let unknown: readonly [number, string] = [404, ""];
-  const list = (): { tools: Tool[] } => ({ tools: tools.map(({ run: _, ...tool }) => tool) });
+  const list = (): { tools: Tool[] } => ({
+    tools: tools.flatMap(({ run: _, isHidden, ...tool }) => (isHidden ? [] : [tool])),
+  });
   const call = async (name: string, input: Record<string, unknown> = {}): Promise<CallToolResult> => {
     const tool = tools.find((one) => one.name === name);
     if (!tool) throw new Error(`Unknown tool ${name}`);
