@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { AnswerTerms } from "../../core/proxy/answer.ts";
-import { toLine } from "../../core/proxy/message.ts";
+import { messageOf, toLine } from "../../core/proxy/message.ts";
 import type { OutputFields } from "../../core/proxy/output-fields.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { OutputFields } from "../../core/proxy/output-fields.ts";
  */
 export function toToolOutputs(result: CallToolResult, title: string, hasBlocks: boolean): readonly JsonObject[] {
   const { isError, structuredContent, content = [] } = result;
-  if (isError === true) throw new Problem("unparseable-input", `${title}: ${toWords(content)}`);
+  if (isError === true) throw new Problem("unparseable-input", `${title}: ${toWords(content, structuredContent)}`);
   const given = isObject(structuredContent) ? [structuredContent] : [];
   if (!hasBlocks) return given;
   if (structuredContent === undefined) return [{ content }];
@@ -20,10 +20,10 @@ export function toToolOutputs(result: CallToolResult, title: string, hasBlocks: 
   return given.length > 0 ? [...given, whole] : [whole, { content }];
 }
 
-/** The first text of a failure. */
-function toWords(content: CallToolResult["content"] | undefined): string {
+/** The first text of a failure, or the message in its data. */
+function toWords(content: CallToolResult["content"] | undefined, data: unknown): string {
   const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return toLine(texts[0] ?? "") ?? "the tool failed";
+  return toLine(texts[0] ?? "") ?? messageOf(null, JSON.stringify(data ?? null)) ?? "the tool failed";
 }
 
 /**

@@ -78,6 +78,13 @@ for (const kind of ["stateless", "sessions"] as const)
       expect([status, paid]).to.deep.equal([502, 0]);
     });
 
+    it("says why it failed in the words of its data, where it has no others", async () => {
+      const failed = { isError: true, content: [], structuredContent: { error: { message: "no sums today" } } };
+      const [status, body, paid] = await buy("guess", () => failed);
+      expect([status, paid]).to.deep.equal([400, 0]);
+      expect(body).to.have.property("detail", "site-tools: no sums today");
+    });
+
     it("costs nothing when its data say that it failed, as the manifest says", async () => {
       expect(await buy("judged")).to.deep.equal([200, { sum: 4 }, 1]);
       const failed = { content: [], structuredContent: { sum: 0, why: "no idea" } };
