@@ -209,6 +209,13 @@ examples:
     });
   });
 
+  it("takes what another file refers to in the document itself", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("split/api.yaml"));
+    expect(await schemaOf(dir, "SplitHome")).to.have.nested.property("properties.street.type", "string");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
   it("says of everything that it leaves out why", async () => {
     const said = await Promise.all(
       ["broken.yaml", "files.yaml", "split/api.yaml"].map(async (name) => {

@@ -50,11 +50,12 @@ function hasOutsideReference(value: unknown): boolean {
 async function bundle(document: JsonObject, location: string): Promise<JsonObject> {
   const { $RefParser } = await import("@apidevtools/json-schema-ref-parser");
   const base = /^https?:/.test(location) ? new URL(".", location).href : pathToFileURL(dirname(location) + sep).href;
+  const root = toHref(location);
   const own = {
     order: 1,
     canRead: true,
     read: async ({ url }: { url: string }): Promise<string> => {
-      const href = /^(?:https?|file):/.test(url) ? new URL(url).href : pathToFileURL(url).href;
+      const href = toHref(url);
       if (!href.startsWith(base)) throw new Error(`${href} is not below ${base}`);
       return href.startsWith("file:") ? readLocal(fileURLToPath(href), fileURLToPath(base)) : readRemote(href, "error");
     },
@@ -62,7 +63,11 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
   const text = {
     order: 1,
     canParse: true,
-    parse: ({ data, url }: { data: unknown; url: string }) => parseText(String(data), url) as object,
+    parse: ({ data, url }: { data: unknown; url: string }) =>
+      withReferences(parseText(String(data), url), (reference) => {
+        const { href = "", hash = "" } = URL.parse(reference, toHref(url)) ?? {};
+        return href.replace(/#.*$/s, "") === root ? BACK + hash.slice(1) : reference;
+      }) as object,
   };
   const options = {
     continueOnError: true,
@@ -70,11 +75,27 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
     parse: { json: false, yaml: false, text: false, binary: false, own: text },
   };
   const parser = new $RefParser();
-  try {
-    return (await parser.bundle(location, structuredClone(document), options)) as JsonObject;
-  } catch {
-    return isObject(parser.schema) ? (parser.schema as unknown as JsonObject) : document;
-  }
+  const bundled = await parser
+    .bundle(location, structuredClone(document), options)
+    .catch(() => (isObject(parser.schema) ? parser.schema : document));
+  return withReferences(bundled, (reference) =>
+    reference.startsWith(BACK) ? `#${reference.slice(BACK.length)}` : reference,
+  ) as JsonObject;
+}
+
+/** Marks a reference of another file back into the document, which the parser would leave as it is. */
+const BACK = "#back:";
+
+const toHref = (url: string): string => (/^(?:https?|file):/.test(url) ? new URL(url).href : pathToFileURL(url).href);
+
+function withReferences(value: unknown, change: (reference: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, change));
+  if (!isObject(value)) return value;
+  const parts = Object.entries(value).map(([key, part]) => {
+    const isReference = key === "$ref" && typeof part === "string";
+    return [key, isReference ? change(part) : withReferences(part, change)];
+  });
+  return Object.fromEntries(parts);
 }
 
 async function toVersion3(document: JsonObject, location: string): Promise<JsonObject> {
