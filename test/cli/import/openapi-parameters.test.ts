@@ -122,4 +122,19 @@ describe("a parameter of an imported operation", () => {
     expect(report).to.include("paging is left out: it is an object whose fields are parameters of their own");
     expect((await manifestOf(dir, "shelf_list")).proxy).to.deep.include({ query: { page: "{page}" } });
   });
+
+  it("is a text with tabs where version 2.0 writes a list so", async () => {
+    const list = { name: "tags", in: "query", type: "array", items: { type: "string" }, collectionFormat: "tsv" };
+    const dir = await openShop();
+    const document = await writeDocument(dir, { find: { parameters: [list] } }, { openapi: undefined, swagger: "2.0" });
+    await importAll(dir, document);
+    const { proxy, input } = await manifestOf(dir, "shelf_find");
+    expect([proxy, input]).to.deep.equal([
+      { upstream: "shelf", request: "GET /find", query: { tags: "{tags}" }, answer: { wrap: "result" } },
+      {
+        type: "object",
+        properties: { tags: { type: "string", description: "A list, with a tab between its items." } },
+      },
+    ]);
+  });
 });

@@ -166,9 +166,9 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
     throw new Refused("one of its parameters has no name or no place");
   const plain = isObject(schema) ? schema : {};
-  const isDelimited = typeof style === "string" && /^(?:space|pipe)Delimited$/.test(style);
+  const mark = MARKS[String(style)];
   const isList = kindOf(plain, pointers) === "array";
-  const listed = isDelimited && isList ? toListText(own, plain, pointers) : undefined;
+  const listed = mark && isList ? toListText(own, plain, { pointers, mark }) : undefined;
   const text = isObject(content) ? toContentText(content, pointers) : listed;
   return [{ place, wireName: name, own, schema: plain, text }];
 }
@@ -182,11 +182,26 @@ function toContentText(content: JsonObject, pointers: Pointers): ParameterText {
   return { note: `Written as ${type}.`, examples: examples.map(toText) };
 }
 
-function toListText(own: JsonObject, schema: JsonObject, pointers: Pointers): ParameterText {
-  const mark = own.style === "pipeDelimited" ? "|" : " ";
-  const toText = (value: unknown): unknown => (Array.isArray(value) ? value.join(mark) : value);
+interface Mark {
+  readonly text: string;
+  readonly name: string;
+}
+
+/** What stands between the items of a list, by its style. */
+const MARKS: Readonly<Record<string, Mark>> = {
+  pipeDelimited: { text: "|", name: '"|"' },
+  spaceDelimited: { text: " ", name: "a space" },
+  tabDelimited: { text: "\t", name: "a tab" },
+};
+
+function toListText(
+  own: JsonObject,
+  schema: JsonObject,
+  { pointers, mark }: { readonly pointers: Pointers; readonly mark: Mark },
+): ParameterText {
+  const toText = (value: unknown): unknown => (Array.isArray(value) ? value.join(mark.text) : value);
   const examples = examplesOf(own, pointers.object(schema), pointers).map(toText);
-  return { note: `A list, with ${mark === "|" ? '"|"' : "a space"} between its items.`, examples };
+  return { note: `A list, with ${mark.name} between its items.`, examples };
 }
 
 /** The examples of a parameter or a media type, followed by those of its schema (OpenAPI 3.1, section 4.8.19). */

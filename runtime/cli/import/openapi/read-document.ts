@@ -118,10 +118,14 @@ function withOwnParameters(document: JsonObject): JsonObject {
     const { parameters, ...rest } = item;
     const methods = Object.entries(rest).map(([key, own]) => {
       const isMethod = METHODS.includes(key) && isObject(own);
-      return [key, isMethod ? { ...own, parameters: mergeParameters(parameters, own.parameters, pointers) } : own];
+      if (!isMethod) return [key, own];
+      return [key, { ...own, parameters: mergeParameters(parameters, own.parameters, pointers).map(withTabs) }];
     });
     return Object.fromEntries(methods);
   };
+  // OpenAPI 3 has no style for it.
+  const withTabs = (own: JsonObject): JsonObject =>
+    own.collectionFormat === "tsv" ? { ...own, style: "tabDelimited" } : own;
   const paths = Object.entries(isObject(document.paths) ? document.paths : {});
   return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path, toOwn(item)])) };
 }
