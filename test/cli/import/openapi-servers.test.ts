@@ -45,4 +45,26 @@ describe("the address of an imported API", () => {
         ["shelf", url],
       ]);
     });
+
+  it("of another server gets the credential only where an operation there asks for one", async () => {
+    const dir = await openShop();
+    const at = (host: string) => ({ servers: [{ url: `https://${host}.example.com` }] });
+    const operations = {
+      look: {},
+      see: { ...at("weather"), security: [] },
+      view: { ...at("weather"), security: [{}] },
+      send: { ...at("files"), security: [] },
+      keep: at("files"),
+      ask: { security: [] },
+    };
+    await importAll(dir, await writeDocument(dir, operations, { security: [{ app: [] }] }));
+    const { upstreams } = await manifestOf(dir, "_site");
+    expect(
+      (upstreams as { url: string; key?: object }[]).map(({ url, key }) => [url, key !== undefined]),
+    ).to.deep.equal([
+      ["https://shelf.example.com", true],
+      ["https://weather.example.com", false],
+      ["https://files.example.com", true],
+    ]);
+  });
 });

@@ -37,8 +37,7 @@ interface Draft {
 export async function importOperations(options: OpenApiImport): Promise<Imported> {
   const { read, pointers, operations, chosen, upstream, price } = options;
   const { document, source, url } = read;
-  const security = chosen.map((operation) => operation.security);
-  const upstreams = readUpstreams(document, { id: upstream, url, pointers, security });
+  const upstreams = readUpstreams(document, { id: upstream, url, pointers, chosen });
   const book = createSchemaBook(document, pointers, upstream);
   const claim = createNames();
   const ids = new Map(operations.map((operation) => [operation, claim(toServiceId(upstream, operation.name), "_")]));

@@ -3,6 +3,7 @@ import { SENT_HEADER } from "../../../core/set/grammar.ts";
 import type { KeyManifest } from "../../../core/upstream/keys.ts";
 import type { UpstreamEntry } from "../imported.ts";
 import { createNames, toTitle, toVariable, toWord } from "../names.ts";
+import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** The upstreams of a document: one, and another one for each further server that operations name. */
@@ -21,8 +22,8 @@ export interface UpstreamTerms {
   /** The URL of the document, to resolve relative addresses. */
   readonly url?: string | undefined;
   readonly pointers: Pointers;
-  /** The security requirements of the chosen operations, which count where none of them leaves it to the document. */
-  readonly security: readonly unknown[];
+  /** The chosen operations: their security requirements count where none of them leaves it to the document. */
+  readonly chosen: readonly Pick<Operation, "servers" | "security">[];
 }
 
 /** The default id of a document's upstream. */
@@ -35,12 +36,18 @@ export function toUpstreamId(document: JsonObject): string {
 }
 
 /** Reads servers and security schemes (OpenAPI 3.1, sections 4.8.5 and 4.8.27). */
-export function readUpstreams(document: JsonObject, { id, url, pointers, security }: UpstreamTerms): UpstreamBook {
+export function readUpstreams(document: JsonObject, { id, url, pointers, chosen }: UpstreamTerms): UpstreamBook {
   const info = isObject(document.info) ? document.info : {};
   const title = toTitle(String(info.title ?? ""), id);
   const notes: string[] = [];
   const schemes = pointers.tryObject(pointers.tryObject(document.components).securitySchemes);
+  const security = chosen.map((operation) => operation.security);
   const [key, ...keys] = readKeys(document, { id, pointers, notes, security, schemes });
+  const addressOf = (servers: unknown): string | undefined => toServer(servers ?? document.servers, url)?.address;
+  /** Whether a server besides the document's own is asked without a credential: it may be somebody else's. */
+  const isOpen = (server: string): boolean =>
+    server !== addressOf(undefined) &&
+    chosen.every(({ servers, security: own = document.security }) => addressOf(servers) !== server || isNone(own));
   const isSent = (scheme: string): boolean => {
     const wanted = toKey(pointers.tryObject(schemes[scheme]), "");
     return [key, ...keys].some((one) => one && wanted && toPlace(one) === toPlace(wanted));
@@ -50,7 +57,7 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
     notes,
     of(servers) {
       const named = servers ?? document.servers;
-      const { address: server = "", chosen = [] } = toServer(named, url) ?? {};
+      const { address: server = "", defaults = [] } = toServer(named, url) ?? {};
       const known = byServer.get(server);
       if (known) return known;
       const own = byServer.size === 0 ? id : `${id.slice(0, 29)}-${byServer.size + 1}`;
@@ -60,17 +67,17 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
         notes.push(
           `the document names no server: set ${variable} to the API's address${end && `, which ends in ${end}`}`,
         );
-      if (chosen.length > 0)
+      if (defaults.length > 0)
         notes.push(
-          `parts of the address are the document's defaults (${chosen.join(", ")}): ${server}; where yours is another, set ${variable}`,
+          `parts of the address are the document's defaults (${defaults.join(", ")}): ${server}; where yours is another, set ${variable}`,
         );
       const entry = {
         id: own,
         title,
         ...(server !== "" && { url: server }),
         variable,
-        ...(key && { key: key.entry }),
-        ...(keys.length > 0 && { keys: keys.map((one) => one.entry) }),
+        ...(key && !isOpen(server) && { key: key.entry }),
+        ...(keys.length > 0 && !isOpen(server) && { keys: keys.map((one) => one.entry) }),
       };
       byServer.set(server, entry);
       return entry;
@@ -85,10 +92,14 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, securit
   };
 }
 
+/** Whether a list of security requirements asks for nothing. */
+const isNone = (sets: unknown): boolean =>
+  Array.isArray(sets) && sets.every((one) => isObject(one) && Object.keys(one).length === 0);
+
 /** The address of a server, and the variables whose defaults are parts of it. */
 interface Server {
   readonly address: string;
-  readonly chosen: readonly string[];
+  readonly defaults: readonly string[];
 }
 
 /** The first server with an absolute address; by https if a later one differs in nothing else. */
@@ -103,12 +114,12 @@ function toServer(servers: unknown, base: string | undefined): Server | undefine
 function toAddress(server: unknown, base: string | undefined): Server | undefined {
   if (!isObject(server) || typeof server.url !== "string") return undefined;
   const variables = isObject(server.variables) ? server.variables : {};
-  const chosen: string[] = [];
+  const defaults: string[] = [];
   const text = server.url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
     const variable = variables[name];
     const { default: usual, enum: listed } = isObject(variable) ? variable : {};
     if (usual === undefined || usual === null) return whole;
-    if (!Array.isArray(listed) || listed.length > 1) chosen.push(name);
+    if (!Array.isArray(listed) || listed.length > 1) defaults.push(name);
     return String(usual);
   });
   if (/[{}]/.test(text)) return undefined;
@@ -117,7 +128,7 @@ function toAddress(server: unknown, base: string | undefined): Server | undefine
     base,
   );
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return undefined;
-  return { address: `${url.origin}${url.pathname}`.replace(/\/+$/, ""), chosen };
+  return { address: `${url.origin}${url.pathname}`.replace(/\/+$/, ""), defaults };
 }
 
 /** The path of a first server that names nothing else, such as `/api/v3`; otherwise empty. */
