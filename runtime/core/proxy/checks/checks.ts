@@ -6,6 +6,7 @@ import type { UpstreamManifest } from "../../set/manifest.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
 import { checkMedia } from "../media.ts";
 import { checkAnswer } from "./answer.ts";
+import { checkConstants } from "./constants.ts";
 import { checkHeaders, checkQuery } from "./head.ts";
 import { checkPlaceholders } from "./placeholders.ts";
 import { checkPoll } from "./poll.ts";
@@ -78,6 +79,7 @@ function checkHttp(draft: Draft, proxy: ProxyManifest, { upstream, site, schemas
     ...checkRequestLine(draft, proxy),
     ...checkQuery(draft, proxy, upstream),
     ...checkHeaders(draft, proxy, upstream),
+    ...checkConstants(draft, proxy),
     ...checkPoll(draft, proxy),
     ...checkAnswer(draft, proxy, schemas),
     ...checkPlaceholders(draft, proxy, schemas),

@@ -42,7 +42,7 @@ export function checkQuery(
   });
 }
 
-const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
+export const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
 
 /** The content type of a JSON body may only be another JSON type. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {

@@ -4,7 +4,7 @@ import { type Draft, isFaulty, type SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
 import { type KeyManifest, keysOf } from "../../upstream/keys.ts";
-import { CREDENTIAL } from "../credential.ts";
+import { CREDENTIAL, CREDENTIAL_FORM } from "../credential.ts";
 
 /** Checks the credentials of a site's upstreams. */
 export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
@@ -28,13 +28,12 @@ function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path):
   return url.hash === "" ? [] : [faultAt(site, path, "bad-url", "a fragment is never sent: leave it out")];
 }
 
-/** Refuses the password of a database, which some programs want among their arguments. */
+/** Refuses credentials, such as the password of a database, which some programs want among their arguments. */
 function checkCommand(site: SiteDraft, { command = [] }: UpstreamManifest, path: Path): Fault[] {
-  return command.flatMap((text, at) =>
-    URL.parse(text)?.password
-      ? [secretAt(site, [...path, at], `a password stands in a variable, which env names; ${BY_SHELL}`)]
-      : [],
-  );
+  return command.flatMap((text, at) => {
+    const what = URL.parse(text)?.password ? "password" : CREDENTIAL_FORM.test(text) ? "credential" : undefined;
+    return what ? [secretAt(site, [...path, at], `a ${what} stands in a variable, which env names; ${BY_SHELL}`)] : [];
+  });
 }
 
 const BY_SHELL = `the program gets it by a shell: [sh, -c, 'exec program "$DATABASE_URL"']`;
