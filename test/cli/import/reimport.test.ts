@@ -42,6 +42,15 @@ describe("a second import", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("takes the credential out of an API that no longer has one", async () => {
+    const dir = await openShop();
+    await importAll(dir, await writeDocument(dir, { look: {} }, { security: [{ login: [] }] }));
+    const { report } = await importAll(dir, await writeDocument(dir, { look: {} }, { components: {} }));
+    expect(report).to.include('key.scheme: "Bearer" -> nothing');
+    expect((await textsOf(dir))["manifests/_site.yaml"]).to.not.match(/^ +key:/m);
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
   it("sets a new price where one is given, and shows it", async () => {
     const dir = await openShop();
     await importAll(dir, fixture("rates.yaml"), { price: "0.005" });

@@ -1,6 +1,7 @@
 import {
   Document,
   isCollection,
+  isMap,
   isPair,
   isScalar,
   isSeq,
@@ -59,8 +60,14 @@ export function toChangedText(text: string, changes: readonly PartChange[]): str
 }
 
 function change(document: Document, path: readonly string[], after: unknown): void {
-  if (after === undefined) document.deleteIn(path);
-  else document.setIn(path, document.createNode(after));
+  if (after !== undefined) {
+    document.setIn(path, document.createNode(after));
+    return;
+  }
+  document.deleteIn(path);
+  const around = path.slice(0, -1);
+  const left = around.length > 0 ? document.getIn(around) : undefined;
+  if (isMap(left) && left.items.length === 0) document.deleteIn(around); // Such as a key, of which nothing is left.
 }
 
 /** The text of `_site.yaml` with one more upstream at the end of its list. The rest is unchanged. */
