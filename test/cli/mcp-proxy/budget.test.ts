@@ -1,4 +1,4 @@
-import { appendFile, readdir } from "node:fs/promises";
+import { appendFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createDailyBudget } from "../../../runtime/cli/mcp-proxy/budget.ts";
@@ -21,6 +21,12 @@ describe("the budget of a paying proxy", () => {
     now = MIDNIGHT - 1000;
   });
   afterEach(() => place.remove());
+
+  it("is noted for nobody else to read", async () => {
+    await open().spend(CENT, "a");
+    const [file = ""] = await readdir(place.path);
+    expect((await stat(join(place.path, file))).mode & 0o077).to.equal(0);
+  });
 
   it("takes what fits a call and a day to the atom, and refuses one unit more with the way out", async () => {
     const { spend } = open();

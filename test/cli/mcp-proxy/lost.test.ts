@@ -38,6 +38,26 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     expect(stage.paid[2]).to.deep.equal(stage.paid[0]);
   });
 
+  it("is not sent by another while the process of another user sends it", async () => {
+    stage.answers = [new Promise<never>(() => {})];
+    void stage.open(60_000)();
+    await eventually(() => stage.paid.length > 0);
+    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
+    const file = join(stage.spending.path, name);
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: "" }));
+    const { kill } = process;
+    process.kill = () => {
+      throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });
+    };
+    try {
+      await stage.open(60_000)();
+    } finally {
+      process.kill = kill;
+    }
+    expect(stage.paid[1]).to.not.deep.equal(stage.paid[0]);
+  });
+
   it("is not made again by the call of a client that gave up without cancelling: that gets the answer", async () => {
     const buy = stage.open(60_000);
     const late = Promise.withResolvers<never>();
@@ -58,15 +78,21 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     expect([stage.paid.length, stage.spent]).to.deep.equal([3, 3]);
   });
 
-  it("is sent again by the call that follows a cancelled one at once, or its late answer", async () => {
+  it("is sent again by the call that follows a cancelled one, at once or later, or its late answer", async () => {
     const buy = stage.open(60_000);
     const late = Promise.withResolvers<never>();
-    for (const answer of [new Promise<never>(() => {}), late.promise]) {
+    const never = new Promise<never>(() => {});
+    for (const [answer, waitMs] of [
+      [never, 0],
+      [never, 5000],
+      [late.promise, 0],
+    ] as const) {
       Object.assign(stage, { paid: [], spent: 0, answers: [answer] });
       const cancelled = new AbortController();
       const first = buy(cancelled.signal);
       await eventually(() => stage.paid.length > 0);
       cancelled.abort();
+      stage.now += waitMs;
       if (answer === late.promise) {
         late.resolve(ROLLED as never);
         await first;

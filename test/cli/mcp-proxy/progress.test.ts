@@ -46,6 +46,7 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
         for (const [progress, known] of [
           [1, 1],
           [2, 2],
+          [2, 2],
           [1, 2],
           [3, 3],
         ]) {

@@ -12,6 +12,12 @@ describe("an upstream's answer", () => {
     ["JSON after a byte order mark", "application/json", '\ufeff{"a":1}', { a: 1 }],
     ["the text of its charset", 'text/plain; charset="ISO-8859-1"', Buffer.from("caf\u00e9", "latin1"), "caf\u00e9"],
     ["UTF-8 where its charset is none", "text/plain; charset=klingon", "caf\u00e9", "caf\u00e9"],
+    [
+      "no text whose charset and bytes are none",
+      "text/csv; charset=klingon",
+      Buffer.from("caf\u00e9", "latin1"),
+      undefined,
+    ],
     ["no text whose bytes are none", "application/json", Buffer.from('{"a":"\u00e9"}', "latin1"), undefined],
     [
       "the events of a stream, without its end",
@@ -36,6 +42,7 @@ describe("an upstream's answer", () => {
     ["no stream that was cut off in an event", "text/event-stream", 'data: 1\n\ndata: {"a":', undefined],
     ["no stream that was cut off in a field's name", "text/event-stream", "data: 1\n\nda", undefined],
     ["no stream that was cut off before an event's data", "text/event-stream", "data: 1\n\nevent: end\n", undefined],
+    ["no stream that was cut off after an event's id", "text/event-stream", "data: 1\n\nid: 7\n", undefined],
     [
       "no stream with an event that is an error",
       "text/event-stream",
@@ -88,6 +95,7 @@ describe("an upstream's answer", () => {
     expect(said({ errors: [{ detail: "first" }, { detail: "second" }] })).to.equal("first");
     expect(said({ message: "<script>alert(1)</script> no" })).to.equal("alert(1) no");
     expect(said({ message: "x".repeat(301) })).to.have.length(300);
+    expect(said({ errors: [{ error: { message: "deep" } }] })).to.equal("deep");
     expect(said({ code: 7 })).to.equal(undefined);
     expect(messageOf("text/plain", "<!DOCTYPE html><p>no")).to.equal(undefined);
     expect(messageOf("text/plain", "no such word")).to.equal("no such word");

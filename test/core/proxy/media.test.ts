@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toFile } from "../../../runtime/core/proxy/media.ts";
+import { explainMedia, toFile } from "../../../runtime/core/proxy/media.ts";
 import type { JobManifest } from "../../../runtime/core/set/manifest.ts";
 
 describe("a service that sells files", () => {
@@ -11,5 +11,11 @@ describe("a service that sells files", () => {
     expect(toFile(manifest, { words: 3 })).to.equal(undefined);
     expect(toFile({}, file)).to.equal(undefined);
     expect(toFile({ ...manifest, job: {} as JobManifest }, file)).to.equal(undefined);
+  });
+
+  it("never answers with a page, however wide its type is", () => {
+    const text = Buffer.from("<p>hello");
+    expect(explainMedia({ type: "text/*", max_bytes: 100 }, "text/plain", text)).to.equal(undefined);
+    expect(explainMedia({ type: "text/*", max_bytes: 100 }, "text/html", text)).to.equal("it is text/html, not text/*");
   });
 });

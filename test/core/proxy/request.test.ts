@@ -94,3 +94,43 @@ describe("the numbers of a request to an upstream", () => {
         .with.property("code", "invalid-input");
     });
 });
+
+describe("the texts of a request to an upstream", () => {
+  const refusal = (plan: ReturnType<typeof toRequestPlan>, value: unknown): string | undefined => {
+    try {
+      toRequest(plan, { input: { value } });
+      return undefined;
+    } catch (error) {
+      expect(error).to.be.instanceOf(Problem).with.property("code", "invalid-input");
+      return (error as Problem).options.issues?.[0]?.ctx?.error as string;
+    }
+  };
+  const half = "it has half of a character in it";
+
+  for (const [what, plan] of [
+    ["a path", toRequestPlan("GET /{value}")],
+    ["a query", toRequestPlan("GET /", { query: { q: "{value}" } })],
+    ["a form", toRequestPlan("POST /", { body: { q: "{value}" }, encoding: "form" })],
+  ] as const)
+    it(`are refused in ${what} where half of a character is left`, () => {
+      expect([refusal(plan, "a\ud800"), refusal(plan, "a\ud83d\ude00")]).to.deep.equal([half, undefined]);
+    });
+
+  it("may have an equals sign in a mapping that commas separate, and none where equals signs do", () => {
+    const pairs = (template: string) => toRequestPlan("GET /", { query: { q: template } });
+    expect(toRequest(pairs("{value}"), { input: { value: { a: "b=c" } } }).query).to.equal("q=a,b%3Dc");
+    expect(refusal(pairs("{value*}"), { a: "b=c" })).to.include("no equals signs");
+    expect(refusal(pairs("{value}"), { a: "b,c" })).to.include("no commas");
+  });
+
+  it("are no names of files with a folder, of any system", () => {
+    const plan = toRequestPlan("POST /", { body: { value: "{value}" }, encoding: "multipart", files: ["value"] });
+    const named = (name: string): object => ({ data: "aGk=", name });
+    expect(["a.txt", "a/b", "a\\b", ".."].map((name) => refusal(plan, named(name)) === undefined)).to.deep.equal([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,8 +1,23 @@
 import { expect } from "chai";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import type { Manifest } from "../../../runtime/core/set/manifest.ts";
+import { createCachedWork } from "../../../runtime/drivers/proxy/cached.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
+const LOOSE = `id: loose
+title: Loose
+description: What is known of a currency.
+route: POST /v1/loose
+price: "0.002"
+proxy: { upstream: bank, request: GET /loose, cache: { seconds: 60 } }
+input: { type: object, properties: {} }
+output: { type: object, properties: { rate: { type: number }, age_seconds: { type: integer } } }
+tags: []
+examples:
+  - input: {}
+`;
 const RATE = `id: rate
 title: Rate
 description: The rate of a currency.
@@ -27,6 +42,7 @@ describe("an upstream's answer that is kept", () => {
       files: (url) => ({
         "manifests/_site.yaml": siteOf(`{ id: bank, title: The bank, url: "${url}", retries: 0 }`),
         "manifests/rate.yaml": RATE,
+        "manifests/loose.yaml": LOOSE,
       }),
     });
   });
@@ -54,5 +70,42 @@ describe("an upstream's answer that is kept", () => {
     expect((await shop.buy("/v1/rate", { base: "EUR" })).status).to.equal(502);
     expect(await buy("EUR")).to.deep.equal({ rate: 3, age_seconds: 0 });
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is not sold where nothing but its age is left of it", async () => {
+    for (const answer of ['{"error":"no such currency"}', '{"data":{}}']) {
+      shop.source.script(answer);
+      expect([(await shop.buy("/v1/loose", {})).status, shop.rail.moved.size], answer).to.deep.equal([502, 0]);
+    }
+  });
+
+  it("is kept for the same manifest, schemas and address only", async () => {
+    const keyOf = async (path: string, type: string, urlDigest: string): Promise<string> => {
+      const compile = createCompiler(new Map([["Part", { type: "object", properties: { rate: { type } } }]]));
+      const keys: string[] = [];
+      const work = createCachedWork(async () => ({}), {
+        manifest: { proxy: { upstream: "bank", request: `GET ${path}`, cache: { seconds: 1 } } } as Manifest,
+        output: compile({ type: "object", properties: { part: { $ref: "Part.json" } } }),
+        urlDigest,
+        cache: {
+          async remember(key: string) {
+            keys.push(key);
+            return { value: {}, storedAt: 0 } as never;
+          },
+        } as never,
+        clock: { now: () => 0 },
+      });
+      await work({ base: "EUR" }, new AbortController().signal, "");
+      return keys.join();
+    };
+    const [first, again, ...others] = await Promise.all([
+      keyOf("/a", "number", "x"),
+      keyOf("/a", "number", "x"),
+      keyOf("/b", "number", "x"),
+      keyOf("/a", "integer", "x"),
+      keyOf("/a", "number", "y"),
+    ]);
+    expect(again).to.equal(first);
+    expect(new Set([first, ...others]).size).to.equal(4);
   });
 });

@@ -91,6 +91,7 @@ describe("a proxied service whose upstream fails", () => {
       /^The book: bad word$/,
     ],
     ["404", json(404, { detail: "nothing <b>here</b>" }), 404, "not-found", /^The book: nothing here$/],
+    ["410", json(410, { detail: "gone" }), 404, "not-found", /^The book: gone$/],
     ["404 with a page", html(404), 404, "not-found", /^The book answered with status 404$/],
     ["400 with a long text", json(400, { message: "x".repeat(4000) }), 400, "unparseable-input", /^The book: x{299}…$/],
     ["401", json(401, { message: "bad key" }), 500, "internal", /^Something went wrong on our side$/],

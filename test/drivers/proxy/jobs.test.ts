@@ -131,6 +131,12 @@ describe("an upstream that takes orders", () => {
     expect((at.at(-1) as number) - (at[0] as number)).to.be.at.least(650); // Timers may be a little early.
   });
 
+  it("is polled again, and not given up, after it has asked for fewer questions", async () => {
+    shop.source.script(film({ id: "f-1" }, 201), film({}, 429), film({ state: "ready", url: "https://x.example/1" }));
+    await follow("/v1/tape", "DELIVERED");
+    expect([shop.source.asked.length, shop.refunds.length]).to.deep.equal([3, 0]);
+  });
+
   it("gives its result at another address", async () => {
     shop.source.script(film({ id: "f-1" }, 201), film({ state: "done" }), '"https://x.example/2"');
     expect((await follow("/v1/reel", "DELIVERED")).deliverable).to.deep.equal({ url: "https://x.example/2" });
