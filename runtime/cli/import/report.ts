@@ -68,7 +68,8 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
     ...listFiles(fresh),
     ...all.flatMap(toDiff),
     ...gone.map(
-      (file) => `  ${file} is no longer in the source: its calls will fail, and nobody is charged; delete it`,
+      (file) =>
+        `  ${file} is no longer in the source; delete it: its calls will fail, uncharged or, where they are paid first, refunded`,
     ),
     ...toRefusals(refused),
     ...toNoteLines([
