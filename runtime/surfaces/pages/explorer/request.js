@@ -62,8 +62,11 @@ export async function send({ method, url, body }, payment, proof) {
     cache: "no-store",
     ...(body !== undefined && { body }),
   });
-  const file = await readFile(response);
-  const text = file ? "" : await response.text();
+  const type = response.headers.get("content-type") ?? "";
+  // All other answers are JSON.
+  const isFile = response.ok && type !== "" && !/^application\/json\b/i.test(type);
+  const file = isFile ? await response.blob() : undefined;
+  const shown = file ? await showFile(file, type) : parse(await response.text());
   const [challenge, receipt] = ["payment-required", "payment-response"].map((name) => {
     const value = response.headers.get(name);
     return value === null ? undefined : decode(value);
@@ -71,7 +74,7 @@ export async function send({ method, url, body }, payment, proof) {
   return {
     status: response.status,
     title: `${response.status} ${response.statusText}`.trim(),
-    body: file ? `A file of type ${file.type}, of ${file.size} bytes` : parse(text),
+    body: shown,
     file: file && { type: file.type, url: URL.createObjectURL(file) },
     // The header's form is the one to echo: the body's is larger than many proxies take in a header.
     challenge: response.status === 402 ? readChallenge(challenge) : undefined,
@@ -81,12 +84,18 @@ export async function send({ method, url, body }, payment, proof) {
 }
 
 /**
- * The file in an answer; undefined when the answer is not a file.
- * @param {Response} response
+ * What is shown of a file: its text, if it has one in a charset that the browser knows.
+ * @param {Blob} file
+ * @param {string} type with its charset
  */
-async function readFile(response) {
-  const type = response.headers.get("content-type") ?? "";
-  return response.ok && !/^text\/|json/.test(type) && type !== "" ? response.blob() : undefined;
+async function showFile(file, type) {
+  const [, charset = "utf-8"] = /charset="?([\w.:-]+)/i.exec(type) ?? [];
+  try {
+    if (/^text\/|json|xml/.test(type)) return new TextDecoder(charset).decode(await file.arrayBuffer());
+  } catch {
+    // It can be saved all the same.
+  }
+  return `A file of type ${file.type}, of ${file.size} bytes`;
 }
 
 /**

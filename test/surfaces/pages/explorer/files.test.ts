@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { sharedBrowser, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+const FILES = [
+  { type: "image/png", bytes: PNG, shown: "A file of type image/png, of 16 bytes" },
+  { type: "text/csv; charset=iso-8859-1", bytes: Buffer.from("Café;1\r\n", "latin1"), shown: "Café;1\n" },
+  { type: "text/csv; charset=none-such", bytes: Buffer.from("a;1\n"), shown: /^A file of type text\/csv/ },
+  {
+    type: "application/geo+json",
+    bytes: Buffer.from('{"x":12345678901234567890}'),
+    shown: '{"x":12345678901234567890}',
+  },
+  { type: "application/x-ndjson", bytes: Buffer.from("1\n2\n"), shown: "1\n2\n" },
+];
+
+withBrowser.describe("the explorer of a service that sells files", () => {
+  let counter: Counter;
+  let browser: Browser;
+
+  before(async () => {
+    browser = await sharedBrowser();
+    counter = await openCounter(await sharedSandbox(), true);
+  });
+  after(() => counter?.close());
+
+  for (const { type, bytes, shown } of FILES)
+    it(`lets one of type ${type} be saved as it was sent`, async () => {
+      const { page, complaints, close } = await visit(browser, `${counter.url}/docs/attest_verify`);
+      await page.route("**/v1/attest/verify", (route) =>
+        route.fulfill({ headers: { "content-type": type }, body: bytes }),
+      );
+      await page.getByRole("button", { name: "Call it" }).click();
+      const saved = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Save the file" }).click();
+      expect(await readFile(await (await saved).path())).to.deep.equal(bytes);
+      const text = await page.locator(".answer pre").evaluate((box) => box.textContent);
+      if (typeof shown === "string") expect(text?.replace("\r", "")).to.equal(shown);
+      else expect(text).to.match(shown);
+      await close();
+      expect(complaints.filter((each) => !each.startsWith("blob:"))).to.deep.equal([]);
+    });
+});
