@@ -37,22 +37,23 @@ const PLAY_MONEY = {
 /** How long to wait for wallets to announce themselves (EIP-6963). They do so at once. */
 const ANNOUNCE_MS = 50;
 
+/** @typedef {{ info: { uuid: string, name: string }, provider: Provider }} Announcement */
+
 /** @returns {Promise<Payer[]>} */
 async function findWallets() {
-  /** @type {Map<Provider, string>} */
+  /** By the wallet's id: some announce themselves twice. @type {Map<string, { name: string, provider: Provider }>} */
   const found = new Map();
   const announce = (/** @type {Event} */ event) => {
-    const { info, provider } = /** @type {CustomEvent<{ info: { name: string }, provider: Provider }>} */ (event)
-      .detail;
-    found.set(provider, info.name);
+    const { info, provider } = /** @type {CustomEvent<Partial<Announcement> | null>} */ (event).detail ?? {};
+    if (info && provider) found.set(info.uuid, { name: info.name, provider });
   };
   addEventListener("eip6963:announceProvider", announce);
   dispatchEvent(new Event("eip6963:requestProvider"));
   await new Promise((done) => setTimeout(done, ANNOUNCE_MS));
   removeEventListener("eip6963:announceProvider", announce);
   const { ethereum } = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window));
-  if (found.size === 0 && ethereum) found.set(ethereum, "browser wallet");
-  return [...found].map(([provider, name]) => ({
+  if (found.size === 0 && ethereum) found.set("", { name: "browser wallet", provider: ethereum });
+  return [...found.values()].map(({ name, provider }) => ({
     name,
     canPay: ({ network, scheme }) => network.startsWith("eip155:") && scheme === "exact",
     pay: (challenge, offer) => payWithWallet(provider, challenge, offer),

@@ -171,13 +171,17 @@ export function setUpTry(form) {
   function toSignIns(call, asked, { payers, verb }) {
     return payers.flatMap(({ name, signIn }) => {
       if (!signIn) return [];
-      const click = () => void work(() => signAndSend(signIn));
+      const click = () => void work(() => signAndSend(name, signIn));
       return [h("button", { type: "button", class: "pay", click }, `${verb} ${name}`)];
     });
 
-    /** @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign */
-    async function signAndSend(sign) {
+    /**
+     * @param {string} name the wallet's
+     * @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign
+     */
+    async function signAndSend(name, sign) {
       if (!isShown(call)) return say(CHANGED);
+      say(`Signing in with ${name} …`);
       const proof = await sign(asked).catch((error) => say(toSentence(error, "The sign-in")));
       if (proof === undefined) return;
       const answer = await send(call, undefined, proof).catch(() => undefined);
@@ -232,7 +236,7 @@ export function setUpTry(form) {
       const accepted = challenge.accepts[Number(chosen?.value)];
       if (!accepted) return say("Choose how to pay.");
       if (!isShown(call)) return say(CHANGED);
-      say(`Signing ${toPrice(accepted)} …`);
+      say(`Signing ${toPrice(accepted)} with ${payer.name} …`);
       const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error, "The payment")));
       if (payment !== undefined) await show(call, payment);
     }

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { DESKTOP, sharedBrowser, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+/** Two wallets, the first of which announces itself twice, by objects of its own each time, and announcements of none. */
+const announces = async (page: Page): Promise<void> => {
+  await page.addInitScript(`addEventListener("eip6963:requestProvider", () => {
+    const announce = (detail) => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    const toWallet = (name) => ({
+      info: { uuid: "id of " + name, name, icon: "data:,", rdns: "test" },
+      provider: { request: () => new Promise(() => {}) },
+    });
+    for (const name of ["Twice", "Twice", "Once"]) announce(toWallet(name));
+    for (const none of [null, {}, { info: { uuid: "1", name: "None" } }, { provider: {} }]) announce(none);
+  });`);
+};
+
+withBrowser.describe("the explorer beside several wallets", () => {
+  let counter: Counter;
+  let browser: Browser;
+
+  before(async () => {
+    browser = await sharedBrowser();
+    counter = await openCounter(await sharedSandbox(), false);
+  });
+  after(() => counter?.close());
+
+  it("has one button for each, and says which one is to sign", async () => {
+    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);
+    await page.locator("#roll button[type=submit]").click();
+    await page.locator("#roll .pay").first().waitFor();
+    expect(await page.locator("#roll .pay").allInnerTexts()).to.deep.equal(["Pay with Twice", "Pay with Once"]);
+    await page.getByRole("button", { name: "Pay with Once" }).click();
+    await page.getByText("Signing 0.001 USDC on Base with Once …").waitFor();
+    await page.goto(`${counter.url}/docs/purchases`);
+    await page.locator("#purchases button[type=submit]").click();
+    await page.getByRole("button", { name: "Sign in with Twice" }).click();
+    await page.getByText("Signing in with Twice …").waitFor();
+    await close();
+    expect(complaints).to.deep.equal([]);
+  });
+});
