@@ -1,21 +1,29 @@
 /** Draws the charts of the seller's pages and refreshes their figures while the page is visible. */
 
 const EVERY_MS = 10_000;
+/** How long an answer may take. */
+const PATIENCE_MS = 30_000;
 
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });
 const places = document.querySelectorAll("[data-plot]");
+/** The charts by their places. */
+const plots = new Map();
+let isAsking = false;
 if (places.length > 0) void drawAll();
 setInterval(() => {
   if (document.visibilityState === "visible" && document.querySelector("[data-live]")) void refresh();
 }, EVERY_MS);
+addEventListener("resize", () => {
+  for (const [place, plot] of plots) plot.setSize(sizeOf(place));
+});
 
 /** Draws the charts; where that cannot be done, shows their figures. */
 async function drawAll() {
   try {
     await loadPlots();
-    for (const place of places) draw(place);
+    for (const place of places) plots.set(place, draw(place));
   } catch {
     for (const place of places) place.parentElement.querySelector("details").open = true;
   }
@@ -34,6 +42,8 @@ async function loadPlots() {
   document.head.append(script);
   await promise;
 }
+
+const sizeOf = (place) => ({ width: place.clientWidth, height: 220 });
 
 function draw(place) {
   const { label, byDay, at, values, marks } = JSON.parse(place.dataset.plot);
@@ -55,7 +65,6 @@ function draw(place) {
     const every = [1, 2, 3, 6, 12].find((steps) => (at.length / steps) * 60 <= place.clientWidth) ?? at.length;
     return at.filter((seconds) => (seconds / step) % every === 0);
   };
-  const size = () => ({ width: place.clientWidth, height: 220 });
   const mark = (plot) => {
     const { ctx, bbox } = plot;
     ctx.save();
@@ -76,7 +85,7 @@ function draw(place) {
     ctx.restore();
   };
   const options = {
-    ...size(),
+    ...sizeOf(place),
     hooks: { draw: [mark] },
     // More may have been paid back than sold.
     scales: {
@@ -92,15 +101,18 @@ function draw(place) {
       { label, stroke: colour("--accent"), width: 2, points: { show: values.length < 40 } },
     ],
   };
-  const plot = new globalThis.uPlot(options, [at, values], place);
-  addEventListener("resize", () => plot.setSize(size()));
+  return new globalThis.uPlot(options, [at, values], place);
 }
 
-/** Fetches the page again and replaces its live sections. */
+/** Fetches the page again and replaces its live sections, its time and its charts. An earlier request goes first. */
 async function refresh() {
+  if (isAsking) return;
+  isAsking = true;
   const told = document.getElementById("_live");
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS);
   try {
-    const response = await fetch(location.href, { headers: { accept: "text/html" } });
+    const response = await fetch(location.href, { headers: { accept: "text/html" }, signal: late.signal });
     if (response.status === 401) return location.reload(); // The session has ended: reloading removes its data from the screen.
     if (!response.ok) throw new Error(String(response.status));
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -108,10 +120,26 @@ async function refresh() {
       const newer = next.getElementById(part.id);
       if (newer) renew(part, newer);
     }
+    renew(document.querySelector("footer time"), next.querySelector("footer time"));
+    for (const [at, newer] of next.querySelectorAll("[data-plot]").entries()) redraw(places[at], newer);
     told.textContent = "";
   } catch {
     told.textContent = "The shop does not answer: these figures are old.";
+  } finally {
+    clearTimeout(timer);
+    isAsking = false;
   }
+}
+
+/** Draws a chart whose values are others by now, and leaves its table open or closed. */
+function redraw(place, newer) {
+  if (place.dataset.plot === newer.dataset.plot) return;
+  place.dataset.plot = newer.dataset.plot;
+  const [table, newTable] = [place, newer].map(({ parentElement }) => parentElement.querySelector(".scroll"));
+  renew(table, newTable);
+  if (!plots.has(place)) return;
+  plots.get(place).destroy();
+  plots.set(place, draw(place));
 }
 
 /** Takes over what differs, and nothing else: the focus, a selection and a scrolled table stay as they are. */

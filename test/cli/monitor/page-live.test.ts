@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import type { Browser, Page, Route } from "playwright-core";
+import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { withBrowser } from "../../support/programs.ts";
+import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { DESKTOP, sharedBrowser, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+
+/** The time is the test's, and the texts that charts draw are kept. */
+const prepare = async (page: Page): Promise<void> => {
+  await page.clock.install();
+  await page.addInitScript(`globalThis.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      return fillText.call(this, text, ...place);
+    };`);
+};
+
+withBrowser.describe("a page of the seller that is left open", () => {
+  let shop: OperatedShop;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+  before(async () => {
+    [shop, browser] = await Promise.all([openOperatedShop(TOSS), sharedBrowser()]);
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+  beforeEach(async () => {
+    open = await visit(browser, `${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
+    page = open.page;
+    await page.locator(".uplot canvas").waitFor();
+  });
+  afterEach(async () => {
+    await open.close();
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  it("draws its line again, with the table and the time", async () => {
+    await page.locator("figure summary").click();
+    await page.route("**/", async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text())
+        .replace(/&quot;values&quot;:\[0/, "&quot;values&quot;:[700")
+        .replace("<td>$0</td>", "<td>$700</td>")
+        .replace(/<time>.*<\/time>/, "<time>then</time>");
+      await route.fulfill({ response, body });
+    });
+    await page.clock.fastForward(10_000);
+    await page.locator("footer time", { hasText: "then" }).waitFor();
+    expect(await page.locator("figure td", { hasText: "$700" }).isVisible()).to.equal(true);
+    expect(await page.locator(".uplot").count()).to.equal(1);
+    expect(await page.evaluate("drawn")).to.include("$600");
+    await page.setViewportSize({ width: 500, height: 900 });
+    await page.locator('.u-wrap[style*="width: 4"]').waitFor();
+  });
+
+  it("says that its figures are old while a request has no answer, and asks no second time meanwhile", async () => {
+    const held: Route[] = [];
+    await page.route("**/", (route) => void held.push(route));
+    const asked = page.waitForRequest(/\/$/);
+    await page.clock.fastForward(10_000);
+    await asked;
+    const failed = page.waitForEvent("requestfailed");
+    for (const _ of [1, 2, 3]) await page.clock.fastForward(10_000);
+    await failed;
+    expect(held).to.have.length(1);
+    await page.getByText("The shop does not answer: these figures are old.").waitFor();
+    await page.unroute("**/");
+    await page.clock.fastForward(10_000);
+    await page.locator("#_live:empty").waitFor({ state: "attached" });
+  });
+});
