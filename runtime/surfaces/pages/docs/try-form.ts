@@ -10,6 +10,8 @@ type Json = Readonly<Record<string, unknown>>;
 interface FieldKind {
   /** `any`: a number, boolean or list when the text is one in JSON, otherwise a text. */
   readonly type: "string" | "integer" | "number" | "boolean" | "json" | "any";
+  /** The types that the schema takes, where text is one of several: text of any other type is text. */
+  readonly types?: readonly string[];
   readonly choices?: readonly string[];
   readonly isLong?: boolean;
   readonly example?: unknown;
@@ -70,12 +72,12 @@ function toVerb({ price, sign_in: needsSignIn }: Service["manifest"]): string {
 }
 
 function toField(id: string, { name, isRequired, rules }: DescribedField, kind: FieldKind): Html {
-  const { type, choices, isLong, example } = kind;
+  const { type, types, choices, isLong, example } = kind;
   const isWide = isLong || type === "json" || (typeof example === "string" && example.length > NARROW_TEXT);
   const told = rules.filter((rule) => (choices === undefined ? rule.length <= 60 : rule.startsWith("default ")));
   const rulesId = `${id.replaceAll(/\s/g, "_")}-rules`; // A list of ids is separated by white space.
   const described = told.length > 0 && html` aria-describedby="${rulesId}"`;
-  const data = html`id="${id}" data-field="${name}" data-type="${type}"${isRequired && html` data-required`}${described}`;
+  const data = html`id="${id}" data-field="${name}" data-type="${type}"${types && html` data-types="${types.join(" ")}"`}${isRequired && html` data-required`}${described}`;
   return html`<div class="field${isWide && " wide"}"><label for="${id}"><code>${name}</code>${isRequired && html` <span class="required">required</span>`}</label>
 ${toControl(data, kind)}
 ${told.length > 0 && html`<small id="${rulesId}">${told.join(" · ")}</small>`}</div>`;
@@ -102,10 +104,14 @@ function kindOf(property: Json): FieldKind {
   if (choices?.every((choice) => typeof choice === "string")) return { type: "string", choices };
   if (choices?.every((choice) => typeof choice === "number")) return { type: "number", choices: choices.map(String) };
   const [only, ...others] = types;
-  if (others.length > 0) return { type: others.includes("object") || only === "object" ? "json" : "any" };
+  if (others.length > 0) return { type: types.includes("object") ? "json" : "any", ...toTextTypes(types) };
   if (only === "boolean") return { type: "boolean", choices: ["true", "false"] };
   if (only === "integer" || only === "number") return { type: only };
   if (only === "string")
     return { type: "string", ...(typeof maxLength === "number" && maxLength > LONG_TEXT && { isLong: true }) };
   return { type: "json" };
 }
+
+/** Nothing where a branch does not say its type. */
+const toTextTypes = (types: readonly unknown[]): Pick<FieldKind, "types"> =>
+  types.includes("string") && types.every((type) => typeof type === "string") ? { types } : {};

@@ -31,8 +31,8 @@ export function setUpFields(form, input) {
     const given = readObject(input.value).value;
     const value = given ?? {};
     for (const field of given ? [changed] : fields) {
-      const { field: name = "", type, required } = field.dataset;
-      const part = toPart(field.value, type, required !== undefined);
+      const { field: name = "" } = field.dataset;
+      const part = toPart(field.value, field.dataset);
       if (part === undefined) delete value[name];
       else value[name] = part;
     }
@@ -64,16 +64,25 @@ const toFieldText = (part, type) => (typeof part === "string" && type !== "json"
  * The value of a field; undefined when it is empty. A text that does not fit the field's type is sent unchanged, so
  * that the seller's answer explains the fault.
  * @param {string} text
- * @param {string | undefined} type
- * @param {boolean} isRequired
+ * @param {DOMStringMap} field its `data-` attributes
  */
-function toPart(text, type, isRequired) {
-  if (text === "" && !(isRequired && type === "string")) return undefined;
+function toPart(text, { type, types, required }) {
+  if (text === "" && !(required !== undefined && type === "string")) return undefined;
   if (type === "string") return text;
   const value = parse(text.trim());
   if (value === undefined) return text;
+  if (types !== undefined && !typesOf(value).some((one) => types.split(" ").includes(one))) return text;
   const isFit = type === "json" || type === "any" || type === "boolean" || typeof value === "number";
   return isFit ? value : text;
+}
+
+/**
+ * What a schema calls the type of a value.
+ * @param {unknown} value
+ */
+function typesOf(value) {
+  if (typeof value === "number") return Number.isInteger(value) ? ["integer", "number"] : ["number"];
+  return [value === null ? "null" : Array.isArray(value) ? "array" : typeof value];
 }
 
 /** @param {string} text */

@@ -21,6 +21,9 @@ const FIELDS = {
       { type: "string", pattern: "^\\d{4}$" },
     ],
   },
+  query: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+  note: { anyOf: [{ type: "string" }, { type: "object" }, { type: "null" }] },
+  limit: { type: ["integer", "string"] },
   lines: { type: "string" },
   grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
 };
@@ -92,6 +95,21 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     await page.locator("textarea.input").fill('{"place": "home", ');
     await field("count").fill("3");
     expect(await input()).to.deep.equal({ place: "home", tags: ["a", "b,c"], count: 3 });
+  });
+
+  it("sends as text what is of no other type that the field takes", async () => {
+    for (const [name, text, sent] of [
+      ["query", "7203", "7203"],
+      ["query", "true", "true"],
+      ["query", '["7203"]', ["7203"]],
+      ["note", "null", "null"],
+      ["note", '{"a": 1}', { a: 1 }],
+      ["limit", "5", 5],
+      ["limit", "5.5", "5.5"],
+    ] as const) {
+      await field(name).fill(text);
+      expect(await input()).to.deep.include({ [name]: sent });
+    }
   });
 
   it("does not round a number", async () => {
