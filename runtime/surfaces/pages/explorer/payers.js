@@ -1,6 +1,6 @@
 import { switchTo } from "./chain.js";
 import { signIn } from "./sign-in.js";
-import { FACTS, toPayment } from "./x402.js";
+import { FACTS, readTime, toPayment } from "./x402.js";
 
 /**
  * Pays offers. `pay` resolves to the value of the PAYMENT-SIGNATURE header and rejects with a sentence.
@@ -73,7 +73,7 @@ async function payWithWallet(provider, challenge, offer) {
   if (from === undefined) throw new Error("The wallet has no account for this page.");
   const chainId = Number(offer.network.slice("eip155:".length));
   await switchTo(provider, chainId);
-  const now = Math.floor(Date.now() / 1000);
+  const now = readTime();
   const authorization = {
     from,
     to: offer.payTo,

@@ -1,4 +1,4 @@
-import { decodeHeader } from "./x402.js";
+import { decodeHeader, learnTime } from "./x402.js";
 
 /**
  * A request of a service, which may be sent several times.
@@ -62,6 +62,7 @@ export async function send({ method, url, body }, payment, proof) {
     cache: "no-store",
     ...(body !== undefined && { body }),
   });
+  learnTime(response.headers.get("date"));
   const type = response.headers.get("content-type") ?? "";
   // All other answers are JSON.
   const isFile = response.ok && type !== "" && !/^application\/json\b/i.test(type);

@@ -22,6 +22,20 @@
 /** @type {Facts} */
 export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ?? '{"rails":[]}');
 
+/** How far the seller's clock is ahead of this machine's, which may be wrong: Unix milliseconds. */
+let aheadMs = 0;
+/** What an answer may take; a payment bears so much. */
+const USUAL_MS = 60_000;
+
+/** Learns the seller's time from an answer. @param {string | null} date the header `Date` */
+export function learnTime(date) {
+  const ahead = Date.parse(date ?? "") - Date.now();
+  if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) > USUAL_MS ? ahead : 0;
+}
+
+/** Now, by the seller's clock, in Unix seconds. */
+export const readTime = () => Math.floor((Date.now() + aheadMs) / 1000);
+
 /**
  * The rail of a token. Without an asset: the rail of the network, when it has a single one.
  * @param {string} network CAIP-2

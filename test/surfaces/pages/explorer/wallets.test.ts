@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, sharedBrowser, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
+import { createFakeWallet } from "./support/wallet.ts";
 
 /** Two wallets, the first of which announces itself twice, by objects of its own each time, and announcements of none. */
 const announces = async (page: Page): Promise<void> => {
@@ -18,17 +19,19 @@ const announces = async (page: Page): Promise<void> => {
   });`);
 };
 
-withBrowser.describe("the explorer beside several wallets", () => {
+withBrowser.describe("the explorer beside wallets of all kinds", () => {
+  let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), false);
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, false);
   });
   after(() => counter?.close());
 
-  it("has one button for each, and says which one is to sign", async () => {
+  it("has one button for each of several, and says which one is to sign", async () => {
     const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);
     await page.locator("#roll button[type=submit]").click();
     await page.locator("#roll .pay").first().waitFor();
@@ -42,4 +45,18 @@ withBrowser.describe("the explorer beside several wallets", () => {
     await close();
     expect(complaints).to.deep.equal([]);
   });
+
+  for (const hours of [-1, 24])
+    it(`takes a payment from a machine whose clock is wrong by ${hours} h`, async () => {
+      const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: 8453 });
+      const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, async (made) => {
+        await wallet.into(made);
+        await made.addInitScript(`const { now } = Date; Date.now = () => now() + ${hours} * 3_600_000;`);
+      });
+      await page.locator("#roll button[type=submit]").click();
+      await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+      await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
+      await close();
+      expect(complaints).to.deep.equal([]);
+    });
 });
