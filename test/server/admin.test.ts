@@ -175,6 +175,11 @@ describe("the admin listener", () => {
         .and.to.include('type="password"');
     });
 
+    it("takes a token that was copied with blanks around it", async () => {
+      const { url = "" } = await start(0);
+      expect((await fetch(`${url}/sales?token=+${TOKEN}+`, { redirect: "manual" })).status).to.equal(303);
+    });
+
     it("lets who signs in by the form arrive at the page that was asked for", async () => {
       const { url = "" } = await start(0);
       const asked = `${url}/buyers/0xA?days=7&token=wrong&q=${encodeURIComponent('">&a')}`;

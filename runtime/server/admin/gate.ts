@@ -39,8 +39,8 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, true);
-    const given = url.searchParams.get("token");
-    if (given !== null && (method === "GET" || method === "HEAD"))
+    const given = url.searchParams.get("token")?.trim(); // It may be copied with a blank.
+    if (given !== undefined && (method === "GET" || method === "HEAD"))
       return isSame(given, token) ? enter(url) : refuse(request, url, true);
     if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
     return refuse(request, url, false);
@@ -69,7 +69,8 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     });
   }
 
-  function refuse({ headers, socket }: IncomingMessage, url: URL, isWrong: boolean): Reply {
+  function refuse(request: IncomingMessage, url: URL, isWrong: boolean): Reply {
+    const { headers, socket } = request;
     if (isWrong) tell(socket.remoteAddress);
     const isPage = headers.accept?.includes("text/html") === true;
     const [type, body] = isPage
@@ -77,7 +78,8 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
       : ["text/plain; charset=utf-8", `${HOW}\n`];
     const shared = ["WWW-Authenticate", "Bearer", "Cache-Control", "no-store"];
     const policy = isPage ? ["Content-Security-Policy", SIGN_IN_POLICY] : [];
-    return { status: 401, headers: ["Content-Type", type, ...shared, ...policy], body };
+    const again = isPage && !isWrong && isLed(request) ? ["Refresh", "0"] : [];
+    return { status: 401, headers: ["Content-Type", type, ...shared, ...policy, ...again], body };
   }
 
   function tell(from: string | undefined): void {
@@ -97,6 +99,13 @@ function isOwnName(host = ""): boolean {
   const name = host.replace(/:\d+$/, "").toLowerCase();
   return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 }
+
+/**
+ * Whether a link on another site has led here. Browsers then hold the session's cookie back (SameSite=Strict), and send it
+ * when the page that they got asks again.
+ */
+const isLed = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" && headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-dest"] === "document";
 
 const sign = (token: string, text: string): string => createHmac("sha256", token).update(text).digest("base64url");
 
