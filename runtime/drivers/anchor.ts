@@ -2,7 +2,7 @@ import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilitie
 import { Problem } from "../api/problem.ts";
 import type { EvmClient } from "./evm/client.ts";
 import type { EvmSender } from "./evm/sender.ts";
-import { tooDear } from "./evm/sender-chain.ts";
+import { checkLine, tooDear } from "./evm/sender-chain.ts";
 import { MEMO_PROGRAM } from "./solana/programs.ts";
 import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
@@ -69,6 +69,7 @@ export function createAnchor(options: AnchorOptions): Anchor {
       if (balance < price * ANCHOR_GAS)
         throw new Problem("unavailable", "The treasury has too little ETH on Base to anchor; nothing was charged");
       if (price * LEAST_GAS > evmSender.feeCapWei) throw tooDear(client);
+      checkLine(client, evmSender);
     },
 
     async write(hash, signal) {

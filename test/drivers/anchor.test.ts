@@ -3,7 +3,7 @@ import { base58 } from "@scure/base";
 import { Connection, Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { toHex } from "viem";
-import type { Hex } from "../../runtime/api/capabilities.ts";
+import type { Clock, Hex } from "../../runtime/api/capabilities.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
@@ -15,6 +15,7 @@ import { createTreasury } from "../../runtime/drivers/treasury.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { thrown } from "../support/thrown.ts";
 
@@ -47,10 +48,10 @@ describe("an anchor", () => {
     solana.drop(0);
   });
 
-  function open({ solanaMs = 45_000, includeMs = 45_000 } = {}) {
+  function open({ solanaMs = 45_000, includeMs = 45_000, clock = Date as Clock } = {}) {
     const client = createEvmClient({ url: toBase.url, chainId: 8453, retries: 0 });
     store = createMemoryStore();
-    const shared = { treasury, store, clock: Date, log: silentLog, pollMs: 25 };
+    const shared = { treasury, store, clock, log: silentLog, pollMs: 25 };
     evmSender = createEvmSender({
       ...shared,
       client,
@@ -96,6 +97,22 @@ describe("an anchor", () => {
     const receipt = await open({ solanaMs: 300 }).write(randomBytes(32).toString("hex"), never);
     expect(receipt.solana).to.equal(null);
     expect(receipt.base.tx).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("is not offered while no block takes the treasury's transactions", async () => {
+    let shift = 0;
+    const anchor = open({ clock: { now: () => Date.now() + shift } });
+    await base.rpc("evm_setAutomine", [false]);
+    const first = anchor.write(randomBytes(32).toString("hex"), never);
+    await eventually(() => evmSender.waitingMs() > 0);
+    expect(await thrown(anchor.ready(never))).to.equal(undefined);
+    shift = 30_000;
+    const message = "No block on Base takes the treasury's transactions now";
+    expect(await thrown(anchor.ready(never))).to.include({ code: "unavailable", message });
+    await base.rpc("evm_setAutomine", [true]);
+    await base.rpc("evm_mine", []);
+    await first;
+    expect(await thrown(anchor.ready(never))).to.equal(undefined);
   });
 
   it("is not offered while gas costs more than it may pay: what cannot be sent must not be charged", async () => {

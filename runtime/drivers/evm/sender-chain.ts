@@ -78,6 +78,40 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
 export const tooDear = ({ name }: EvmClient): Problem =>
   new Problem("unavailable", `Transactions on ${name} cost more now than this service may pay`);
 
+/** After this wait, not even a higher fee has brought a transaction into a block. */
+const STALLED_MS = 30_000;
+
+/**
+ * What is sent now would stand in line behind the transaction that waits: the account's own one, or one that another
+ * program has sent with its key. @throws Problem `unavailable`
+ */
+export function checkLine({ name }: EvmClient, { waitingMs }: { waitingMs(): number }): void {
+  if (waitingMs() < STALLED_MS) return;
+  throw new Problem("unavailable", `No block on ${name} takes the treasury's transactions now`);
+}
+
 /** The Problem of an empty treasury account, which the operator must fill. */
 export const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
   new Problem("unavailable", `The service cannot pay for a transaction on ${client.name} now`, { cause });
+
+/** What a transaction's gas depends on. */
+interface GasCall {
+  readonly to: Hex;
+  readonly data?: Hex;
+  readonly value?: bigint;
+}
+
+/** The gas of a call, with a margin of 20 %. @throws Problem `upstream-failed` or `unavailable`; the signal's reason. */
+export async function estimate(client: EvmClient, account: Hex, call: GasCall, signal: AbortSignal): Promise<bigint> {
+  const { to, data = "0x", value = 0n } = call;
+  try {
+    const gas = await client.ask((chain) => chain.estimateGas({ account, to, data, value }), signal);
+    return (gas * 6n) / 5n;
+  } catch (error) {
+    if (error instanceof Problem || signal.aborted) throw error;
+    const { InsufficientFundsError } = await import("viem");
+    throw error instanceof Error && error.cause instanceof InsufficientFundsError
+      ? outOfFunds(client, error)
+      : new Problem("upstream-failed", `The ${client.name} chain refused a transaction`, { cause: error });
+  }
+}

@@ -54,6 +54,8 @@ export interface TransactionWatch {
   add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction;
   /** Watches a nonce from the journal, claimed by this or another process; undefined when it is not claimed. */
   adopt(nonce: number): Promise<PendingTransaction | undefined>;
+  /** How long the oldest transaction that is in no block has waited; 0 when there is none. */
+  waitingMs(): number;
   /** Forgets a nonce whose transaction was refused. */
   drop(nonce: number): void;
   /** Stops watching. Pending transactions stay in the journal. */
@@ -86,6 +88,11 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   return {
     add,
     adopt,
+    waitingMs: () =>
+      [...byNonce.values()].reduce(
+        (ms, { includedAt, sentAt }) => (includedAt === undefined ? Math.max(ms, sinceThen(sentAt)) : ms),
+        0,
+      ),
     drop: (nonce) => void byNonce.delete(nonce),
     close() {
       closed = true;

@@ -6,7 +6,7 @@ import type { Store } from "../../core/store.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
-import { broadcast, type ChainView, outOfFunds, readView, tooDear } from "./sender-chain.ts";
+import { broadcast, type ChainView, estimate, readView, tooDear } from "./sender-chain.ts";
 import { type Market, toFees } from "./sender-fees.ts";
 import { createJournal, type Journal, type SignedBytes } from "./sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
@@ -55,6 +55,8 @@ export interface EvmSender {
   find(id: string, signal: AbortSignal): Promise<EvmSubmission | undefined>;
   /** The gas prices that transactions use now. @throws Problem `upstream-failed`; the signal's reason. */
   market(signal: AbortSignal): Promise<Market>;
+  /** How long the oldest transaction that is in no block has waited for one, in milliseconds. Reads memory only. */
+  waitingMs(): number;
   /** Submits and waits for the inclusion. After a Problem `upstream-failed`, the transaction may still be included. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;
   /** Stops watching and waiting. */
@@ -85,6 +87,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
   const queue = new PQueue({ concurrency: 1 });
   const closing = new AbortController();
   let opening: Promise<Opened> | undefined;
+  let watching: TransactionWatch | undefined;
   let seen: { readonly view: Promise<ChainView>; readonly at: number } | undefined;
   /** The first nonce that this process does not know. */
   let next = 0;
@@ -106,6 +109,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
       watch.close();
       throw error;
     }
+    watching = watch;
     void spending.recover(mined);
     return { signer, journal, watch };
   }
@@ -204,6 +208,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
       const { baseFee, tip } = await untilAborted(view(signer.address), signal);
       return { baseFee, tip };
     },
+    waitingMs: () => watching?.waitingMs() ?? 0,
     async send(call, signal) {
       const submission = await submit(call, signal);
       const patience = AbortSignal.timeout(includeMs);
@@ -231,18 +236,4 @@ interface Opened {
 function tooLate({ name }: EvmClient, hash: Hex, ms: number): Problem {
   const detail = `The ${name} chain has not included transaction ${hash} within ${ms / 1000} seconds`;
   return new Problem("upstream-failed", detail);
-}
-
-async function estimate(client: EvmClient, account: Hex, call: EvmCall, signal: AbortSignal): Promise<bigint> {
-  const { to, data = "0x", value = 0n } = call;
-  try {
-    const gas = await client.ask((chain) => chain.estimateGas({ account, to, data, value }), signal);
-    return (gas * 6n) / 5n;
-  } catch (error) {
-    if (error instanceof Problem || signal.aborted) throw error;
-    const { InsufficientFundsError } = await import("viem");
-    throw error instanceof Error && error.cause instanceof InsufficientFundsError
-      ? outOfFunds(client, error)
-      : new Problem("upstream-failed", `The ${client.name} chain refused a transaction`, { cause: error });
-  }
 }

@@ -12,7 +12,7 @@ import type {
 } from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
-import { tooDear } from "../evm/sender-chain.ts";
+import { checkLine, tooDear } from "../evm/sender-chain.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget } from "./gas-budget.ts";
@@ -72,6 +72,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
 
   /** Without gas at a price within the cap, payments would be verified, the work done, and nothing settled. */
   async function checkGas(signal: AbortSignal): Promise<void> {
+    checkLine(client, sender);
     const address = await treasury.evmAddress();
     const [balance, price] = await client
       .ask((chain) => Promise.all([chain.getBalance({ address }), chain.getGasPrice()]), signal)
@@ -125,6 +126,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
       if (!narrowed) return { isValid: false, invalidReason: "invalid_payload" };
       const { from: payer } = narrowed.payload.authorization;
       const work = client.ask(async (chain): Promise<VerifyResponse> => {
+        checkLine(client, sender);
         const opened = await openScheme(scheme, chain, narrowed, { signal, trace: {} });
         if (isDeclined(opened)) return toInvalid(opened, payer);
         if (opened.terms.fees.maxFeePerGas * LEAST_GAS > sender.feeCapWei) throw tooDear(client);

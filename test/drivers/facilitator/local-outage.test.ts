@@ -88,6 +88,25 @@ describe("the in-process facilitator", () => {
     expect(await facilitator.supported(never)).to.have.length(1);
   });
 
+  it("takes no payment while no block takes its transactions: what is sent next would stand in line", async () => {
+    let shift = 0;
+    const clock = { now: () => Date.now() + shift };
+    const facilitator = open(createMemoryStore(), { confirmationMs: 200, clock });
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    expect(await facilitator.settle(await pay(), offer, never)).to.include({ errorReason: "settlement_pending" });
+    const next = await pay();
+    expect(await facilitator.verify(next, offer, never)).to.include({ isValid: true });
+    shift = 30_000;
+    const message = "No block on Polygon takes the treasury's transactions now";
+    const error = await thrown(facilitator.verify(next, offer, never));
+    expect(error).to.include({ code: "facilitator-unavailable", message });
+    expect(await thrown(facilitator.supported(never))).to.include({ code: "unavailable", message });
+    await stage.chain.rpc("evm_mine", []);
+    await eventually(() => stage.sender.waitingMs() === 0);
+    expect(await facilitator.supported(never)).to.have.length(1);
+    expect(await facilitator.verify(next, offer, never)).to.include({ isValid: true });
+  });
+
   it("settles once when the node takes the transaction and its answer is lost", async () => {
     let lost = 0;
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));

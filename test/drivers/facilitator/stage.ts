@@ -1,6 +1,7 @@
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { Clock } from "../../../runtime/api/capabilities.ts";
 import type { SmartWalletsManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Facilitator, PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
@@ -42,6 +43,7 @@ export interface FacilitatorTerms {
   readonly smartWallets?: SmartWalletsManifest;
   /** After how long without a block a transaction is replaced at a higher fee: by default, after all tests. */
   readonly stuckMs?: number;
+  readonly clock?: Clock;
 }
 
 /** A chain with the token for all tests; for each test a buyer, and a sender that is closed after it. */
@@ -94,14 +96,14 @@ export function stageFacilitator(): FacilitatorStage {
   });
 
   function open(store = createMemoryStore(), terms: FacilitatorTerms = {}) {
-    const { confirmationMs = 45_000, smartWallets, stuckMs = 600_000 } = terms;
+    const { confirmationMs = 45_000, smartWallets, stuckMs = 600_000, clock = Date } = terms;
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     const sender = createEvmSender({
       client,
       treasury: { evmAccount: async () => treasury },
       store,
       feeCapWei: ETHER,
-      clock: Date,
+      clock,
       log: silentLog,
       pollMs: 25,
       rebroadcastMs: 100,
