@@ -1,4 +1,7 @@
+import type { PublicClient } from "viem";
 import type { Store } from "../../core/store.ts";
+import { readTime } from "../evm/block-times.ts";
+import type { EvmInclusion } from "../evm/sender.ts";
 import { delay } from "../http/retry.ts";
 
 /** The signer of a payment. */
@@ -29,8 +32,11 @@ export interface GasBudget {
   isSpent(payer: GasPayer): Promise<boolean>;
   /** Waits for a free place; undefined when the payer's payments are refused now. @throws the signal's reason. */
   reserve(payer: GasPayer, signal: AbortSignal): Promise<GasPlace | undefined>;
-  /** Counts a loss without a place, such as that of a transaction of another process. */
-  lose(payer: GasPayer, loss: GasLoss): Promise<void>;
+  /**
+   * Counts a loss without a place, such as that of a transaction of another process.
+   * @param payer undefined when the payer is not its cause
+   */
+  lose(payer: GasPayer | undefined, loss: GasLoss): Promise<void>;
   /** Notes a contract that has paid: until it loses one, the limit for unknown contracts does not apply to it. */
   trust(payer: GasPayer): Promise<void>;
   /** The losses within a day; undefined when there are none. */
@@ -46,6 +52,8 @@ const TRUST_MS = 30 * DAY_MS;
 /** The time after which a place is freed that no process has cleared because of a crash. */
 const PLACE_MS = 60 * 60_000;
 const POLL_MS = 250;
+/** A transaction that is sent this long before its payment expires is in a block by then, unless the chain is jammed. */
+const IN_TIME_MS = 30_000;
 const WEI_PER_GWEI = 10n ** 9n;
 
 /**
@@ -71,14 +79,14 @@ export function createGasBudget(store: Store, network: string): GasBudget {
     return undefined;
   }
 
-  async function count(payer: GasPayer, { hash, feeWei }: GasLoss, at?: number): Promise<void> {
+  async function count(payer: GasPayer | undefined, { hash, feeWei }: GasLoss, at?: number): Promise<void> {
     if (!(await store.putIfAbsent(`gas-loss:${network}:${hash}`, 1, DAY_MS))) return;
     await Promise.all([
-      at === undefined ? take(payer, "lost", DAY_MS) : store.set(placeOf(payer, at), "lost", DAY_MS),
+      payer && (at === undefined ? take(payer, "lost", DAY_MS) : store.set(placeOf(payer, at), "lost", DAY_MS)),
       store.incr(lost("transactions"), 1, DAY_MS),
       store.incr(lost("gwei"), Number(feeWei / WEI_PER_GWEI) + 1, DAY_MS),
-      payer.isContract && store.incr(lost("contracts"), 1, DAY_MS),
-      payer.isContract && store.delete(trustOf(payer)),
+      payer?.isContract && store.incr(lost("contracts"), 1, DAY_MS),
+      payer?.isContract && store.delete(trustOf(payer)),
     ]);
   }
 
@@ -95,7 +103,7 @@ export function createGasBudget(store: Store, network: string): GasBudget {
         await delay(POLL_MS, signal);
       }
     },
-    lose: count,
+    lose: (payer, loss) => count(payer, loss),
     trust: async (payer) => {
       if (payer.isContract) await store.set(trustOf(payer), 1, TRUST_MS, "lazy");
     },
@@ -107,4 +115,17 @@ export function createGasBudget(store: Store, network: string): GasBudget {
       return transactions > 0 ? { transactions, gwei } : undefined;
     },
   };
+}
+
+/**
+ * Whether a transaction was sent in time and mined after its payment had expired: not the payer is the cause.
+ * @param validBefore Unix seconds
+ */
+export async function isLate(
+  chain: PublicClient,
+  { blockNumber, sentAt }: EvmInclusion,
+  validBefore: string,
+): Promise<boolean> {
+  const end = Number(validBefore) * 1000;
+  return end - sentAt >= IN_TIME_MS && (await readTime(chain, blockNumber)) >= end;
 }

@@ -65,7 +65,8 @@ export async function openScheme(
     import("@x402/core/facilitator"),
     import("@x402/evm/exact/facilitator"),
   ]);
-  const signer = createLocalSigner({ ...options, chain, address, terms, authorization, signal, trace });
+  const { validBefore } = payload.authorization;
+  const signer = createLocalSigner({ ...options, chain, address, terms, authorization, validBefore, signal, trace });
   const scheme = new ExactEvmScheme(signer, { eip6492AllowedFactories: [...factories] });
   const facilitator = new x402Facilitator().register(network, scheme);
   const payment = [{ x402Version: 2, accepted: offer, payload: { ...plain } }, offer] as const;

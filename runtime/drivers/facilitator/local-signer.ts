@@ -5,7 +5,7 @@ import { Problem } from "../../api/problem.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
 import { bundle, type Deployment, type TreasuryCall } from "./deployment.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
-import type { GasBudget, GasPayer, GasPlace } from "./gas-budget.ts";
+import { type GasBudget, type GasPayer, type GasPlace, isLate } from "./gas-budget.ts";
 
 /** Why the treasury declines to pay the gas of a payment. */
 export interface Declined {
@@ -38,6 +38,8 @@ export interface LocalSignerOptions {
   readonly network: string;
   /** Identifies the authorization, which is broadcast only once. */
   readonly authorization: string;
+  /** When the authorization expires: Unix seconds. */
+  readonly validBefore: string;
   readonly confirmationMs: number;
   readonly signal: AbortSignal;
   readonly trace: Trace;
@@ -183,13 +185,15 @@ async function encode({
 function watchPlace(
   submission: EvmSubmission,
   place: GasPlace,
-  { budget, quota, terms: { payer, deployment } }: LocalSignerOptions,
+  { chain, validBefore, budget, quota, terms: { payer, deployment } }: LocalSignerOptions,
 ): void {
   submission
     .included(NEVER)
     .then(async (inclusion) => {
       if (inclusion.status === "success") return void (await Promise.all([place.release(), budget.trust(payer)]));
-      await Promise.all([place.lose(inclusion), deployment && quota.giveBack(payer.address)]);
+      const isBlameless = await isLate(chain, inclusion, validBefore);
+      const counted = isBlameless ? [budget.lose(undefined, inclusion), place.release()] : [place.lose(inclusion)];
+      await Promise.all([...counted, deployment && quota.giveBack(payer.address)]);
     })
     .catch(() => {}); // The place expires by itself.
 }

@@ -15,7 +15,7 @@ import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
 import { checkLine, tooDear } from "../evm/sender-chain.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
-import { createGasBudget } from "./gas-budget.ts";
+import { createGasBudget, isLate } from "./gas-budget.ts";
 import { type LocalPayment, openScheme } from "./local-scheme.ts";
 import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
@@ -102,9 +102,12 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     if (inclusion.status === "success") return { success: true, payer, network, transaction: inclusion.hash };
     const code = await client.ask((chain) => chain.getCode({ address: payer }), signal).catch(() => undefined);
     const isContract = (code ?? "0x") !== "0x" || (await readSignature(payload.signature))?.deployment !== undefined;
-    await budget.lose({ address: payer.toLowerCase(), isContract }, inclusion).catch((cause: unknown) => {
-      throw unknown(of, cause, submission.hash);
-    });
+    await client
+      .ask((chain) => isLate(chain, inclusion, payload.authorization.validBefore), signal)
+      .then((late) => budget.lose(late ? undefined : { address: payer.toLowerCase(), isContract }, inclusion))
+      .catch((cause: unknown) => {
+        throw unknown(of, cause, submission.hash);
+      });
     return toRevertRefusal(of, inclusion);
   }
 

@@ -107,6 +107,23 @@ describe("the in-process facilitator", () => {
     expect(await facilitator.verify(next, offer, never)).to.include({ isValid: true });
   });
 
+  it("bars no payer whose payments expired while no block took them", async () => {
+    const short = { ...offer, maxTimeoutSeconds: 40 };
+    const facilitator = open(createMemoryStore(), { confirmationMs: 200 });
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const payments = await Promise.all(Array.from({ length: 5 }, () => pay(short)));
+    for (const answer of await Promise.all(payments.map((payment) => facilitator.settle(payment, short, never))))
+      expect(answer).to.include({ errorReason: "settlement_pending" });
+    await stage.chain.rpc("evm_increaseTime", [60]);
+    await stage.chain.rpc("evm_mine", []);
+    const [warning] = await eventually(
+      () => facilitator.warnings!(),
+      ([line]) => line?.includes("5 settlements reverted") === true,
+    );
+    expect(warning).to.match(/^Polygon: 5 settlements reverted within a day/);
+    expect(await facilitator.verify(await pay(), offer, never)).to.include({ isValid: true });
+  });
+
   it("settles once when the node takes the transaction and its answer is lost", async () => {
     let lost = 0;
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));

@@ -83,7 +83,14 @@ export function openSignerStage() {
   const read = (deployment?: Deployment) =>
     readGasTerms(chain, { payer: PAYER, treasury: TREASURY, deployment }, sender, never);
   const open = async (deployment?: Deployment) => {
-    const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once", network: "eip155:8453" };
+    const fixed = {
+      confirmationMs: 1000,
+      signal: never,
+      trace,
+      authorization: "once",
+      validBefore: "0",
+      network: "eip155:8453",
+    };
     return createLocalSigner({
       ...fixed,
       chain,
