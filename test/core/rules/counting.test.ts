@@ -36,6 +36,17 @@ describe("what a wallet may spend", () => {
     expect(lives.get("per-payer")).to.deep.equal([6 * MINUTE, DAY + 5 * MINUTE]);
   });
 
+  it("says when more may be bought: in the next minute, or on the next day", async () => {
+    const now = { now: () => 3 * DAY + 5 * MINUTE + 10_000 };
+    const takeTwo = async (terms: Parameters<typeof createPayerLimits>[0]["terms"]) => {
+      const limits = createPayerLimits({ terms, store: createMemoryStore(now.now), clock: now });
+      await limits.take(ALICE, "0.01");
+      return (await problemOf(limits.take(ALICE, "0.01"))).options.retryAfter;
+    };
+    expect(await takeTwo({ calls_per_minute: 1 })).to.equal(50);
+    expect(await takeTwo({ usd_per_day: "0.01" })).to.equal(24 * 3600 - 310);
+  });
+
   it("is one budget on each network for all whom nobody knows", async () => {
     const rules = createHouseRules({
       site: { limits: { ...toSite([]).limits, per_payer: { usd_per_day: "0.01" } } },
@@ -53,6 +64,9 @@ describe("what a wallet may spend", () => {
     await buy("solana:one");
     await buy("solana:two");
     expect((await problemOf(buy("solana:one"))).code).to.equal("rate-limited");
+    rules.refusedLate({ payment: { accepted: { network: "solana:one" } }, sold: { usd: "0.01" } } as never);
+    await buy("solana:one");
+    expect((await problemOf(buy("solana:two"))).code).to.equal("rate-limited");
   });
 });
 
@@ -84,5 +98,19 @@ describe("the answer of a screening", () => {
     await open(["sanctions_match"]).check([ALICE], never);
     expect((await problemOf(open(["sanctions_match", "mixer"]).check([ALICE], never))).code).to.equal("buyer-refused");
     await open(["sanctions_match"]).check([ALICE], never);
+  });
+
+  it("counts as none where it leaves out a field that the rule asks for", async () => {
+    const [service] = bindServices(
+      [{ ...SCREEN, output: { type: "object", properties: { mixer: { type: "boolean" } }, required: [] } }],
+      {
+        compile: createCompiler(new Map()),
+        handlers: new Map([["dice.screen", async () => ({})]]),
+        site: toSite([]),
+      },
+    );
+    const terms = { service: "screen", refuse: ["mixer"] };
+    const screening = createScreening({ terms, service, store: createMemoryStore(clock.now) });
+    expect((await problemOf(screening.check([ALICE], never))).code).to.equal("unavailable");
   });
 });
