@@ -7,7 +7,7 @@ import { toDecimal } from "../../core/set/price.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
-import type { EvmSender, EvmSubmission } from "./sender.ts";
+import type { EvmSender } from "./sender.ts";
 import { createEvmSettlements } from "./settlements.ts";
 import { plain } from "./token-abi.ts";
 
@@ -32,16 +32,6 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
   const { network, symbol, decimals, domain } = manifest;
   const asset = plain(manifest.asset);
   const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
-  /** Pending transfers of this process by nonce, so that none is sent twice. */
-  const submitted = new Map<Hex, EvmSubmission>();
-
-  async function submit(signed: Eip3009, signal: AbortSignal): Promise<EvmSubmission> {
-    const spentFor = { purpose: "refund" } as const;
-    const submission = await sender.submit({ to: asset, data: await toCall(signed), spentFor }, signal);
-    submitted.set(signed.authorization.nonce, submission);
-    return submission;
-  }
-
   return {
     network,
     asset,
@@ -81,15 +71,13 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
     },
 
     async send(signed, signal) {
-      const { nonce } = signed.authorization;
-      const submission = submitted.get(nonce) ?? (await submit(signed, signal));
-      try {
-        await submission.included(signal);
-        submitted.delete(nonce);
-      } catch (error) {
-        if (!signal.aborted) submitted.delete(nonce); // The transaction can never be included.
-        throw error;
-      }
+      const { nonce: id } = signed.authorization;
+      // One that waits for its block, perhaps of a process that has died since: another one could only revert after it.
+      const earlier = await sender.find(id, signal);
+      if (earlier && (await earlier.included(signal)).status === "success") return;
+      const spentFor = { purpose: "refund" } as const;
+      const submission = await sender.submit({ to: asset, data: await toCall(signed), id, spentFor }, signal);
+      await submission.included(signal);
     },
   };
 }

@@ -27,6 +27,26 @@ describe("a refund and a chain in trouble", () => {
     expect(await sentBy(desk.treasury.address)).to.equal(1);
   });
 
+  it("is not sent a second time by the process that follows while the first is on its way", async () => {
+    const job = failedJob();
+    // Most nodes estimate by their latest block, which does not know of what waits.
+    const gas = { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x186a0" }) };
+    desk.proxy.intervene((method) => (method === "eth_estimateGas" ? gas : "pass"));
+    await desk.stage.chain.rpc("evm_setAutomine", [false]);
+    await createProcess({ attemptMs: 1000 }).open(job);
+    await eventually(async () => (await sentBy(desk.treasury.address)) === 1);
+    await desk.closeAll();
+    const next = createProcess({ attemptMs: 1000 });
+    next.start();
+    const delays = (): number => desk.events.filter((event) => event === "refund.delayed").length;
+    const enough = delays() + 2;
+    await eventually(() => delays() >= enough);
+    expect(await sentBy(desk.treasury.address)).to.equal(1);
+    await desk.stage.chain.rpc("evm_mine", []);
+    await expectPaidOnce(next, job);
+    expect(await sentBy(desk.treasury.address)).to.equal(1);
+  });
+
   it("waits for a node that is away", async () => {
     desk.proxy.intervene(() => "lose");
     const refunds = createProcess();

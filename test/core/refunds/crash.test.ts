@@ -20,6 +20,7 @@ const STEPS = [
   "refund",
   "screening",
   "refund-way",
+  "evm-call",
   "evm-tx",
   "eth_sendRawTransaction",
   "refund",

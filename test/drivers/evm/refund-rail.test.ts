@@ -5,27 +5,34 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import type { Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
 import type { EvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmRefundRail } from "../../../runtime/drivers/evm/refund-rail.ts";
-import type { EvmInclusion, EvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import type { EvmInclusion, EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
 import { EIP3009_ABI } from "../../../runtime/drivers/evm/token-abi.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { thrown } from "../../support/thrown.ts";
 
+const IN_BLOCK: EvmInclusion = { hash: "0x1", blockNumber: 1n, status: "success", logs: [], feeWei: 0n, sentAt: 0 };
 const [CANCELED] = encodeEventTopics({ abi: EIP3009_ABI, eventName: "AuthorizationCanceled" });
 
 describe("the refund rail on an EVM chain", () => {
   const account = privateKeyToAccount(generatePrivateKey());
   /** The outcomes of the transactions that were submitted. */
   let submitted: PromiseWithResolvers<EvmInclusion>[];
-  const sender = {
-    async submit() {
+  /** As the sender remembers them: until they can never be included. */
+  let known: Map<string | undefined, EvmSubmission>;
+  const sender: Pick<EvmSender, "submit" | "find"> = {
+    async submit({ id }) {
       const outcome = Promise.withResolvers<EvmInclusion>();
       submitted.push(outcome);
       const included = (signal: AbortSignal): Promise<EvmInclusion> =>
         signal.aborted ? Promise.reject(signal.reason) : outcome.promise;
-      return { hash: "0x1", included };
+      const submission: EvmSubmission = { hash: "0x1", included };
+      known.set(id, submission);
+      outcome.promise.catch(() => known.delete(id));
+      return submission;
     },
-  } as unknown as EvmSender;
+    find: async (id) => known.get(id),
+  };
   /** The block with the event of the authorization's end, thirty days of Base's blocks ago. */
   const ended = 704_000n;
   const chain = {
@@ -38,12 +45,13 @@ describe("the refund rail on an EVM chain", () => {
   } as unknown as PublicClient;
   const client: EvmClient = { chainId: 8453, name: "Base", ask: async (work) => work(chain) };
   const treasury = { evmAccount: async () => account, evmAddress: async () => account.address };
-  const open = () => createEvmRefundRail({ manifest: rail("base"), client, sender, treasury });
+  const open = () => createEvmRefundRail({ manifest: rail("base"), client, sender: sender as EvmSender, treasury });
   const never = new AbortController().signal;
   let signed: Eip3009;
 
   beforeEach(async () => {
     submitted = [];
+    known = new Map();
     signed = await open().sign("a job", { to: account.address, amount: "1000" });
   });
 
@@ -51,9 +59,20 @@ describe("the refund rail on an EVM chain", () => {
     const { send } = open();
     await thrown(send(signed, AbortSignal.abort(new Error("the attempt is over"))));
     const again = send(signed, never);
-    submitted[0]?.resolve({} as EvmInclusion);
-    await again;
+    const ofAnotherProcess = open().send(signed, never);
+    submitted[0]?.resolve(IN_BLOCK);
+    await Promise.all([again, ofAnotherProcess]);
     expect(submitted).to.have.length(1);
+  });
+
+  it("sends another one when the first was reverted, as for want of tokens", async () => {
+    const { send } = open();
+    const first = send(signed, never);
+    (await eventually(() => submitted[0]))?.resolve({ ...IN_BLOCK, status: "reverted" });
+    await first;
+    const second = send(signed, never);
+    (await eventually(() => submitted[1]))?.resolve(IN_BLOCK);
+    await second;
   });
 
   it("sends another one when the first can never be included", async () => {
@@ -64,7 +83,7 @@ describe("the refund rail on an EVM chain", () => {
     );
     expect(await thrown(first)).to.include({ code: "upstream-failed" });
     const second = send(signed, never);
-    (await eventually(() => submitted[1]))?.resolve({} as EvmInclusion);
+    (await eventually(() => submitted[1]))?.resolve(IN_BLOCK);
     await second;
   });
 
