@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createExposure, type Exposure, type UnsettledCall } from "../../../runtime/core/payments/exposure.ts";
+import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
+import { createStanding } from "../../../runtime/core/payments/standing.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -65,6 +67,17 @@ describe("what a payer has in flight", () => {
     expect(await begin("1")).to.equal("rate-limited 2");
     held = 0n;
     end();
+  });
+
+  it("counts what was settled late against a balance that was read before", async () => {
+    held = 3000n;
+    const late = toCall("1000");
+    const unknown = new Problem("settlement-unknown");
+    await exposure.during(late, () => Promise.reject(unknown)).catch(() => {});
+    expect(await begin("1000")).to.equal("in flight"); // The balance is read.
+    exposure.spentLate(late);
+    expect(await begin("1000")).to.equal("in flight");
+    expect(await begin("1000")).to.equal("rate-limited 2");
   });
 
   it("is read at most every three seconds for a payer", async () => {
@@ -146,5 +159,17 @@ describe("what a payer has in flight", () => {
     await failing(new Problem("settlement-unknown"));
     expect(await begin("1"), "the second").to.equal("in flight");
     expect(await begin("1"), "the third").to.equal("rate-limited 2");
+  });
+});
+
+describe("a payment that was refused late", () => {
+  it("makes its payer pay first where work was done for it, and not where a job had yet to begin", async () => {
+    const standing = createStanding(createMemoryStore());
+    const record = { payer: PAYER, payment: { accepted: { network: NETWORK } } } as unknown as PaymentRecord;
+    for (const unpaid of [{}, { output: {}, job: "job" }]) await standing.refusedLate({ ...record, ...unpaid });
+    const name = `${NETWORK}:${PAYER.toLowerCase()}`;
+    expect(await standing.paysFirst(name)).to.equal(false);
+    await standing.refusedLate({ ...record, output: {} });
+    expect(await standing.paysFirst(name)).to.equal(true);
   });
 });

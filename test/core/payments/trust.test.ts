@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createClaims } from "../../../runtime/core/payments/claims.ts";
 import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
+import type { Settlement } from "../../../runtime/core/payments/settlement.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../../runtime/core/payments/trust.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
@@ -141,5 +142,27 @@ describe("a report that the chain does not show", () => {
     for (const state of ["settling", "settled"] as const)
       await claims.judge(state, { state, receipt } as unknown as PaymentRecord, seen);
     expect(doubted).to.deep.equal(["settled"]);
+  });
+});
+
+describe("a settlement that a facilitator claims again and again", () => {
+  it("is false a minute after the first claim, however new the last one is", async () => {
+    let now = 0;
+    const judged: boolean[] = [];
+    const claims = createClaims({
+      reservations: { doubt: async () => {} },
+      onClaim: (_key, _record, { isTrue }) => judged.push(isTrue),
+      clock: { now: () => now },
+      log: silentLog,
+      claimMs: 60_000,
+    });
+    const network = "eip155:8453";
+    const record = { state: "settling", payment: { accepted: { network } } } as unknown as PaymentRecord;
+    const receipt = { success: false, transaction: "0x2", network };
+    const claimed: Settlement = { state: "unknown", receipt, isFinal: false, isClaimed: true, isReadable: true };
+    for (now = 0; now < 60_000; now += 20_000) await claims.judge("key", record, claimed);
+    expect(judged).to.deep.equal([]);
+    await claims.judge("key", record, claimed);
+    expect(judged).to.deep.equal([false]);
   });
 });
