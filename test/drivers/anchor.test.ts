@@ -106,7 +106,7 @@ describe("an anchor", () => {
     const first = anchor.write(randomBytes(32).toString("hex"), never);
     await eventually(() => evmSender.waitingMs() > 0);
     expect(await thrown(anchor.ready(never))).to.equal(undefined);
-    shift = 30_000;
+    shift = 60_000;
     const message = "No block on Base takes the treasury's transactions now";
     expect(await thrown(anchor.ready(never))).to.include({ code: "unavailable", message });
     await base.rpc("evm_setAutomine", [true]);

@@ -78,8 +78,8 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
 export const tooDear = ({ name }: EvmClient): Problem =>
   new Problem("unavailable", `Transactions on ${name} cost more now than this service may pay`);
 
-/** After this wait, not even a higher fee has brought a transaction into a block. */
-const STALLED_MS = 30_000;
+/** After this wait, not even higher fees have brought a transaction into a block: slow chains have one every twelve seconds. */
+const STALLED_MS = 60_000;
 
 /**
  * What is sent now would stand in line behind the transaction that waits: the account's own one, or one that another

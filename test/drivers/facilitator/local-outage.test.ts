@@ -96,7 +96,7 @@ describe("the in-process facilitator", () => {
     expect(await facilitator.settle(await pay(), offer, never)).to.include({ errorReason: "settlement_pending" });
     const next = await pay();
     expect(await facilitator.verify(next, offer, never)).to.include({ isValid: true });
-    shift = 30_000;
+    shift = 60_000;
     const message = "No block on Polygon takes the treasury's transactions now";
     const error = await thrown(facilitator.verify(next, offer, never));
     expect(error).to.include({ code: "facilitator-unavailable", message });
