@@ -7,6 +7,17 @@ import { ROLLED, stagePurchases } from "./stage.ts";
 describe("a payment of payphone mcp-proxy whose answer has not come", () => {
   const stage = stagePurchases();
 
+  /** Sends a payment whose answer never comes. @returns what is kept of it, and how to keep something else */
+  async function beginPaying() {
+    stage.answers = [new Promise<never>(() => {})];
+    void stage.open(60_000)();
+    await eventually(() => stage.paid.length > 0);
+    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
+    const file = join(stage.spending.path, name);
+    const keep = (payment: object): void => writeFileSync(file, JSON.stringify(payment));
+    return { kept: JSON.parse(readFileSync(file, "utf8")), keep };
+  }
+
   it("is sent again by the next proxy when its own was killed, and by nobody while it waits for its answer", async () => {
     stage.answers = [new Promise<never>(() => {})];
     const killed = stage.open(60_000);
@@ -23,29 +34,19 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
 
   it("is sent again when another process has the id of the proxy that was killed", async () => {
     if (process.platform !== "linux") return;
-    stage.answers = [new Promise<never>(() => {})];
-    void stage.open(60_000)();
-    await eventually(() => stage.paid.length > 0);
-    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
-    const file = join(stage.spending.path, name);
-    const kept = JSON.parse(readFileSync(file, "utf8"));
+    const { kept, keep } = await beginPaying();
     expect(kept.began).to.match(/^\d+$/);
-    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: undefined }));
+    keep({ ...kept, pid: process.ppid, began: undefined });
     await stage.open(60_000)();
     expect(stage.paid[1], "by a version that did not write it").to.not.deep.equal(stage.paid[0]);
-    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: "1" }));
+    keep({ ...kept, pid: process.ppid, began: "1" });
     await stage.open(60_000)();
     expect(stage.paid[2]).to.deep.equal(stage.paid[0]);
   });
 
   it("is not sent by another while the process of another user sends it", async () => {
-    stage.answers = [new Promise<never>(() => {})];
-    void stage.open(60_000)();
-    await eventually(() => stage.paid.length > 0);
-    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
-    const file = join(stage.spending.path, name);
-    const kept = JSON.parse(readFileSync(file, "utf8"));
-    writeFileSync(file, JSON.stringify({ ...kept, pid: process.ppid, began: "" }));
+    const { kept, keep } = await beginPaying();
+    keep({ ...kept, pid: process.ppid, began: "" });
     const { kill } = process;
     process.kill = () => {
       throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });

@@ -9,7 +9,7 @@ import { toSale } from "../../support/books/sales.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import { DESKTOP, PHONE, sharedBrowser, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, keepDrawn, PHONE, sharedBrowser, visit } from "../../surfaces/pages/explorer/support/browser.ts";
 import { findFaint } from "../../surfaces/pages/explorer/support/contrast.ts";
 
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
@@ -20,16 +20,6 @@ const PLACES = [
   { name: "a desktop in the dark", options: { ...DESKTOP, colorScheme: "dark" as const } },
   { name: "a narrow phone in the light", options: { ...NARROW, colorScheme: "light" as const } },
 ];
-
-/** Keeps the texts that charts draw, in `drawn`. */
-const listensToCharts = async (page: Page): Promise<void> => {
-  await page.addInitScript(`globalThis.drawn = [];
-    const { fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-      drawn.push(text);
-      return fillText.call(this, text, ...place);
-    };`);
-};
 
 withBrowser.describe("the seller's pages in a browser", () => {
   let shop: OperatedShop;
@@ -88,7 +78,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
     const refund = { ...sale, kind: "refund", id: "refund_former", at: now - 5 * 3_600_000, job: "former-1" } as const;
     for (const event of [sale, refund]) await store.enter(event, { key: event.id, value: 1 });
     await store.close();
-    const { page, close } = await visit(browser, entry, DESKTOP, listensToCharts);
+    const { page, close } = await visit(browser, entry, DESKTOP, keepDrawn);
     await page.locator(".uplot canvas").waitFor();
     expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
     await close();
@@ -100,7 +90,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       const first = Date.UTC(2026, 8, 1) / 1000;
       const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
       const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
-      const { page, close } = await visit(browser, entry, santiago, listensToCharts);
+      const { page, close } = await visit(browser, entry, santiago, keepDrawn);
       await page.route("**/?days=30", async (route) => {
         const response = await route.fetch();
         const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);

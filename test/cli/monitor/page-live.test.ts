@@ -3,17 +3,12 @@ import type { Browser, Page, Route } from "playwright-core";
 import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
-import { DESKTOP, sharedBrowser, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, keepDrawn, sharedBrowser, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
 
-/** The time is the test's, and the texts that charts draw are kept. */
+/** The time is the test's. */
 const prepare = async (page: Page): Promise<void> => {
   await page.clock.install();
-  await page.addInitScript(`globalThis.drawn = [];
-    const { fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-      drawn.push(text);
-      return fillText.call(this, text, ...place);
-    };`);
+  await keepDrawn(page);
 };
 
 withBrowser.describe("a page of the seller that is left open", () => {

@@ -1,11 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
-import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
-import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
-import type { CallCounters } from "../../../runtime/core/payments/count-calls.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
-import { inCall, noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
+import { recordCounts } from "../../support/books/recorded-counts.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
@@ -14,20 +11,9 @@ const BUYER = `0x${"1".repeat(40)}`;
 
 describe("the book of a shop", () => {
   let shop: Shop;
-  const counted: TallyNames[] = [];
-  const refused: [payer: string, what: string][] = [];
-  const answered: AnswerWay[] = [];
-  const counters: CallCounters = {
-    tallies: {
-      count: (names) => counted.push(names),
-      end: (names, whats) => counted.push(...whats.map((what) => ({ ...names, what }))),
-    },
-    refusals: { note: (payer, what) => refused.push([payer, what]) },
-    answers: { note: (_sale, _begun, way) => answered.push(way) },
-    inCall,
-  };
+  const { counters, counted, refused, answered, clear } = recordCounts();
   const open = async (options: ShopOptions = {}): Promise<void> => {
-    for (const each of [counted, refused, answered]) each.length = 0;
+    clear();
     shop = await openShop({ ...options, counters });
   };
   afterEach(() => shop.close());
@@ -101,42 +87,6 @@ describe("the book of a shop", () => {
     expect(answered).to.deep.equal(["sent", "later", "later"]);
   });
 
-  it("counts who leaves before the money moves as one who left, not as a failure", async () => {
-    await open();
-    const working = Promise.withResolvers<void>();
-    shop.handler = (_, { signal }) => {
-      working.resolve();
-      const { promise, reject } = Promise.withResolvers<never>();
-      signal.addEventListener("abort", () => reject(signal.reason));
-      return promise;
-    };
-    const leaving = new AbortController();
-    const headers = { "payment-signature": await shop.pay("/v1/roll") };
-    const gone = shop.post("/v1/roll", ROLL, headers, leaving.signal).catch(() => undefined);
-    await working.promise;
-    leaving.abort();
-    await gone;
-    await eventually(() => counted.some(({ what }) => what === "left"));
-    expect(counted.filter(({ what }) => /^failed|^result/.test(what))).to.deep.equal([]);
-    expect(refused).to.deep.equal([]);
-  });
-
-  it("counts what handlers read from caches for their calls, whether they pay first or last", async () => {
-    await open();
-    shop.handler = ({ low }) => {
-      noteCacheRead(low === 1);
-      return { value: 4 };
-    };
-    await send("/v1/roll", await shop.pay("/v1/roll"), { ...ROLL, low: 1 });
-    await send("/v1/echo", await shop.pay("/v1/echo"), { ...ROLL, low: 2 });
-    noteCacheRead(true);
-    const reads = counted.filter(({ what }) => what.startsWith("cache:")).map(({ service, what }) => [service, what]);
-    expect(reads).to.deep.equal([
-      ["roll", "cache:hit"],
-      ["echo", "cache:miss"],
-    ]);
-  });
-
   it("has what the chain shows although nobody said so, then and later", async () => {
     await open();
     shop.rail.script.settle = (payment, offer) => {
@@ -193,17 +143,6 @@ describe("the book of a shop", () => {
     await eventually(async () => (await shop.retry("/v1/echo", ROLL, payment)).status === 200);
     expect(sales()).to.have.length(1);
     expect(sales()[0]?.job).to.match(/^[0-9a-f-]{36}$/);
-  });
-
-  it("counts a purchase that is paid back as one failure, however often its buyer asks again", async () => {
-    await open();
-    shop.handler = () => {
-      throw new Problem("unparseable-input", "There is no such die");
-    };
-    const payment = await shop.pay("/v1/echo");
-    for (const _ of [1, 2, 3]) await eventually(async () => (await send("/v1/echo", payment)).status === 502);
-    expect(["failed:paid-not-delivered", "replay"].map(countOf)).to.deep.equal([1, 2]);
-    expect(refused).to.deep.equal([[BUYER, "failed:paid-not-delivered"]]);
   });
 
   it("takes a facilitator's lie back, and believes the chain when it shows the transfer after all", async () => {

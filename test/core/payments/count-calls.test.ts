@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
-import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
 import { countCalls } from "../../../runtime/core/payments/count-calls.ts";
 import type { Service } from "../../../runtime/core/service.ts";
+import { noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
+import { recordCounts } from "../../support/books/recorded-counts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
 const PAYER = `0x${"1".repeat(40)}`;
 
@@ -32,11 +35,66 @@ describe("the counts of a call whose buyer has gone", () => {
     });
 });
 
+describe("the counts of a shop's calls", () => {
+  let shop: Shop;
+  const { counters, counted, refused, clear } = recordCounts();
+  beforeEach(async () => {
+    clear();
+    shop = await openShop({ counters });
+  });
+  afterEach(() => shop.close());
+  const send = (path: string, payment: string, input = ROLL): Promise<Response> =>
+    shop.post(path, input, { "payment-signature": payment });
+  const countOf = (what: string): number => counted.filter((one) => one.what === what && one.rail === "base").length;
+
+  it("have who leaves before the money moves as one who left, not as a failure", async () => {
+    const working = Promise.withResolvers<void>();
+    shop.handler = (_, { signal }) => {
+      working.resolve();
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      return promise;
+    };
+    const leaving = new AbortController();
+    const headers = { "payment-signature": await shop.pay("/v1/roll") };
+    const gone = shop.post("/v1/roll", ROLL, headers, leaving.signal).catch(() => undefined);
+    await working.promise;
+    leaving.abort();
+    await gone;
+    await eventually(() => counted.some(({ what }) => what === "left"));
+    expect(counted.filter(({ what }) => /^failed|^result/.test(what))).to.deep.equal([]);
+    expect(refused).to.deep.equal([]);
+  });
+
+  it("have what handlers read from caches for their calls, whether they pay first or last", async () => {
+    shop.handler = ({ low }) => {
+      noteCacheRead(low === 1);
+      return { value: 4 };
+    };
+    await send("/v1/roll", await shop.pay("/v1/roll"), { ...ROLL, low: 1 });
+    await send("/v1/echo", await shop.pay("/v1/echo"), { ...ROLL, low: 2 });
+    noteCacheRead(true);
+    const reads = counted.filter(({ what }) => what.startsWith("cache:")).map(({ service, what }) => [service, what]);
+    expect(reads).to.deep.equal([
+      ["roll", "cache:hit"],
+      ["echo", "cache:miss"],
+    ]);
+  });
+
+  it("have a purchase that is paid back as one failure, however often its buyer asks again", async () => {
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    const payment = await shop.pay("/v1/echo");
+    for (const _ of [1, 2, 3]) await eventually(async () => (await send("/v1/echo", payment)).status === 502);
+    expect(["failed:paid-not-delivered", "replay"].map(countOf)).to.deep.equal([1, 2]);
+    expect(refused).to.deep.equal([[PAYER, "failed:paid-not-delivered"]]);
+  });
+});
+
 /** Makes a call with a payment, whose caller leaves while it is settled. */
 async function leave(end: () => Promise<Outcome>) {
-  const counted: string[] = [];
-  const refused: string[] = [];
-  const answered: AnswerWay[] = [];
+  const { counters, counted, refused, answered } = recordCounts();
   const service = { manifest: { id: "roll", price: "0.001" } } as Service;
   const leaving = new AbortController();
   const settle = async (_: Service, { course }: Invocation): Promise<Outcome> => {
@@ -44,15 +102,9 @@ async function leave(end: () => Promise<Outcome>) {
     leaving.abort();
     return end();
   };
-  const call = countCalls(settle, {
-    tallies: { count: ({ what }) => counted.push(what), end: (_names, whats) => counted.push(...whats) },
-    refusals: { note: (_payer, what) => refused.push(what) },
-    answers: { note: (_sale, _begun, way) => answered.push(way) },
-    inCall: (_note, work) => work(),
-    clock: { now: () => 1 },
-  });
+  const call = countCalls(settle, { ...counters, clock: { now: () => 1 } });
   const read = async () => ({ value: {}, from: "body" as const });
   const invocation = { id: "1", input: read, payment: {}, resource: "", signal: leaving.signal };
   await call(service, invocation).catch(() => undefined);
-  return { counted, refused, answered };
+  return { counted: counted.map(({ what }) => what), refused: refused.map(([, what]) => what), answered };
 }

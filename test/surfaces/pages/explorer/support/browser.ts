@@ -111,3 +111,13 @@ async function clear(
   await context.clearPermissions();
   await context.grantPermissions([...permissions]);
 }
+
+/** Keeps the texts that charts draw, in `drawn`. */
+export const keepDrawn = async (page: Page): Promise<void> => {
+  await page.addInitScript(`globalThis.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      return fillText.call(this, text, ...place);
+    };`);
+};

@@ -1,0 +1,24 @@
+import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
+import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
+import type { CallCounters } from "../../../runtime/core/payments/count-calls.ts";
+import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
+
+/** Counters that keep what they are told. */
+export function recordCounts() {
+  const counted: TallyNames[] = [];
+  const refused: [payer: string, what: string][] = [];
+  const answered: AnswerWay[] = [];
+  const counters: CallCounters = {
+    tallies: {
+      count: (names) => counted.push(names),
+      end: (names, whats) => counted.push(...whats.map((what) => ({ ...names, what }))),
+    },
+    refusals: { note: (payer, what) => refused.push([payer, what]) },
+    answers: { note: (_sale, _begun, way) => answered.push(way) },
+    inCall,
+  };
+  const clear = (): void => {
+    for (const each of [counted, refused, answered]) each.length = 0;
+  };
+  return { counters, counted, refused, answered, clear };
+}
