@@ -132,17 +132,13 @@ export function createShowing(db: DatabaseSync): () => LeftToShow {
     if (step === addIds.length) {
       const { count } = countNew.get(from, to) as { count: number };
       if (added !== count) leaveOut.run(from, to);
-      return { from, to: lastUpTo(from, to), step: step + 1, added };
+      // Where the last lines were removed, their numbers are given again.
+      return { from, to: Math.max(from, Math.min(to, place().last)), step: step + 1, added };
     }
     const next = Math.min(to, from + SHOW_STEP);
     for (const statement of addRest) statement.run(from, next);
     addVisits(visits.all(from, next) as unknown as Parameters<typeof addVisits>[0]);
     writePlace.run("shown", String(next));
     return { from: next, to, step, added };
-  }
-
-  /** The end of a round of which lines were removed: the numbers of the last ones are given again. */
-  function lastUpTo(from: number, to: number): number {
-    return Math.max(from, Math.min(to, place().last));
   }
 }
