@@ -200,10 +200,13 @@ describe("serve --workers", () => {
     const running = await workers();
     const cut = buy(9).catch((error: unknown) => error);
     await eventually(() => readdirSync(data.path).includes("gate.begun"));
+    // None while it ends by itself: Node no longer listens then, and a signal ends it.
     await eventually(() => {
-      if (isAlive(seller.pid)) process.kill(seller.pid, "SIGINT");
-      return !isAlive(seller.pid);
+      const isWorking = running.some(({ pid }) => isAlive(pid));
+      if (isWorking) process.kill(seller.pid, "SIGINT");
+      return !isWorking;
     });
+    await untilGone(seller.pid);
     expect(await seller.stop()).to.equal(1);
     expect(await cut).to.be.an("error");
     for (const { pid } of running) await untilGone(pid);
