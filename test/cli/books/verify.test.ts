@@ -13,6 +13,7 @@ import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-di
 import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
+import { eventually } from "../../support/eventually.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -76,7 +77,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
       expect(response.status, rail).to.equal(200);
       receipts.set(rail, receiptOf(response).transaction);
     }
-    const sold = await rows();
+    const sold = await eventually(rows, ({ length }) => length === receipts.size); // An answer may be there before its line.
     const facts = sold.map(({ rail, kind, usd, transaction, request_id }) => [
       rail,
       kind,

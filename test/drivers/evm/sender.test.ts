@@ -71,7 +71,7 @@ describe("the EVM sender", () => {
 
   it("leaves no gap when a caller goes away, before or after the signature", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
-    const sender = open();
+    const sender = open({ stuckMs: 100_000 }); // A replacement would be a third entry.
     const early = AbortSignal.abort(new Error("gone early"));
     expect(await sender.send({ to: NOBODY, data: text(1) }, early).catch(String)).to.equal("Error: gone early");
     const late = new AbortController();
