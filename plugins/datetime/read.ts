@@ -5,7 +5,7 @@ import { readProgram } from "./machine/programs.ts";
 import { readPhrase } from "./phrase/phrase.ts";
 import { toPlainSpelling } from "./phrase/spelling.ts";
 import { type Reading, unclear } from "./reading.ts";
-import { takeZone } from "./zones/zones.ts";
+import { takeZone, type ZoneInText } from "./zones/zones.ts";
 
 /**
  * The moment that a text names. @param base now, in the zone for texts that name none.
@@ -29,8 +29,16 @@ const readMachine = (text: string, base: Temporal.ZonedDateTime): Reading | unde
   readDigits(text, base.timeZoneId) ?? readIso(text, base.timeZoneId) ?? readProgram(text, base);
 
 function readEnglish(text: string, base: Temporal.ZonedDateTime): Reading {
-  const { zone = base.timeZoneId, rest, assumptions } = takeZone(text);
+  const { zone = base.timeZoneId, rest, assumptions } = withTime(takeZone(text));
   const local = base.withTimeZone(zone);
   const reading = readIso(rest, zone) ?? readPhrase(rest, { now: local, asked: base.toPlainDate(), depth: 0 });
   return { ...reading, assumptions: [...assumptions, ...reading.assumptions] };
+}
+
+/** Four digits beside nothing but a zone are a time, as in "1530 UTC", since a year has no zone. */
+function withTime(found: ZoneInText): ZoneInText {
+  const [digits, hour, minute] = /^([01]\d|2[0-3])([0-5]\d)$/.exec(found.rest) ?? [];
+  if (found.zone === undefined || digits === undefined) return found;
+  const assumptions = [...found.assumptions, `${digits} is read as a time of day, not as a year`];
+  return { ...found, rest: `${hour}:${minute}`, assumptions };
 }

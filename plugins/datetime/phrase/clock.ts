@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import { unclear } from "../reading.ts";
-import { takeMatch, WEEKDAY } from "../vocabulary.ts";
+import { MONTH, takeMatch, WEEKDAY } from "../vocabulary.ts";
 import { takePart } from "./day-parts.ts";
 
 /** A time of day that a text names. */
@@ -16,6 +16,8 @@ export interface TimeOfDay {
 const BEFORE = "(?<![\\d:.,/-])(?<!\\bin )(?:\\bat )?(?:about )?";
 const AFTER = "(?![\\d:/-]|\\.\\d)";
 const MILITARY = "(?<hour>[01]\\d|2[0-3])(?<minute>[0-5]\\d)";
+/** A day of a month, behind which four digits are a year or a time. */
+const DATE = `(?:${MONTH} (?:the )?\\d{1,2}(?:st|nd|rd|th)?|\\d{1,2}(?:st|nd|rd|th)? (?:of )?${MONTH})`;
 const MERIDIEM = " ?(?<meridiem>am|pm)\\b";
 
 type Groups = Readonly<Record<string, string | undefined>>;
@@ -58,8 +60,16 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
     toTime,
   ],
   [/(?:\bat )?(?:12(?::00)? ?(?:am )?)?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
-  [new RegExp(`(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))),? )${MILITARY}$`), toMilitary],
-  [new RegExp(`^${MILITARY}(?=,? (?:on )?(?:today|tomorrow|yesterday|${WEEKDAY})\\b)`), toMilitary],
+  [
+    new RegExp(`(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))|${DATE},? [1-9]\\d{3}),? )${MILITARY}$`),
+    toMilitary,
+  ],
+  [new RegExp(`(?<=^|${DATE},? )(?=0)${MILITARY}$`), toMilitary],
+  [
+    new RegExp(`^${MILITARY}(?=,? (?:on )?(?:today|tomorrow|yesterday|${WEEKDAY}|${DATE},? [1-9]\\d{3})\\b)`),
+    toMilitary,
+  ],
+  [new RegExp(`^(?=0)${MILITARY}(?=,? (?:on )?${DATE}\\b)`), toMilitary],
   [
     /(?:\b(?:at|by) )?\b(?:cob)\b/,
     () => ({ hour: 17, isExact: true, assumption: "Close of business is taken as 17:00" }),

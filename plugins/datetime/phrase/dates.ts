@@ -8,7 +8,7 @@ const AFTER = "(?![\\d:/-]|\\.\\d)";
 const NAME = `(?<month>${MONTH})`;
 const DAY = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
 /** A year of two digits needs an apostrophe or a dash before it, unless it cannot be an hour. */
-const YEAR = `(?:,? (?:of |in )?(?<year>\\d{4}(?! ?(?:hours|hrs))|(?:this|next|last) year)|,? ?'(?<short>\\d\\d)|,? (?<bare>2[5-9]|[3-9]\\d)(?! ?(?:am|pm|h|o'clock|minutes)))?${AFTER}`;
+const YEAR = `(?:,? (?:of |in )?(?<beside>[1-9]\\d{3}(?! ?(?:hours|hrs))|(?:this|next|last) year)|,? ?'(?<short>\\d\\d)|,? (?<bare>2[5-9]|[3-9]\\d)(?! ?(?:am|pm|h|o'clock|minutes)))?${AFTER}`;
 
 /** Dates with the name of a month, dates in digits, and days without a month. */
 export const DATE_RULES: readonly DayRule[] = [
@@ -16,7 +16,7 @@ export const DATE_RULES: readonly DayRule[] = [
   [new RegExp(`${BEFORE}${DAY}[-/]${NAME}[-/](?<year>\\d{4}|(?<short>\\d\\d))${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}${NAME}[-/]${DAY}[-/](?<year>\\d{4}|(?<short>\\d\\d))${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}(?<year>\\d{4})[-/]${NAME}[-/]${DAY}${AFTER}`), toNamedDate],
-  [new RegExp(`${BEFORE}(?<year>\\d{4}),? ${NAME} (?:the )?${DAY}${AFTER}`), toNamedDate],
+  [new RegExp(`${BEFORE}(?<beside>[1-9]\\d{3}),? ${NAME} (?:the )?${DAY}${AFTER}`), toNamedDate],
   [new RegExp(`${BEFORE}${DAY} ?(?:day )?(?:of )?-?${NAME}\\b${YEAR}`), toNamedDate],
   [new RegExp(`${BEFORE}${NAME} ?-?(?:the )?${DAY}(?!:|\\.\\d| ?(?:am|pm|o'clock)\\b)${YEAR}`), toNamedDate],
   [
@@ -65,13 +65,17 @@ function toNamedDate(groups: Readonly<Record<string, string>>, today: Temporal.P
   const [month, day] = [monthOf(groups.month ?? ""), Number(groups.day)];
   const short = groups.short ?? groups.bare;
   if (short !== undefined) return toDay(toDate(toFullYear(short), month, day), ...aboutCentury(short));
-  const years = toYears(today, groups.year);
-  if (years.length === 1) return toDay(toDate(years[0] as number, month, day));
+  const years = toYears(today, groups.year ?? groups.beside);
+  if (years.length === 1) return toDay(toDate(years[0] as number, month, day), ...aboutTime(groups.beside));
   return toNext(years.map((year) => ({ year, month, day })));
 }
 
 const aboutCentury = (digits: string): string[] =>
   digits.length === 4 ? [] : [`The year '${digits} is taken as ${toFullYear(digits)}`];
+
+/** Before 1900 a year beside a day can as well be a time: "March 5 1530". */
+const aboutTime = (year = ""): string[] =>
+  /^1[0-8][0-5]\d$/.test(year) ? [`${year} is read as a year, not as a time of day`] : [];
 
 /**
  * Dates with dots have the day first (Europe), with slashes or dashes the month first (America), unless that is

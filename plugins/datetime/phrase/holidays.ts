@@ -108,7 +108,7 @@ const HOLIDAYS: readonly Holiday[] = [
 ];
 
 const WHICH = "(?:(?<which>this|this coming|next|last|the next|the last|the) )?";
-const YEAR = "(?:(?: ?◇)?,? (?:of |in )?(?<year>\\d{4}(?![:\\d])|(?:this|next|last) year)| ?'(?<short>\\d\\d))?";
+const YEAR = "(?:(?: ?◇)?,? (?:of |in )?(?<year>[1-9]\\d{3}(?![:\\d])|(?:this|next|last) year)| ?'(?<short>\\d\\d))?";
 
 /** Named days, with the country's rule among the assumptions. Without a year: the next one that is not over. */
 export const HOLIDAY_RULES: readonly DayRule[] = HOLIDAYS.map(({ names, ofYear, rule }) => [

@@ -10,7 +10,7 @@ export interface DayRange {
 type Form = (today: Temporal.PlainDate, ...groups: readonly (string | undefined)[]) => readonly DayRange[];
 
 const RELATIVE = "this|the|current|next|coming|following|upcoming|last|previous|past";
-const OF_YEAR = "(?:,? ?(?:of |in )?(\\d{4}|'\\d\\d|(?:this|next|last) year))?";
+const OF_YEAR = "(?:,? ?(?:of |in )?([1-9]\\d{3}|'\\d\\d|(?:this|next|last) year))?";
 /** How many years ahead a date without a year is looked for: a leap day can be eight years away. */
 const YEARS_AHEAD = 8;
 
@@ -40,7 +40,7 @@ const FORMS: readonly (readonly [source: string, form: Form])[] = [
     (today, week, year) => toYears(today, year).flatMap((y) => toWeek(y, Number(week), year !== undefined)),
   ],
   ["(\\d{1,2})\\/(\\d{4})", (_, month, year) => [toMonths(Number(year), Number(month), 1)]],
-  ["(?:the )?(?:year )?(\\d{4})", (_, year) => [toMonths(Number(year), 1, 12)]],
+  ["(?:the )?(?:year )?([1-9]\\d{3})", (_, year) => [toMonths(Number(year), 1, 12)]],
 ];
 
 /** The source of a regular expression for every period; its groups have no names. */

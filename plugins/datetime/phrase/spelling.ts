@@ -38,6 +38,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [new RegExp(`(\\d)(?: ?1⁄4| 1/4${BEFORE_UNIT})`, "g"), "$1.25"],
   [new RegExp(`(\\d)(?: ?3⁄4| 3/4${BEFORE_UNIT})`, "g"), "$1.75"],
   [/^t(?=\d\d)/, ""],
+  [/(?<![\d:./-])([01]\d|2[0-3])([0-5]\d)(?= ?z(?![a-z]))/g, "$1:$2"],
   [/(?<=\d:?\d\d)z(?![a-z])/g, " utc"],
   [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
   [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
