@@ -14,7 +14,7 @@ import { takeZone, type ZoneInText } from "./zones/zones.ts";
 export function read(input: string, base: Temporal.ZonedDateTime): Reading {
   const text = unquote(input.trim().replaceAll(/\s+/g, " "));
   try {
-    return readMachine(text, base) ?? readEnglish(toPlainSpelling(text), base);
+    return readMachine(text, base) ?? readMonths(text, base) ?? readEnglish(toPlainSpelling(text), base);
   } catch (error) {
     if (error instanceof RangeError) throw unclear("The text names a date or a time that does not exist", error);
     throw error;
@@ -27,6 +27,17 @@ const unquote = (text: string): string =>
 
 const readMachine = (text: string, base: Temporal.ZonedDateTime): Reading | undefined =>
   readDigits(text, base.timeZoneId) ?? readIso(text, base.timeZoneId) ?? readProgram(text, base);
+
+/** In date math ("now-1M", "1y2M ago") M is months, and m minutes. */
+const MONTHS = /(?<=\d ?)M(?![a-zA-Z])/g;
+
+/** Reads a text with such an M; undefined for any other, and where all letters are capitals. */
+function readMonths(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
+  const others = text.replaceAll(MONTHS, "");
+  if (others === text || (/[A-Z]/.test(others) && !/[a-z]/.test(others))) return undefined;
+  const reading = readEnglish(toPlainSpelling(text.replaceAll(MONTHS, "mo")), base);
+  return { ...reading, assumptions: [...reading.assumptions, "M is read as months; m would be minutes"] };
+}
 
 function readEnglish(text: string, base: Temporal.ZonedDateTime): Reading {
   const { zone = base.timeZoneId, rest, assumptions } = withTime(takeZone(text));

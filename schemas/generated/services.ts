@@ -427,7 +427,7 @@ export interface DatetimeParseResponse {
    */
   confidence: "high" | "medium" | "low";
   /**
-   * What was assumed, in sentences: which number is the day and which the month (04.03. is day first, 04/03 month first), the century, the year or the day (the next one that is not over), whether four digits are a year or a time, the first day of a period, the hour of a part of the day, am or pm, which of two weekdays, the country's rule of a holiday, business days without holidays, one meaning of a zone abbreviation, the last day of a month that is too short, a local time that a clock change skips (moved on by the gap) or repeats (the first is taken). Empty unless `confidence` is `low`.
+   * What was assumed, in sentences: which number is the day and which the month (04.03. is day first, 04/03 month first), the century, the year or the day (the next one that is not over), whether four digits are a year or a time, months where M could be minutes, the first day of a period, the hour of a part of the day, am or pm, which of two weekdays, the country's rule of a holiday, business days without holidays, one meaning of a zone abbreviation, the last day of a month that is too short, a local time that a clock change skips (moved on by the gap) or repeats (the first is taken). Empty unless `confidence` is `low`.
    */
   assumptions: string[];
   /**
