@@ -27,7 +27,9 @@ const FRACTIONS: Partial<Record<Unit, readonly [unit: Unit, factor: number]>> = 
 
 /** The source of a regular expression for any unit. */
 export const UNIT = `(?:${UNITS.map(([words]) => words).join("|")})`;
-const AMOUNT = "(?:\\d{1,9}(?:\\.\\d{1,3})? ?-?|an? (?:full |whole )?)";
+/** Not "10.000", which is ten thousand where the dot divides thousands. */
+const NUMBER = "(?:0\\.\\d{1,3}|\\d{1,9}(?:\\.\\d{1,2})?)";
+const AMOUNT = `(?:${NUMBER} ?-?|an? (?:full |whole )?)`;
 const PART = `${AMOUNT}${UNIT}(?![a-z])`;
 /** The source of a regular expression for a length of time: `1h30m`, `2 weeks and 3 days`. */
 export const DURATION = `(?<![\\d.:])${PART}(?:(?: ?, ?| )?(?:and )?${PART})*`;
