@@ -1,6 +1,6 @@
 /** An untrusted document that needs a parser. */
 export type DocumentSource =
-  | { readonly kind: "html"; readonly html: string; readonly url: string }
+  | { readonly kind: "html"; readonly html: string; readonly url: string; readonly isXml?: boolean }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
 /** The text of a document. */

@@ -35,6 +35,10 @@ const METADATA = /^(?:title|meta|link|base|style|script)$/;
 /** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
+/** An element of XHTML that closes itself: all that follows would be in it, since in HTML only some elements end so. */
+const SELF_CLOSED =
+  /<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*\/>/gi;
+
 /** Texts of pages that show nothing without scripts. */
 const SCRIPTS_WANTED =
   /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
@@ -60,9 +64,10 @@ const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, for
  * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no
  * text. The main element, or all posts of a page without one, are taken when the article is less than half of them
  * (for instance a question without its answers). The text for search engines (schema.org `articleBody`) is taken when
- * it is twice as long.
+ * it is twice as long. @param isXml whether it is XHTML.
  */
-export async function readHtml(html: string, url: string): Promise<DocumentText> {
+export async function readHtml(given: string, url: string, isXml = false): Promise<DocumentText> {
+  const html = isXml ? given.replace(SELF_CLOSED, "<$1$2></$1>") : given;
   const page = parse(html);
   const hints = textsOf(page, "noscript").join(" ");
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;

@@ -40,7 +40,10 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const declared = headers.get("content-type") ?? "";
     const [type = ""] = declared.toLowerCase().split(/[\s;,]/, 1);
     const charset = /charset\s*=\s*["']?([^\s"';,]+)/i.exec(declared)?.[1];
-    if (HTML.test(type)) return toPageText({ kind: "html", html: decodeText(body, charset), url }, signal);
+    if (HTML.test(type)) {
+      const html = decodeText(body, charset);
+      return toPageText({ kind: "html", html, url, isXml: type !== "text/html" }, signal);
+    }
     if (type === "application/pdf" || isPdf(body)) return toPageText({ kind: "pdf", bytes: body }, signal);
     if (TEXT.test(type)) return decodeText(body, charset);
     const what = type === "" ? "says no content type" : `is ${type}`;

@@ -54,6 +54,13 @@ describe("a summary of a page", () => {
     expect(source_chars).to.equal(data.length);
   });
 
+  it("is one of the whole of XHTML, where any element may close itself", async () => {
+    const body = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Tides</title><script src="a.js" /></head>
+      <body><p>The tide rises.<br/></p><script type="text/javascript" src='b.js'/><a id="moon"/><p>It is the moon.</p></body></html>`;
+    const { data } = await read({ body, type: "application/xhtml+xml" });
+    expect(data).to.equal("Tides\n\nThe tide rises.\n\nIt is the moon.");
+  });
+
   it("is one of a PDF's words", async () => {
     const { data } = await read({ body: toPdf([toLines("The tide rises.")]), type: "application/pdf" });
     expect(data).to.equal("The tide rises.");
