@@ -10,6 +10,8 @@ export interface DocumentText {
   readonly needsScripts: boolean;
   /** Whether the site shows something else in place of the page: a CAPTCHA, a refusal, a cookie wall, an error. */
   readonly isGuarded: boolean;
+  /** Whether the page shows little but a frame or a field, whose text is not read. */
+  readonly isFramed: boolean;
   /** Whether most pages of a PDF hold no text, as those of a scan behind its cover. */
   readonly isScan: boolean;
 }

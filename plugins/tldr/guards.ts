@@ -4,6 +4,8 @@ export interface Frame {
   readonly leadsElsewhere: boolean;
   /** Whether it asks for a password. */
   readonly asksForPassword: boolean;
+  /** Whether it has frames, embedded documents or fields that are filled in. */
+  readonly hasFrames: boolean;
 }
 
 /** The part of the DOM that is used here. */
@@ -22,6 +24,7 @@ export function readFrame(page: Page): Frame {
   return {
     leadsElsewhere: shown("meta[http-equiv]").some(isRedirect),
     asksForPassword: shown('input[type="password"]').length > 0,
+    hasFrames: shown("iframe, frame, object, embed, textarea:not(:empty)").length > 0,
   };
 }
 

@@ -44,7 +44,7 @@ const SCRIPTS_WANTED =
   /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
 /** The elements into which frameworks render a page. */
 const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
-/** The longest text that an application shows while it loads. */
+/** The longest text that an application shows while it loads, or a page above its frame. */
 const LONGEST_LOADING = 60;
 /** The elements of which a thread or a blog has several, and the reader takes one. */
 const POSTS = [
@@ -83,7 +83,8 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
   const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
   const isGuarded = isInPlaceOfPage(title, article, frame);
-  return { text, needsScripts: isNotice || isLoading, isGuarded, isScan: false };
+  const isFramed = article.length < LONGEST_LOADING && frame.hasFrames;
+  return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isScan: false };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

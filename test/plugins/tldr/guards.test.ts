@@ -83,6 +83,22 @@ describe("what a site shows in place of a page", () => {
     expect(await read("The budget", `${article}${form}`), "a form beside an article").to.include({ isGuarded: false });
   });
 
+  it("is not summarized: a title above a text in a frame or a field", async () => {
+    const frames = [
+      '<iframe src="/handbook.html"></iframe>',
+      '<embed src="a.pdf">',
+      `<textarea readonly>${LONG}</textarea>`,
+    ];
+    for (const frame of frames)
+      expect(await read("Handbook", `<h1>The handbook</h1>${frame}`), frame).to.include({ isFramed: true });
+    const others = [
+      `<article><p>${LONG}</p></article>${frames[0]}`,
+      `<p>The shop is closed.</p><noscript>${frames[0]}</noscript>`,
+      "<p>The shop is closed.</p><form><textarea></textarea></form>",
+    ];
+    for (const page of others) expect(await read("Handbook", page), page).to.include({ isFramed: false });
+  });
+
   it("needs scripts where it says so in short", async () => {
     const body = "<p>Please enable JS and try again</p><script>var dd = {}</script>";
     expect(await read("one.example", body)).to.include({ needsScripts: true });
