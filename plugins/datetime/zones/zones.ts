@@ -45,7 +45,10 @@ const SHORT = [OFFSETS, AMBIGUOUS, AMERICAN].flatMap(Object.keys).join("|");
 
 const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found])[] = [
   [/(?<=^| )(?:in )?\(?([a-z]+(?:\/[a-z_+-]+\d*){1,2})\)?(?= |,|$)/, (name = "") => toFound(toZone(name))],
-  [/\(?\b(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?![^\s,])/, (hours, minutes) => toFound(toOffset(hours, minutes))],
+  [
+    /\(?\b(?:in )?(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?![^\s,])/,
+    (hours, minutes) => toFound(toOffset(hours, minutes)),
+  ],
   // A minus with a colon would be the end of a time range, as in 10:30-11:30.
   [/(?<=:\d\d|[ap]m) ?(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?![^\s,])/, (...two) => toFound(toOffset(...pair(two)))],
   ...[3, 2, 1].map(
@@ -54,7 +57,7 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
   ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)${PLACE_END}`), toPlace] as const),
   [new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) (${WORDS})$`), toPlace],
   [new RegExp(`(?<=\\b(?:today|tomorrow|yesterday|[a-z]+day)) (${WORDS})$`), toPlace],
-  [new RegExp(`\\(?\\b(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],
+  [new RegExp(`\\(?\\b(?:in )?(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],
 ];
 
 /** Finds the zone that a text names. @param text plainly spelled. */

@@ -104,6 +104,9 @@ export const MOMENTS: Readonly<Record<string, Scene["rows"]>> = {
     ["tomorrow 3pm in San Juan", "2026-11-21T18:00:00+00:00", "low"],
     ["tomorrow 9am Washington time", "2026-11-21T14:00:00+00:00", "low"],
     ["tomorrow 9am Washington DC time", "2026-11-21T14:00:00+00:00", "medium"],
+    ["tomorrow at 9am in UTC", "2026-11-21T09:00:00+00:00", "medium"],
+    ["9am in PST tomorrow", "2026-11-21T17:00:00+00:00", "medium"],
+    ["tomorrow 9am (in GMT+2)", "2026-11-21T07:00:00+00:00", "medium"],
   ],
   "times of day": [
     ["tomorrow at 5:30pm", "2026-11-21T17:30:00+00:00", "medium"],
