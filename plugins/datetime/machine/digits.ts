@@ -49,8 +49,13 @@ const RECENT = { since: 946_684_800n * SECOND, until: 4_102_444_800n * SECOND } 
  * for digits that begin like a date that does not exist.
  */
 export function readDigits(text: string, zone: string): Reading | undefined {
-  return readCompact(text, zone) ?? readNamed(text, zone) ?? readCount(text, zone);
+  const known = readCompact(text, zone) ?? readNamed(text, zone);
+  const reading = known ?? readCount(text, zone);
+  return reading && !known && DATE_AND_HOUR.test(text) ? { ...reading, ...toGuess(text, SECONDS) } : reading;
 }
+
+/** Unix seconds of 2030 to 2036 that can as well be a date and an hour: 2026112014. */
+const DATE_AND_HOUR = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])$/;
 
 /** Counts that are marked as Unix time or have a unit. */
 function readNamed(text: string, zone: string): Reading | undefined {
