@@ -63,6 +63,7 @@ export const REFUSED: readonly string[] = [
   "March March 2027",
   "5 5 March 2027",
   "March 5 6 2027",
+  "November 20 15", // not the year 2015
   "2027, 5 March",
   "5 March 2027 BC",
   "2027-03-04 2027-03-05",
