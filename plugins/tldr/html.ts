@@ -8,10 +8,12 @@ interface Page {
   readonly documentElement: Element | null;
   readonly head: Element;
   readonly body: Element;
+  readonly childNodes: Iterable<Element>;
   querySelectorAll(selectors: string): Iterable<Element>;
 }
 interface Element {
   readonly localName: string;
+  readonly nodeType: number;
   readonly childNodes: Iterable<Element>;
   readonly lastElementChild: Element | null;
   readonly nextSibling: Element | null;
@@ -31,6 +33,8 @@ const PARAGRAPH = "\u2029";
 const LINES = "br, tr, li, dt, dd, option";
 const PARAGRAPHS =
   "p, div, section, article, aside, header, footer, main, nav, h1, h2, h3, h4, h5, h6, ul, ol, dl, table, pre, blockquote, figure, figcaption, hr, form, details, summary";
+/** The types of elements and texts. */
+const SHOWN: ReadonlySet<number> = new Set([1, 3]);
 const METADATA = /^(?:title|meta|link|base|style|script)$/;
 /** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
@@ -130,13 +134,14 @@ function toPlain(json: string): string {
   }
 }
 
-/** Adds the tags that HTML allows to omit: linkedom does not. */
+/** Adds the tags that HTML allows to omit, and what stands behind the page's end, as browsers do: linkedom does neither. */
 function parse(html: string): Page {
   const read = toDom(html);
   const page = read.documentElement?.localName === "html" ? read : toDom(`<!doctype html><html>${html}</html>`);
   const { head, body, documentElement } = page; // linkedom creates head and body on access.
   for (const node of [...(documentElement?.childNodes ?? [])])
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
+  for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
   return page;
 }
 

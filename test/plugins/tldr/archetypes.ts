@@ -143,6 +143,10 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     has: WHOLE,
   },
   "a page without html, head and body": { html: `<title>Pier</title><h1>Pier closed</h1>${STORY}`, has: WHOLE },
+  "a page that goes on behind its end": {
+    html: `${page(`<h1>Pier closed</h1><p>${P1}</p>`)}<p>${P2}</p><p>${P3}</p>`,
+    has: WHOLE,
+  },
   "a page in Japanese": {
     html: page(
       "<article><h1>潮汐</h1><p>海の水は一日に二回、月の引力によって上がったり下がったりします。これを潮汐と呼びます。</p><p>ファンディ湾では差が十六メートルに達します。</p></article>",
