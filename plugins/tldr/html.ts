@@ -117,13 +117,11 @@ const outermostOf = (page: Page, kind: string): readonly Element[] =>
 
 const withoutSpace = (text: string): string => text.replace(/\s+/g, "");
 
-/** The article in the page's JSON-LD; "" without one. */
+/** The article in the page's JSON-LD; "" without one, and of several, which are those of other pages. */
 function readArticleBody(page: Page): string {
-  for (const script of page.querySelectorAll('script[type="application/ld+json"]')) {
-    const body = /"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(script.textContent)?.[1];
-    if (body !== undefined) return toPlain(body);
-  }
-  return "";
+  const scripts = textsOf(page, 'script[type="application/ld+json"]').join("\n");
+  const bodies = [...scripts.matchAll(/"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")/g)].map(([, body = ""]) => body);
+  return new Set(bodies).size === 1 ? toPlain(bodies[0] as string) : "";
 }
 
 function toPlain(json: string): string {

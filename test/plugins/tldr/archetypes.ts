@@ -197,6 +197,13 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     has: WHOLE,
     needsScripts: false,
   },
+  "a page that has the texts of other pages in its JSON-LD": {
+    html: page(
+      `<article><h1>Pier closed</h1>${STORY}</article><script type="application/ld+json">${JSON.stringify({ "@type": "Blog", blogPost: [{ articleBody: "Another story about cats. ".repeat(90) }, { articleBody: WHOLE.join("\n") }] })}</script>`,
+    ),
+    has: WHOLE,
+    lacks: ["about cats"],
+  },
   "an application that shows nothing without scripts": {
     html: page(
       `<noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div><script src="/main.js"></script>`,
