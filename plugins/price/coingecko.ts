@@ -152,6 +152,7 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
       const answer = await coingecko.get(`/coins/${encodeURIComponent(id)}`, { query: WITHOUT_TEXTS, signal });
       if (answer.status === 404) return null;
       const coin = toMembers(toJson(answer));
+      if ((coin.id ?? id) !== id) throw unreadable("another coin's price");
       const contract = contractOn(coin, chain);
       if (contract === null && NATIVE_IDS[chain] !== id) return null;
       return { ...fromCoin(coin, timeOf(answer)), contract };

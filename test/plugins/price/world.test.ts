@@ -83,7 +83,7 @@ describe("prices from CoinGecko as it is in the world", () => {
     expect(await ask({ symbol: "ETH" })).to.include({ usd: 2000 });
   });
 
-  it("are not those of another token than the contract's", async () => {
+  it("are not those of another token than the contract's, or of another coin than was asked for", async () => {
     const coin = {
       id: "x",
       symbol: "x",
@@ -93,6 +93,7 @@ describe("prices from CoinGecko as it is in the world", () => {
     };
     source.behave({ fault: () => JSON.stringify(coin) });
     expect((await fail({ chain: "base", contract: USDC })).message).to.match(/another token's price$/);
+    expect((await fail({ chain: "base", symbol: "ETH" })).message).to.match(/another coin's price$/);
     expect(await ask({ chain: "base", contract: OTHER })).to.include({ usd: 5 });
   });
 
