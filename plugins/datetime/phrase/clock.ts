@@ -61,7 +61,9 @@ const FORMS: readonly (readonly [RegExp, (groups: Groups) => Time])[] = [
   ],
   [/(?:\bat )?(?:12(?::00)? ?(?:am )?)?midnight\b/, () => ({ hour: 0, isExact: true, assumption: MIDNIGHT })],
   [
-    new RegExp(`(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))|${DATE},? [1-9]\\d{3}),? )${MILITARY}$`),
+    new RegExp(
+      `(?<=(?:today|tomorrow|yesterday|${WEEKDAY}(?!,? (?:19|20))|(?:${DATE},? |\\d[./-])[1-9]\\d{3}),? )${MILITARY}$`,
+    ),
     toMilitary,
   ],
   [new RegExp(`(?<=^|${DATE},? )(?=0)${MILITARY}$`), toMilitary],
