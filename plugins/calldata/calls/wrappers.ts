@@ -98,20 +98,31 @@ export const KNOWN_SIGNATURES: ReadonlyMap<string, string> = new Map(
 );
 
 const BATCH = readSignature("batch((address,uint256,bytes)[])") as FunctionSignature; // Always valid.
+const BATCHES = readSignature("batches(bytes[])") as FunctionSignature;
+/** The bytes 7 to 10 of a mode that means a batch of batches (ERC-7821). */
+const OF_BATCHES = "78210002";
 
 /**
- * An account's execution (ERC-7579). The first byte of the mode tells whether it is one call, several, or a
+ * An account's execution (ERC-7579, ERC-7821). The first byte of the mode tells whether it is one call, several, or a
  * DELEGATECALL.
  */
 async function readExecution(mode: string, data: string): Promise<readonly InnerCall[]> {
   const kind = mode.slice(2, 4);
-  if (kind === "01") {
-    const bytes = Buffer.from(data.slice(2), "hex");
-    const decoded = await decodeArguments(BATCH, bytes, toBudget(bytes));
-    return each(decoded?.values[0] ?? [], ([target, wei, inner]) => call(target, inner, wei));
-  }
+  if (kind === "01") return readBatches(data, mode.slice(14, 22) === OF_BATCHES);
   if (data.length < 2 + 2 * (20 + (kind === "00" ? 32 : 0))) return [];
   const target = data.slice(0, 42);
   if (kind === "00") return [call(target, `0x${data.slice(106)}`, BigInt(`0x${data.slice(42, 106)}`))];
   return kind === "ff" ? [call(target, `0x${data.slice(42)}`, null, DELEGATECALL)] : [];
+}
+
+async function readBatches(data: string, isOfBatches: boolean): Promise<readonly InnerCall[]> {
+  const budget = toBudget(Buffer.from(data.slice(2), "hex"));
+  const read = async (signature: FunctionSignature, encoded: string): Promise<Values> => {
+    const decoded = await decodeArguments(signature, Buffer.from(encoded.slice(2), "hex"), budget);
+    return (decoded?.values[0] ?? []) as Values;
+  };
+  const calls: InnerCall[] = [];
+  for (const batch of isOfBatches ? await read(BATCHES, data) : [data])
+    calls.push(...each(await read(BATCH, batch as string), ([target, wei, inner]) => call(target, inner, wei)));
+  return calls;
 }

@@ -57,6 +57,21 @@ describe("calls that are hard to see", () => {
     }
   });
 
+  it("are seen in batches of batches (ERC-7821), with or without data for the account behind the calls", async () => {
+    const types = [
+      { type: "tuple[]", components: [{ type: "address" }, { type: "uint256" }, { type: "bytes" }] },
+    ] as const;
+    const batch = [[USDC, 0n, TRANSFER]] as const;
+    const withData = encodeAbiParameters([...types, { type: "bytes" }], [batch, "0x1234"]);
+    const all = encodeAbiParameters([{ type: "bytes[]" }], [[encodeAbiParameters(types, [batch]), withData]]);
+    const mode = (selector: string): Hex => `0x010000000000${selector}${"00".repeat(22)}`;
+    const read = async (selector: string, data: Hex): Promise<unknown[]> =>
+      summariesOf(await callsOf(encode("executeFromExecutor", [mode(selector), data])));
+    expect(await read("78210001", withData)).to.deep.equal([TRANSFERRED]);
+    expect(await read("78210002", all)).to.deep.equal([TRANSFERRED, TRANSFERRED]);
+    expect(await read("78210002", "0x1234"), "no batches").to.deep.equal([]);
+  });
+
   it("are seen in timelocks, modules of Safes, and executors of accounts (ERC-7579)", async () => {
     const batch = [[USDC, TO], [0n, 7n], [TRANSFER, "0x"], ZERO, ZERO];
     for (const [name, args] of [
