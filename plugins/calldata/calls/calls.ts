@@ -87,7 +87,9 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
     depth = 1,
     budget = toBudget(data),
   ): Promise<DecodedCall[]> {
-    const inside = (await WRAPPERS[call.function_signature ?? ""]?.(values, target)) ?? [];
+    const listed = await WRAPPERS[call.function_signature ?? ""]?.(values, target);
+    if (listed === null) omitted++; // Nobody knows how many.
+    const inside = listed ?? [];
     const found: DecodedCall[] = [];
     for (const inner of inside) {
       if (depth > MOST_DEPTH || shown === MOST_CALLS) break;

@@ -8,9 +8,10 @@ import { TOKEN_SUMMARIES } from "./summary.ts";
 
 type Values = readonly unknown[];
 /**
- * Finds the inner calls. @param values as viem decodes them, of the signature's types. @param target of the outer call
+ * Finds the inner calls; null where there are some that are not read. @param values as viem decodes them, of the
+ * signature's types. @param target of the outer call
  */
-type FindCalls = (values: Values, target: string | null) => readonly InnerCall[] | Promise<readonly InnerCall[]>;
+type FindCalls = (values: Values, target: string | null) => readonly InnerCall[] | Promise<readonly InnerCall[] | null>;
 
 const call = (target: unknown, data: unknown, wei: unknown = null, operation: unknown = 0): InnerCall => ({
   target: target as string | null,
@@ -106,7 +107,7 @@ const OF_BATCHES = "78210002";
  * An account's execution (ERC-7579, ERC-7821). The first byte of the mode tells whether it is one call, several, or a
  * DELEGATECALL.
  */
-async function readExecution(mode: string, data: string): Promise<readonly InnerCall[]> {
+async function readExecution(mode: string, data: string): Promise<readonly InnerCall[] | null> {
   const kind = mode.slice(2, 4);
   if (kind === "01") return readBatches(data, mode.slice(14, 22) === OF_BATCHES);
   if (data.length < 2 + 2 * (20 + (kind === "00" ? 32 : 0))) return [];
@@ -115,7 +116,7 @@ async function readExecution(mode: string, data: string): Promise<readonly Inner
   return kind === "ff" ? [call(target, `0x${data.slice(42)}`, null, DELEGATECALL)] : [];
 }
 
-async function readBatches(data: string, isOfBatches: boolean): Promise<readonly InnerCall[]> {
+async function readBatches(data: string, isOfBatches: boolean): Promise<readonly InnerCall[] | null> {
   const budget = toBudget(Buffer.from(data.slice(2), "hex"));
   const read = async (signature: FunctionSignature, encoded: string): Promise<Values> => {
     const decoded = await decodeArguments(signature, Buffer.from(encoded.slice(2), "hex"), budget);
@@ -124,5 +125,5 @@ async function readBatches(data: string, isOfBatches: boolean): Promise<readonly
   const calls: InnerCall[] = [];
   for (const batch of isOfBatches ? await read(BATCHES, data) : [data])
     calls.push(...each(await read(BATCH, batch as string), ([target, wei, inner]) => call(target, inner, wei)));
-  return calls;
+  return budget.left < 0 ? null : calls;
 }

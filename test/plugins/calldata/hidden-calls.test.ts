@@ -124,6 +124,22 @@ describe("calls that are hard to see", () => {
     expect(await said(PERMIT2, "permitTransferFrom", ...details)).to.equal(`transfer 1.5 USDC from ${DAI} to ${TO}`);
   });
 
+  it("are counted as omitted where a batch leads to the same bytes so often that it is not read", async () => {
+    const call = concatHex([toHex(1, { size: 32 }), ZERO, toHex(96, { size: 32 }), toHex(20_000, { size: 32 })]);
+    const offsets = Array.from({ length: 30 }, () => toHex(30 * 32, { size: 32 }));
+    const batch = concatHex([
+      toHex(32, { size: 32 }),
+      toHex(30, { size: 32 }),
+      ...offsets,
+      call,
+      `0x${"00".repeat(20_000)}`,
+    ]);
+    const data = encode("executeFromExecutor", [`0x01${"00".repeat(31)}`, batch]);
+    const read = await interpret(Buffer.from(data.slice(10), "hex"), ["executeFromExecutor(bytes32,bytes)"]);
+    const decodeCalls = createDecodeCalls(() => Promise.reject(new Error("nobody is asked")));
+    expect(await decodeCalls(read, null)).to.deep.equal({ calls: [], omitted: 1 });
+  });
+
   it("do not multiply from level to level where offsets lead to the same bytes", async () => {
     const nest = (inner: Hex): Hex => {
       const items = Array.from({ length: 7 }, () => toHex(7 * 32, { size: 32 }));
