@@ -43,6 +43,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
   [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
   [new RegExp(`${NO_DAY}(1[0-2]|[1-9]) ([1-5]\\d|0[1-9])(?= ?[ap]m\\b)`, "g"), "$1:$2"],
+  [/(?<![\d:./-])(0?[1-9]|1[0-2])([0-5]\d)(?= ?[ap]m\b)/g, "$1:$2"],
   [/(?<=\d[ap]m) (?:sharp|exactly|precisely|on the dot)\b/g, ""],
   [/(?<=\d|o'clock) (?:sharp|on the dot)\b/g, ""],
   [/\b(?:exactly|precisely) (?=\d|an? |12:00|midnight)/g, ""],
