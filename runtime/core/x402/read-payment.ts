@@ -101,6 +101,12 @@ export function readPayment(
   };
 }
 
+/** The client's own name for its purchase, in a payment that is not read otherwise; undefined when it has none. */
+export function nameOf(raw: string | object): string | undefined {
+  const value = parsePayment(raw);
+  return isObject(value) ? (readIdentifier(value.extensions) ?? undefined) : undefined;
+}
+
 /** Undefined when there is none, also in an echo of our declaration; null when it or its extension is malformed. */
 function readIdentifier(extensions: unknown): string | undefined | null {
   const named = isObject(extensions) ? extensions["payment-identifier"] : undefined;

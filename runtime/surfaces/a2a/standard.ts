@@ -117,7 +117,7 @@ export function createStandard(options: StandardOptions): Standard {
       return refuseParams("The task belongs to another context; leave contextId out, or send its own");
     if (ENDED.includes(task.state)) {
       // The answer to this payment was lost; a new task would be paid for again.
-      if (typeof payment === "object" && (await book.isClaimedFor(id, payment))) return calls.show(task, context);
+      if (typeof payment === "object" && (await book.isSamePurchase(id, payment))) return calls.show(task, context);
       return refuse(
         A2A_CODES.unsupportedOperation,
         `The task is ${task.state} and takes no more messages; send a new one`,
@@ -175,7 +175,11 @@ export function createStandard(options: StandardOptions): Standard {
       const why = `The skill "${skill}" is not offered any more, and its payment may have been sent; do not pay again.`;
       return calls.wait(task, payment, new Problem("settlement-unknown", why), context);
     }
-    if (!(await book.claimPayment(id, { payment }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
+    if (!(await book.claimPayment(id, { payment }))) {
+      // Signed anew, since the answer was lost: the first payment counts.
+      if (await book.isSamePurchase(id, { payment })) return look(task, context);
+      return refuse(A2A_CODES.unsupportedOperation, TAKEN);
+    }
     const turn = await book.takeTurn(id);
     if (!turn) return calls.wait(task, payment, new Problem("payment-in-progress"), context);
     try {

@@ -5,7 +5,7 @@ import type { JobStatus } from "../../core/jobs/status.ts";
 import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import { createLeases, type Lease } from "../../core/time/leases.ts";
-import { parsePayment } from "../../core/x402/read-payment.ts";
+import { nameOf, parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { createUnpaidTasks } from "./unpaid-tasks.ts";
 
@@ -85,6 +85,8 @@ export interface TaskBook {
   claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
   /** Whether this is the current claim. */
   isClaimedFor(id: string, claim: PaymentClaim): Promise<boolean>;
+  /** Whether this is the current claim, or a payment with the same `payment-identifier`. */
+  isSamePurchase(id: string, claim: { readonly payment: string | object }): Promise<boolean>;
   /** The current claim. */
   claimed(id: string): Promise<PaymentClaim | undefined>;
   /**
@@ -158,6 +160,12 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
       return (await store.putIfAbsent(claimKey(id), claim, keepMs)) || isClaimedFor(id, claim);
     },
     isClaimedFor,
+    async isSamePurchase(id, { payment }) {
+      if (await isClaimedFor(id, { payment })) return true;
+      const name = nameOf(payment);
+      const standing = name === undefined ? undefined : (await claimed(id))?.payment;
+      return standing ? nameOf(standing) === name : false;
+    },
     claimed,
     async takeTurn(id) {
       const leases = createLeases({ store, prefix: "a2a:turn:", onError: () => {} });

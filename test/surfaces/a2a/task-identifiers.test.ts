@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 
@@ -34,6 +35,26 @@ describe("tasks that are paid for with the same identifier", () => {
     const { result } = await send({ parts, metadata: { [KEY("payload")]: named(first) } });
     expect(outputOf(result)).to.deep.equal(outputOf(one));
     expect(stage.door.rails.base.moved.size).to.equal(1);
+  });
+
+  it("are one purchase also within one task, while its outcome is unknown and after its end", async () => {
+    const { script } = stage.door.rails.base;
+    script.settle = () => {
+      throw new Problem("facilitator-unavailable");
+    };
+    script.find = () => ({ state: "open" });
+    const task = await begin("roll");
+    const other = pay(task);
+    expect((await submit(task.id, named(task))).result.status.state).to.equal("working");
+    expect((await submit(task.id, named(task))).result.status.state).to.equal("working");
+    script.find = () => ({ state: "settled", transaction: "0xfeed" });
+    const one = (await submit(task.id, named(task))).result;
+    expect(one.status.state).to.equal("completed");
+    const two = (await submit(task.id, named(task))).result;
+    expect(outputOf(two)).to.deep.equal(outputOf(one));
+    const { error } = await submit(task.id, other);
+    expect(error.message, "a payment without the identifier").to.match(/^The task is completed/);
+    expect(stage.door.executions).to.equal(1);
   });
 
   it("keep the second task open when it asks for something else", async () => {
