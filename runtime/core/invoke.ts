@@ -6,8 +6,8 @@ import { explainOffer } from "./payments/explain-offer.ts";
 import {
   askedOf,
   type Bought,
+  checkSameCall,
   describePayment,
-  isSameCall,
   noteStep,
   type Purchase,
   payerOf,
@@ -182,7 +182,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
-    if (!isSameCall(record, purchase)) throw new Problem("payment-conflict");
+    checkSameCall(record, purchase);
     return finish(purchase, record);
   }
 

@@ -173,9 +173,13 @@ export function askedOf({ service, given }: Asked): string | undefined {
 export const isAskedAgain = ({ asked }: Pick<PaymentRecord, "asked">, call: Asked): boolean =>
   asked !== undefined && asked === askedOf(call);
 
-/** Whether a call is the one that its payment was spent on. */
-export const isSameCall = (record: PaymentRecord, purchase: Purchase): boolean =>
-  isSamePayment(record, purchase) && (record.request === requestOf(purchase) || isAskedAgain(record, purchase));
+/** @throws Problem `payment-conflict` when a call is not the one that its payment was spent on. */
+export function checkSameCall(record: PaymentRecord, purchase: Purchase): void {
+  const isSame = record.request === requestOf(purchase) || isAskedAgain(record, purchase);
+  if (!isSame || !isSamePayment(record, purchase)) throw new Problem("payment-conflict", SPENT);
+}
+
+const SPENT = "This payment was already used for another call; nothing was charged for this one. Sign a new payment";
 
 const isSamePayment = ({ fingerprint }: PaymentRecord, { payment }: Pick<Purchase, "payment">): boolean =>
   fingerprint === payment.authorization.fingerprint;

@@ -49,7 +49,9 @@ describe("a paid request", () => {
       await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
       const other = await shop.retry("/v1/roll", { low: 1, high: 100 }, payment);
       expect(other.status).to.equal(409);
-      expect(await other.json()).to.have.property("code", "payment-conflict");
+      const { code, detail } = (await other.json()) as { code: string; detail: string };
+      expect(code).to.equal("payment-conflict");
+      expect(detail).to.match(/nothing was charged for this one\. Sign a new payment/);
       expect(shop.executions).to.equal(1);
     });
 
