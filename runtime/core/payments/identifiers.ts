@@ -98,9 +98,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         if (!isSettled && !(await isStillValid(bought))) throw undecided();
         return ways.buy(bought);
       };
-      const steps = { buy, finish: ways.finish };
-      // `buy` always returns an outcome here.
-      return exclusively(leases.claim(name), () => walk(name, purchase, steps) as Promise<Outcome>);
+      return find(name, purchase, { buy, finish: ways.finish }) as Promise<Outcome>; // `buy` always returns one here.
     },
     async recall(purchase, { provePayer, finish }) {
       const { authorization, identifier, payload } = purchase.payment;
@@ -108,8 +106,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const name = `${payerOf(authorization.payer, purchase.offer)}:${identifier}`;
       if (!(await store.get(`named:${name}#0`))) return undefined;
       if (!(await provePayer(payload).catch(() => false))) return undefined; // The facilitator decides instead.
-      const steps = { buy: async () => undefined, finish };
-      return exclusively(leases.claim(name), () => walk(name, purchase, steps));
+      return find(name, purchase, { buy: async () => undefined, finish });
     },
     async bind({ named, payment, offer, listed, input, asked, service, key }) {
       if (named === undefined) return true;
@@ -139,6 +136,17 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   /** How long an identifier stands for a payment: a day longer than the payment can be settled. */
   function memoryMs({ authorization: { validBefore = 0 } }: Payment): number {
     return Math.max(0, validBefore * 1000 - clock.now()) + UNATTENDED_MS;
+  }
+
+  /** As `walk`, for one request at a time; but what was bought and delivered is given to any number of them at once. */
+  async function find(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
+    for (let turn = 0; ; turn += 1) {
+      const known = await store.get<Named>(`named:${name}#${turn}`);
+      if (!known || !isCall(known, purchase)) return exclusively(leases.claim(name), () => walk(name, purchase, steps));
+      const key = toKey(toPayment(known));
+      const record = await reservations.read(key);
+      if (record?.state === "settled" && !record.owed) return steps.finish({ ...purchase, key }, record);
+    }
   }
 
   /** Goes through the payments that the identifier has stood for, up to the one that counts. */

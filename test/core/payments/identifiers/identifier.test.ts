@@ -97,6 +97,34 @@ describe("a payment with an identifier", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
+  for (const [who, isProven] of [
+    ["this server", true],
+    ["the facilitator", false],
+  ] as const)
+    it(`gets the stored answer while another signature fetches it, when ${who} proves the payer`, async () => {
+      const id = newId();
+      const first = await (await buy(id)).text();
+      shop.rail.script.provePayer = async () => isProven;
+      const anew = async (): Promise<Response> =>
+        shop.post("/v1/roll", ROLL, { "payment-signature": await shop.pay("/v1/roll", { identifier: id }) });
+      const [reading, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { get } = shop.store;
+      shop.store.get = async (key) => {
+        const value = await get(key);
+        if (!key.startsWith("payment:") || value === undefined) return value as undefined;
+        Object.assign(shop.store, { get });
+        reading.resolve();
+        await mayGoOn.promise;
+        return value as never;
+      };
+      const one = anew();
+      await reading.promise;
+      expect(await (await anew()).text()).to.equal(first);
+      mayGoOn.resolve();
+      expect(await (await one).text()).to.equal(first);
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+
   it("stands for the first payment while its settlement is unknown, and settles no other", async () => {
     const id = newId();
     shop.rail.script.settle = () => Promise.reject(new Error("timeout"));
