@@ -48,7 +48,7 @@ function issuesOf(schema: Schema, given: object, from: InputLocation): readonly 
   const sent = from === "query" ? schema.coerce(given as Record<string, unknown>) : given;
   const { value, issues } = schema.check(sent, from);
   const own = issues.filter(({ type, loc }) => type === "missing" || isIn(sent, loc.slice(1)));
-  return own.length > 0 ? own : unknownFields(schema, sent, value, from);
+  return [...own, ...unknownFields(schema, sent, value, from)];
 }
 
 /** Whether there is a value at a place: a default that does not fit its own schema is no fault of the input. */

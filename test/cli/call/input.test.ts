@@ -44,7 +44,7 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     const headers = { "payment-required": btoa(JSON.stringify(challenge)) };
     seller.script.unpaid = { status: 402, body: {}, headers };
     const said = await runRefused(seller, 5, { input: '{"citty":"Rome"}' });
-    expect(said).to.match(/body\.city: Field required\nNothing was paid\.$/);
+    expect(said).to.match(/body\.city: Field required\n {2}body\.citty: .*"city"\?\nNothing was paid\.$/);
     expect((await run({ url: seller.url, input: '{"city":"Rome"}' })).code).to.equal(0);
   });
 
@@ -80,6 +80,19 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
     extend({ additionalProperties: true });
     expect((await run({ url: seller.url, input })).code).to.equal(0);
+  });
+
+  it("a field that is misspelled, where the one that was meant is required", async () => {
+    const body = { type: "object", properties: { low: {}, high: {} }, required: ["low", "high"] };
+    seller.script.extensions = { bazaar: { info: {}, schema: { properties: { input: { properties: { body } } } } } };
+    expect(await runRefused(seller, 5, { input: '{"low":1,"hihg":6}' })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        "  body.high: Field required",
+        '  body.hihg: The service does not know this field; did you mean "high"?',
+        "Nothing was paid.",
+      ].join("\n"),
+    );
   });
 
   it("a field beside those of a schema that forbids others", async () => {
