@@ -18,10 +18,9 @@ const CHECK_MS = 1000;
  */
 export function checkInput({ method, url, body }: SellerRequest, { headers, json }: SellerResponse): void {
   const isQuery = method === "GET";
-  const part = isQuery ? "queryParams" : "body";
   const header = headers.get("payment-required");
   // A stock seller says it in the header only; ours says all of it in the body.
-  const schema = findSchema(json, part) ?? findSchema(header && decodedChallenge(header), part);
+  const schema = findFields(json, method) ?? findFields(header && decodedChallenge(header), method);
   const given = isQuery ? toTexts(new URL(url).searchParams) : body === undefined ? {} : JSON.parse(body);
   check(schema, given, isQuery ? "query" : "body");
 }
@@ -87,10 +86,12 @@ function refuse(issues: readonly ValidationIssue[]): void {
   });
 }
 
-/** The schema of a part of the request in the extension. */
-function findSchema(challenge: unknown, part: "body" | "queryParams"): unknown {
-  const path = ["extensions", "bazaar", "schema", "properties", "input", "properties", part];
-  return path.reduce<unknown>(field, challenge);
+/** The schema of a request's fields in the extension. It may describe another method, whose fields are the same. */
+function findFields(challenge: unknown, method: string): unknown {
+  const bazaar = ["extensions", "bazaar"].reduce<unknown>(field, challenge);
+  const described = ["info", "input", "method"].reduce<unknown>(field, bazaar) ?? method;
+  const part = described === "GET" ? "queryParams" : "body";
+  return ["schema", "properties", "input", "properties", part].reduce<unknown>(field, bazaar);
 }
 
 /** The texts of a query by name: a list where a name is repeated. */

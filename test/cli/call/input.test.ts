@@ -108,6 +108,28 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     }
   });
 
+  it("the fields of a GET where the seller describes its POST form alone, and the other way round", async () => {
+    const fields = { type: "object", properties: { low: { type: "integer" }, note: {} }, required: ["low"] };
+    for (const [method, other, part] of [
+      ["GET", "POST", "body"],
+      ["POST", "GET", "queryParams"],
+    ] as const) {
+      const describeAs = (form: string): void => {
+        const schema = { properties: { input: { properties: { [part]: fields } } } };
+        seller.script.extensions = { bazaar: { info: { input: { method: form } }, schema } };
+      };
+      const input = '{"low":1,"ntoe":"a"}';
+      describeAs(other);
+      expect(await runRefused(seller, 5, { method, input })).to.include(
+        'ntoe: The service does not know this field; did you mean "note"?\n',
+      );
+      expect((await run({ url: seller.url, method, input: '{"low":1,"note":"a"}' })).code).to.equal(0);
+      describeAs(method); // Then it is no description of these fields.
+      expect((await run({ url: seller.url, method, input })).code).to.equal(0);
+      seller.met.splice(0);
+    }
+  });
+
   it("nothing on a dry run without an input, which asks for the price alone", async () => {
     const schema = { properties: { input: { properties: { body: { type: "object", required: ["low"] } } } } };
     seller.script.extensions = { bazaar: { info: {}, schema } };

@@ -115,13 +115,13 @@ export async function startSeller(): Promise<Seller> {
     return { status: 402, body, headers: { "payment-required": toBase64(body) } };
   }
 
-  function answer({ url: asked, method, payment }: Met): Said {
+  function answer({ url: asked, payment }: Met): Said {
     if (!asked.startsWith(script.path)) return { status: 404 };
     const url = asked.slice(script.path.length);
     if (url === "/") return { status: 200, body: { services: catalogue(script.priceUsd) } };
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
-    if (url !== "/v1/roll" || method !== "POST") return { status: 200, body: { valid: true } };
+    if (!/^\/v1\/roll(?:\?|$)/.test(url)) return { status: 200, body: { valid: true } };
     if (payment === undefined) return script.unpaid ?? challenge(`${address()}${asked}`);
     script.onPaid();
     return script.answers.length > 1 ? script.answers.shift() : script.answers[0];
