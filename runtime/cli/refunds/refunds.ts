@@ -6,7 +6,7 @@ import {
   type RefundWay,
 } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
-import { createLeases } from "../../core/time/leases.ts";
+import { createLeases, type Leases } from "../../core/time/leases.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
@@ -45,20 +45,30 @@ export async function closeRefund(
 ): Promise<void> {
   await withStore(config, async (store) => {
     const records = createRefundRecords(store);
-    const refund = await records.read(job);
-    if (!refund) throw await toNothing(records, job);
-    const transaction = toTransaction(refund, given);
-    // One at a time: two refunds would count the same transfer.
-    const leases = createLeases({ store, prefix: "lease:refund-tx:", onError: () => {} });
-    const lease = await leases.claim(transaction);
-    if (!lease) throw new Problem("payment-conflict", `Another refund is being closed with ${transaction}: try again`);
+    // One at a time: two refunds would count the same transfer, and two operators would both close one refund.
+    const leases = createLeases({ store, prefix: "lease:refund-close:", onError: () => {} });
     try {
-      await close(records, refund, { job, transaction, checkPaid });
+      await holding(leases, job, async () => {
+        const refund = await records.read(job);
+        if (!refund) throw await toNothing(records, job);
+        const transaction = toTransaction(refund, given);
+        await holding(leases, transaction, () => close(records, refund, { job, transaction, checkPaid }));
+      });
     } finally {
-      await lease.release();
       leases.close();
     }
   });
+}
+
+/** @throws Problem `payment-conflict` while another command has the job or the transaction. */
+async function holding(leases: Leases, key: string, work: () => Promise<void>): Promise<void> {
+  const lease = await leases.claim(key);
+  if (!lease) throw new Problem("payment-conflict", `Another "refunds close" is at work on ${key}: try again`);
+  try {
+    await work();
+  } finally {
+    await lease.release();
+  }
 }
 
 async function close(

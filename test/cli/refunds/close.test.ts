@@ -100,6 +100,24 @@ describe("payphone refunds close", () => {
     await closeRefund(place, beside);
   });
 
+  it("closes one refund for one operator: another, who has paid it meanwhile, is told with what it was closed", async () => {
+    const [job] = await openJobs([someone()]);
+    const place = { dataDir: data.path, redisUrl: undefined };
+    const [ours, theirs] = [`0x${"a1".repeat(32)}`, `0x${"b2".repeat(32)}`];
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const checkPaid = (): Promise<void> => {
+      asked.resolve();
+      return answered.promise;
+    };
+    const closing = closeRefund(place, { job: job?.id as string, transaction: ours, checkPaid });
+    await asked.promise;
+    const beside = { job: job?.id as string, transaction: theirs };
+    expect(await problemOf(closeRefund(place, beside))).to.include({ code: "payment-conflict" });
+    answered.resolve();
+    await closing;
+    expect((await problemOf(closeRefund(place, beside))).message).to.include(`is over: it was paid by ${ours}`);
+  });
+
   const transfers: Transfer[] = [];
   const chain = { begin: async () => 0, read: async () => [], of: async () => transfers, isPayment: async () => true };
   const check = createCheckPaid(site.rails, async () => () => ({ chain }));
