@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -123,11 +124,16 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     tidiedAt = performance.now();
   }
 
-  /** Compares the book's name. When it differs, Redis was replaced or lost its data, and the tables are emptied. */
+  /**
+   * Compares the book's name. When it differs, Redis was replaced or lost its data, and the tables are emptied: nobody else
+   * may have their lines, so a copy stays beside the file.
+   */
   async function checkName(): Promise<void> {
     await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
     const name = await answered(client.get(nameKeyOf(namespace)));
-    if (name === null || placeOf("name") === name) return;
+    const former = placeOf("name");
+    if (name === null || former === name) return;
+    if (former !== undefined) keepLines(db, `${file}.lost-${Date.now()}`);
     transact(db, () => {
       for (const table of TABLES) db.exec(`DELETE FROM ${table}`);
       writePlace.run("name", name);
@@ -167,6 +173,19 @@ const TABLES = [
   "book_fees",
   "book_fee_sums",
 ];
+
+/** Copies the tables into a new file, unless they are empty. */
+function keepLines(db: DatabaseSync, copy: string): void {
+  if (!db.prepare("SELECT 1 FROM book_lines LIMIT 1").get()) return;
+  const draft = `${copy}.${process.pid}`; // Another process of this machine may do the same.
+  makeFile(draft);
+  try {
+    db.prepare("VACUUM INTO ?").run(draft);
+    renameSync(draft, copy);
+  } finally {
+    rmSync(draft, { force: true }); // On a full disk.
+  }
+}
 
 /** Needs no sync: what a crash undoes is read again from the streams. */
 function openTables(file: string): DatabaseSync {

@@ -1,4 +1,4 @@
-import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
@@ -157,6 +157,32 @@ describe("the books", () => {
       expect(count(0), "that Redis was replaced").to.equal(1);
       await readers[0].close();
       await store.close();
+    });
+
+    it("is kept beside the new one where Redis has lost its data: nobody else may have these lines", async () => {
+      await flush();
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir, redisUrl });
+      const sale = toSale();
+      await store.enter(sale, { key: "payment:old", value: 1 });
+      const books = await read(join(dataDir, "book.sqlite"));
+      await books.refresh();
+      await flush();
+      await books.refresh();
+      await flush();
+      await books.refresh();
+      expect(books.find(sale.id)).to.deep.equal([]);
+      await books.close();
+      await store.close();
+      const kept = readdirSync(dataDir).filter((name) => name.startsWith("book.sqlite.lost-"));
+      expect(kept, "an empty one is not kept").to.have.length(1);
+      const file = storeFileOf(createFolder());
+      renameSync(join(dataDir, kept[0] as string), file);
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+      const lost = await openBooks({ file });
+      await lost.refresh();
+      expect(lost.lines({}, { limit: 9, order: "oldest-first" }).map(({ id }) => id)).to.deep.equal([sale.id]);
+      await lost.close();
     });
   });
 });
