@@ -12,8 +12,8 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
-import { failBroken } from "../../drivers/mcp/broken-streams.ts";
 import { toCallProblem } from "../../drivers/mcp/failures.ts";
+import { endStreams } from "../../drivers/mcp/request-streams.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, reasonOf, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -172,7 +172,7 @@ function openSeller(
     // Redirects are not followed, because a payment is meant for the server that asked for it.
     const requestInit = { redirect: "error" } as const;
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = failBroken(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+    const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
     await client.connect(transport);
     return client;
   };

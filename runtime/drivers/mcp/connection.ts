@@ -3,9 +3,9 @@ import type { CallToolResult, Client, ClientOptions, ReadBuffer, Transport } fro
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
-import { failBroken } from "./broken-streams.ts";
 import { createLines } from "./lines.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
+import { endStreams } from "./request-streams.ts";
 import { listNames, listTools, type ToolList } from "./tool-list.ts";
 
 /** An open session with an MCP server. */
@@ -132,7 +132,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
     if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
     return response;
   };
-  const transport = failBroken(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+  const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
   return { transport, pidOf: () => undefined, askedMs: () => asked };
 }
 

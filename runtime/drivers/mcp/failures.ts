@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { toLine } from "../../core/proxy/message.ts";
-import { BROKEN_OFF } from "./broken-streams.ts";
+import { BROKEN_OFF } from "./request-streams.ts";
 
 /** A failed call, and whether its session can still be used. */
 export interface CallFailure {
