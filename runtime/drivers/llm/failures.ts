@@ -6,11 +6,16 @@ import { retryAfterOf } from "./client.ts";
 /** Whether the endpoint refuses our credentials, so that the operator must act. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
 
+/** Whether nothing is left to pay the endpoint with: 402, or OpenAI's 429 with a code of its own. */
+const isUnpaid = (error: unknown): boolean =>
+  statusOf(error) === 402 || (isObject(error) && error.code === "insufficient_quota");
+
 const REFUSED_MS = 60_000;
 const LONGEST_REST_MS = 10 * 60_000;
 
 /**
- * Records a failure that concerns the next question, too: a refused credential, a pause that was asked for, an outage.
+ * Records a failure that concerns the next question, too: a refused credential, an account without money, a pause that
+ * was asked for, an outage.
  * @param begun when the question was asked
  * @returns false for a 403 and other refusals, which may concern one text alone
  */
@@ -19,9 +24,9 @@ export function noteSilence(gate: Gate, error: unknown, begun: number): boolean 
   const { options } = toProblem(error);
   if (options.cause !== error) return false; // A Problem from the beginning: it answered, or was not asked.
   if (status === undefined) gate.fail();
-  else if (status >= 500) gate.fail(begun);
-  else if (status === 401) gate.rest(REFUSED_MS);
-  else if (status === 429) gate.rest(Math.min(1000 * (options.retryAfter ?? 0), LONGEST_REST_MS));
+  else if (status === 429 && options.retryAfter) gate.rest(Math.min(1000 * options.retryAfter, LONGEST_REST_MS));
+  else if (status === 401 || isUnpaid(error)) gate.rest(REFUSED_MS);
+  else if (status >= 500 || status === 429 || status === 404) gate.fail(begun);
   else return false;
   return true;
 }

@@ -119,11 +119,31 @@ describe("a language model that fails", () => {
       expect(await fail()).to.equal(undefined);
     });
 
-    for (const [why, behaviour] of Object.entries({ "answers 503": refuse(503, {}, AT_ONCE), "hangs up": hangUp }))
+    it("for a minute after it has said that nothing is left to pay it with", async () => {
+      server.behave(refuse(402), say("No."), say("No."), refuse(429, { code: "insufficient_quota" }, AT_ONCE));
+      expect(await fail()).to.equal("The language model answered with status 402");
+      now += 60_000;
+      expect(await fail()).to.equal(undefined);
+      expect(await fail()).to.equal("The language model is busy");
+      now += 60_000;
+      expect(llm.outage()).to.equal(undefined);
+      server.behave(refuse(429, { code: "insufficient_quota" }, { "retry-after": "300" }));
+      expect(await fail()).to.equal("The language model is busy");
+      now += 299_000;
+      expect(llm.outage(), "the pause that it asks for").to.equal("The language model is busy");
+    });
+
+    const lasting: Record<string, Behaviour> = {
+      "answers 503": refuse(503, {}, AT_ONCE),
+      "hangs up": hangUp,
+      "is busy, without saying for how long": refuse(429, {}, AT_ONCE),
+      "says that it does not exist": refuse(404, { code: "model_not_found" }),
+    };
+    for (const [why, behaviour] of Object.entries(lasting))
       it(`after five questions in a row to which it ${why}`, async () => {
         server.behave(behaviour);
         expect(await fail(4)).to.equal(undefined);
-        expect(await fail()).to.match(/^The language model (answered with status 503|did not answer)$/);
+        expect(await fail()).to.match(/^The language model (answered with status [45]0[34]|did not answer|is busy)$/);
         server.behave(say(GOOD));
         await llm.ask();
         expect(llm.outage()).to.equal(undefined);
