@@ -1,6 +1,8 @@
-/** How many opening braces are tried: the search is quadratic. */
+/** How many starts are tried: the search is quadratic. */
 const MOST_STARTS = 10;
-/** A brace in prose is no start. */
+/** The start of a whole object; a brace in prose or code is none. */
+const START = /\{\s*["}]/g;
+/** The same, also where the text breaks off behind the brace. */
 const OBJECT_START = /\{\s*(?:"|$)/g;
 /** The end of reasoning within the answer, for several models; some endpoints cut off its start. */
 const REASONING_END = /<\/(?:think|thinking|reasoning)>|\[\/THINK\]|◁\/think▷|<\|channel\|>final<\|message\|>/gi;
@@ -46,12 +48,17 @@ const marksIn = (text: string, mark: RegExp, found: readonly Found[]): RegExpExe
 
 function find(text: string): Found[] {
   const found: Found[] = [];
-  let from = text.indexOf("{");
-  for (let tried = 0; from >= 0 && tried < MOST_STARTS; tried++) {
+  let [tried, next] = [0, 0];
+  for (const { index: from } of text.matchAll(START)) {
+    if (from < next) continue; // Within an object.
     const to = endOf(text, from);
     const object = to === undefined ? undefined : parse(text.slice(from, to));
-    if (object && to !== undefined) found.push({ object, from, to });
-    from = text.indexOf("{", object && to !== undefined ? to : from + 1);
+    if (object && to !== undefined) {
+      found.push({ object, from, to });
+      next = to;
+    }
+    tried += 1;
+    if (tried === MOST_STARTS) break;
   }
   return found;
 }

@@ -103,6 +103,7 @@ describe("a language model", () => {
       "the same object twice": `${good}\n\nIn short: ${good}`,
       "a fence": `\`\`\`json\n${good}\n\`\`\``,
       "prose around it": `Here you are: ${good}\nHope that helps!`,
+      "code before it": `As for the code, ${"`if (a) { b }`, ".repeat(12)} I say: ${good}`,
       "a stray brace behind it": `${good}\nFits {word, score. :-{ Bye`,
       "an example that breaks the schema before it": `Like ${draft}, but: ${good}`,
       "all of that": `<thinking>{ hm }</thinking>Sure:\n\`\`\`\n${good}\n\`\`\`\nBye {}`,
