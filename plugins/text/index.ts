@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, isBlank, Problem, toValueError } from "#plugin";
+import { definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
+import { checkSaid } from "./refusals.ts";
 import { tierOf } from "./tiers.ts";
 
 /** Texts that a language model writes about a text: /v1/roast, /v1/aura and /v1/grade. */
@@ -13,7 +14,11 @@ export default definePlugin("text", async ({ llm }) => {
   return {
     roast: {
       check: checkTarget,
-      run: ({ target }, { signal }) => llm.answer({ service: "roast", instructions: roast, data: target, signal }),
+      async run({ target }, { signal }) {
+        const read = await llm.answer<Output<"roast">>({ service: "roast", instructions: roast, data: target, signal });
+        checkSaid(read.roast);
+        return read;
+      },
     },
 
     aura: {
@@ -21,13 +26,18 @@ export default definePlugin("text", async ({ llm }) => {
       async run({ target }, { signal }) {
         const asked = { service: "aura", instructions: aura, data: target, schema: AURA, signal };
         const read = await llm.answer<Aura>(asked);
+        checkSaid(read.description);
         return { ...read, tier: tierOf(read.score) };
       },
     },
 
     grade: {
       check: checkTarget,
-      run: ({ target }, { signal }) => llm.answer({ service: "grade", instructions: grade, data: target, signal }),
+      async run({ target }, { signal }) {
+        const read = await llm.answer<Output<"grade">>({ service: "grade", instructions: grade, data: target, signal });
+        checkSaid(read.summary);
+        return read;
+      },
     },
   };
 });
@@ -39,6 +49,8 @@ function checkTarget({ target }: { readonly target: string }): void {
     issues: [toValueError("target must not be blank", target, "target")],
   });
 }
+
+type Output<Name extends keyof Plugins["text"]> = Plugins["text"][Name]["output"];
 
 interface Aura {
   readonly color: string;

@@ -64,6 +64,30 @@ describe("a paid question to a language model", () => {
       expect(shop.rail.asked.settle).to.equal(0);
     });
 
+  const SORRY = "I'm sorry, but I can't help with that.";
+  const worthless: readonly [id: string, answer: object][] = [
+    ["roast", { ...ROAST, roast: SORRY }],
+    ["roast", { ...ROAST, roast: "As an AI language model, I cannot fulfill this request." }],
+    ["roast", { ...ROAST, roast: "…" }],
+    ["aura", { color: "none", score: 0, description: "Sorry, I am unable to assist with this request." }],
+    ["grade", { letter_grade: "F", marginalia: ["N/A"], summary: SORRY.replaceAll("'", "’") }],
+  ];
+  for (const [id, answer] of worthless)
+    it(`is not charged when the model declines in the form that ${id} asks for: ${JSON.stringify(answer)}`, async () => {
+      server.behave(say(answer));
+      expect((await buy(id, text, { llm: createServicesLlm(server.url) })).status).to.equal(502);
+      expect(shop.rail.asked.settle).to.equal(0);
+    });
+
+  it("is charged where an answer has such words and goes on, or means something else by them", async () => {
+    const roasts = [
+      "I'm sorry, but I can't help with that haircut.",
+      "Sorry, I cannot help you with this startup: it is past the point where anybody could.",
+      `${SORRY} That is what every investor said who was shown the umbrellas on the blockchain, and then each of them asked for one, since it had begun to rain on the way out, and nobody could remember the pass phrase of the stand.`,
+    ];
+    for (const roast of roasts) expect((await buyRoast(say({ ...ROAST, roast }))).status, roast).to.equal(200);
+  });
+
   it("is not charged when the model is busy, and the payer learns for how long", async () => {
     const response = await buyRoast(refuse(429, {}, { "retry-after": "30" }));
     expect([response.status, response.headers.get("retry-after")]).to.deep.equal([502, "30"]);
