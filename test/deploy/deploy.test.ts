@@ -138,14 +138,22 @@ describe("the sites for proxies", () => {
     proxy.stderr?.on("data", (chunk: Buffer) => {
       complaint = `${complaint}${chunk}`.slice(-1500);
     });
-    const through = (async (input: string | URL | Request, init?: RequestInit) => {
-      const request = new Request(input, init);
-      const body = request.body ? { body: await request.text() } : {};
-      const { method, signal } = request;
-      return fetchThrough(request.url, { method, signal, headers: [...request.headers], ...body, dispatcher: agent });
-    }) as unknown as typeof fetch;
+    /** With a signal of its own: a request's stops following when the request is collected as garbage. */
+    const through = (signal?: AbortSignal): typeof fetch =>
+      (async (input: string | URL | Request, init?: RequestInit) => {
+        const request = new Request(input, init);
+        const body = request.body ? { body: await request.text() } : {};
+        const { method, headers } = request;
+        return fetchThrough(request.url, {
+          method,
+          ...(signal && { signal }),
+          headers: [...headers],
+          ...body,
+          dispatcher: agent,
+        });
+      }) as unknown as typeof fetch;
     await eventually(() =>
-      through(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).then(
+      through(AbortSignal.timeout(10_000))(`${url}/health`).then(
         ({ ok }) => ok,
         () => {
           if (proxy?.exitCode !== null) throw new Error(`${program} has ended: ${complaint}`);
@@ -153,9 +161,9 @@ describe("the sites for proxies", () => {
         },
       ),
     );
-    const unpaid = await through(`${url}/v1/toss`, json({}));
+    const unpaid = await through()(`${url}/v1/toss`, json({}));
     expect(unpaid.status).to.equal(402);
-    const pay = await stockFetch(sandbox, "base", through);
+    const pay = await stockFetch(sandbox, "base", through());
     const response = await pay(`${url}/v1/toss`, json({ coins: 2 }));
     expect(response.status).to.equal(200);
     expect(receiptOf(response)).to.include({ success: true });
@@ -164,7 +172,8 @@ describe("the sites for proxies", () => {
     const held = (): Promise<bigint> => balanceOf(rpc.base!, tokens.base!, buyer.evm.address);
     const [before, begun, left] = [await held(), said("wait.begun"), said("wait.left")];
     const leaving = new AbortController();
-    const waiting = pay(`${url}/v1/wait`, { ...json({}), signal: leaving.signal }).catch(() => {});
+    const payAndLeave = await stockFetch(sandbox, "base", through(leaving.signal));
+    const waiting = payAndLeave(`${url}/v1/wait`, json({})).catch(() => {});
     await eventually(() => said("wait.begun") > begun);
     leaving.abort();
     await waiting;
