@@ -77,14 +77,9 @@ describe("payphone sales and books verify, with a server on chains", () => {
       expect(response.status, rail).to.equal(200);
       receipts.set(rail, receiptOf(response).transaction);
     }
-    const sold = await eventually(rows, ({ length }) => length === receipts.size); // An answer may be there before its line.
-    const facts = sold.map(({ rail, kind, usd, transaction, request_id }) => [
-      rail,
-      kind,
-      usd,
-      transaction,
-      request_id,
-    ]);
+    // An answer may be there before its line.
+    const sold = await eventually(rows, ({ length }) => length === receipts.size);
+    const facts = sold.map((line) => [line.rail, line.kind, line.usd, line.transaction, line.request_id]);
     expect(facts).to.deep.equal(
       [...receipts].map(([rail, transaction]) => [rail, "sale", "0.001", transaction, `for-${rail}`]),
     );
