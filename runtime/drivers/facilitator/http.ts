@@ -11,6 +11,7 @@ import type {
   VerifyResponse,
 } from "../../core/x402/x402.ts";
 import { toEndpoint } from "../http/endpoint.ts";
+import { repeat } from "../http/retry.ts";
 import { exchange, type WholeAnswer } from "./exchange.ts";
 
 type Action = "supported" | "verify" | "settle";
@@ -34,6 +35,8 @@ const MAX_BYTES = 256 * 1024;
 const CONNECTIONS = 64;
 /** The reason of x402's library when an offer names a fee payer that the facilitator has no longer. */
 const NOT_MANAGED = /fee_payer_not_managed/;
+/** Codes of Node and undici for a connection that broke: often a kept one that the facilitator was just closing. */
+const BROKEN = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 /**
  * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
@@ -62,13 +65,13 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
 
   return {
     async supported(signal) {
-      const { status, body, headers: received } = await send("supported", undefined, signal);
+      const { status, body, headers: received } = await sendTwice("supported", undefined, signal);
       aheadMs = toAhead(received);
       if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
       return body.kinds.filter(isKind).map((kind) => withFeePayer(withoutNull(kind), body.signers));
     },
     async verify(payment, offer, signal) {
-      const { status, body } = await send("verify", toText(payment, offer), signal);
+      const { status, body } = await sendTwice("verify", toText(payment, offer), signal);
       // Some facilitators answer a refusal with a 4xx status and the usual body.
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
       const { network, extra } = offer;
@@ -81,9 +84,14 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       return payer ? body : verdict; // Some write null, or an empty text, for a payer whom they do not know.
     },
     async settle(payment, offer, signal) {
-      const { status, body } = await send("settle", toText(payment, offer), signal);
-      if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
-      return body;
+      try {
+        return await settle(payment, offer, signal);
+      } catch (outage) {
+        if (!whenBroken(signal)(outage)) throw outage;
+        const again = await settle(payment, offer, signal).catch(() => undefined);
+        if (!again?.success) throw outage; // A refusal proves nothing: it may have settled the first time.
+        return again;
+      }
     },
     watch: (listener) => void listeners.push(listener),
     warnings: async () => explainClock(aheadMs),
@@ -92,26 +100,56 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     },
   };
 
+  async function settle(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<SettleResponse> {
+    const { status, body } = await send("settle", toText(payment, offer), signal);
+    if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
+    return body;
+  }
+
+  /** For what may be asked any number of times. */
+  function sendTwice(action: Action, body: string | undefined, signal: AbortSignal): ReturnType<typeof send> {
+    return repeat(() => send(action, body, signal), whenBroken(signal), { retries: 1, delayMs: 0 });
+  }
+
+  /** Whoever asks from now on gets a new connection: the others of a pool are as old as the one that broke. */
+  function renew(pool: Promise<Dispatcher>): void {
+    if (opened === pool) opened = undefined;
+    void pool.then((old) => old.close()).catch(() => {}); // When those who wait for their answers have them.
+  }
+
   async function send(
     action: Action,
     body: string | undefined,
     signal: AbortSignal,
   ): Promise<WholeAnswer & { readonly body: unknown }> {
-    opened ??= openPool(base.origin);
+    let pool: typeof opened;
     try {
-      const pool = await opened;
       const path = `${prefix}/${action}${base.search}`;
       const sent = body === undefined ? ACCEPTING : SENDING;
       const all = { ...sent, ...basic, ...(await headers?.(action)) };
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
-      const answer = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
+      pool = opened ??= openPool(base.origin); // Behind every other wait: a pool may be renewed meanwhile.
+      const answer = await exchange(await pool, { path, method, headers: all, body: body ?? null }, bounds);
       return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {
+      if (isBroken(cause) && pool) renew(pool);
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }
   }
 }
+
+const isBroken = (error: unknown): boolean => BROKEN.test(String((error as { readonly code?: unknown } | null)?.code));
+
+/** Recognizes an outage by a broken connection, while the caller still waits. */
+const whenBroken =
+  (signal: AbortSignal) =>
+  (outage: unknown): boolean =>
+    !signal.aborted && isBroken((outage as Error).cause);
 
 /** Authorizations are valid for minutes: a clock that is off by less does no harm. */
 const CLOCK_MS = 60_000;
