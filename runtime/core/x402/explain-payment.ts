@@ -49,6 +49,7 @@ export function explainPayment(
   if (refusal === "invalid_identifier")
     return 'extensions.payment-identifier.info.id is not 16 to 128 letters, digits, "-" and "_"';
   const value = parsePayment(raw);
+  if (typeof raw === "string" && REPEATED.test(raw)) return "its header was sent more than once; send it once";
   if (!isObject(value)) return "it is not base64 of a JSON object";
   const fault = firstFault(value, [...HEAD, ...(value.x402Version === 2 ? ACCEPTED : LEGACY)]);
   if (fault !== undefined) return fault;
@@ -72,6 +73,8 @@ export function show(value: unknown): string {
 }
 
 const LONGEST = 64;
+/** A header that was sent more than once, as Node joins it. */
+const REPEATED = /^[\w+/=-]+(?:, [\w+/=-]+)+$/;
 
 function firstFault(value: Readonly<Record<string, unknown>>, rules: readonly Rule[]): string | undefined {
   const rule = rules.find(([path, , holds]) => !holds(at(value, path)));

@@ -146,7 +146,9 @@ describe("reading a payment", () => {
     const PERMIT2 = { signature: EVM.signature, permit2Authorization: { from: EVM.authorization.from } };
     const cases: readonly [string | object, string][] = [
       ["!!!", "it is not base64 of a JSON object"],
+      ['{"x402Version":2, "payload":{}}', "it is not base64 of a JSON object"],
       [header([]), "it is not base64 of a JSON object"],
+      [`${header({})}, ${header({})}`, "its header was sent more than once; send it once"],
       [{ ...payment, payload: undefined }, "payload is missing; it must be an object"],
       [{ ...payment, x402Version: 3 }, "x402Version is not 2, or the deprecated 1"],
       [{ ...payment, accepted: undefined }, "accepted is missing; it must be the offer that is paid, an object"],
