@@ -47,12 +47,24 @@ function readNamed(file: string): readonly string[] {
   return imports.map(([, path = ""]) => (path.startsWith(".") ? join(dirname(file), path) : path));
 }
 
-/** They take longest, mostly by waiting, and begin first. */
-const LONG: readonly string[] = [
-  "test/packages/package.test.ts",
+/** It takes longest and begins first. */
+const LONGEST = "test/packages/package.test.ts";
+/** They wait nine tenths of their long time, for outages to end and programs to answer; the longest first. */
+const WAITING: readonly string[] = [
   "test/drivers/upstream/served/outages.test.ts",
   "test/battery/battery.test.ts",
+  "test/attacks/facilitator.test.ts",
+  "test/drivers/llm/outages.test.ts",
+  "test/drivers/queue/bullmq.test.ts",
+  "test/drivers/store/redis.test.ts",
+  "test/drivers/upstream/served/recovery.test.ts",
+  "test/attacks/lies.test.ts",
+  "test/drivers/queue/store.test.ts",
 ];
+
+/** What takes no processor from the others, in the order in which it is to begin. */
+export const waitingOf = (files: readonly string[]): string[] => WAITING.filter((file) => files.includes(file));
+
 /** What the files of one process share, if they import it: servers, a browser, chains, or what takes long to load. */
 const SHARED = [
   "test/support/sellers/shared-seller.ts",
@@ -65,37 +77,41 @@ const SHARED = [
 /** Files for several processes, each of which takes one after the other. */
 export interface Queue {
   /**
-   * Takes a file out: one that takes long, while there are any; then one that shares what the process has already; the
-   * quick ones last, so that all processes end at about the same time.
+   * Takes a file out: the longest first; then one that shares what the process has already; the quick ones last, so that
+   * all processes end at about the same time.
    * @param before the file that the process has run
+   * @param onlyQuick leaves those that may need other programs
    */
-  take(before?: string): string | undefined;
+  take(before?: string, onlyQuick?: boolean): string | undefined;
 }
 
 export function createQueue(files: readonly string[]): Queue {
   const kinds = new Map(files.map((file) => [file, kindOf(file)]));
-  const turns = [...Map.groupBy(files, turnOf)].sort(([one], [other]) => one - other).map(([, turn]) => new Set(turn));
+  const turns = [...Map.groupBy(files, turnOf)]
+    .sort(([one], [other]) => one - other)
+    .map(([turn, all]) => ({ turn, all: new Set(all) }));
   const begun = new Set<number | undefined>();
   return {
-    take(before) {
-      const turn = turns.find(({ size }) => size > 0);
-      const left = [...(turn ?? [])];
+    take(before, onlyQuick = false) {
+      const next = turns.find(({ turn, all }) => all.size > 0 && (turn === QUICK || !onlyQuick));
+      const left = [...(next?.all ?? [])];
       const kind = before && kinds.get(before);
       const file =
         left.find((file) => kinds.get(file) === kind) ?? left.find((file) => !begun.has(kinds.get(file))) ?? left[0];
       if (file === undefined) return undefined;
-      turn?.delete(file);
+      next?.all.delete(file);
       begun.add(kinds.get(file));
       return file;
     },
   };
 }
 
-/** What takes long, the others, what is quick. */
+/** What takes longest, the others, what is quick. */
 function turnOf(file: string): number {
-  if (LONG.includes(file)) return 0;
-  return isUnit(file) ? 2 : 1;
+  if (file === LONGEST) return 0;
+  return isUnit(file) ? QUICK : 1;
 }
+const QUICK = 2;
 
 /** Where what it shares stands in `SHARED`; the first one counts. */
 function kindOf(file: string): number {

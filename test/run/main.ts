@@ -1,11 +1,12 @@
 /**
- * Runs the tests, in three processes more than there are processors, because many of them wait:
+ * Runs the tests, in three processes more than there are processors, because many of them wait, and in two more for
+ * those that hardly do anything else:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
  * `--times` says where the time went.
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { createQueue, isUnit, testFiles } from "./files.ts";
+import { createQueue, isUnit, type Queue, testFiles, waitingOf } from "./files.ts";
 import { createLane, type Outcome } from "./lane.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
 import { toTimes } from "./times.ts";
@@ -18,26 +19,44 @@ const { values, positionals } = parseArgs({
     jobs: { type: "string", default: String(availableParallelism() + 3) },
   },
 });
+const WAITING_JOBS = 2;
 const started = performance.now();
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-if (!values.unit) installPrograms(say);
+let installing = values.unit ? undefined : installPrograms(say);
+void installing?.then(() => {
+  installing = undefined;
+});
 const files = testFiles(positionals).filter((file) => !values.unit || isUnit(file));
-const queue = createQueue(files);
-const lanes = Math.min(Number(values.jobs), files.length);
+const waiting = waitingOf(files);
+const others = files.filter((file) => !waiting.includes(file));
 const outcomes: Outcome[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
-const ends = await Promise.all(Array.from({ length: lanes }, work));
+const ends = await Promise.all([...runAll(others, Number(values.jobs)), ...runAll(waiting, WAITING_JOBS)]);
 if (values.times) for (const line of toTimes(outcomes, availableParallelism(), ends)) say(line);
 process.exitCode = summarize();
 
-/** Runs files in a process of its own until there are no more. @returns the time of its end, in seconds */
-async function work(): Promise<number> {
+/** Runs files in so many processes at most. @returns when each of them has ended, in seconds */
+function runAll(all: readonly string[], processes: number): Promise<number>[] {
+  const queue = createQueue(all);
+  return Array.from({ length: Math.min(processes, all.length) }, () => work(queue));
+}
+
+/**
+ * Runs files in a process of its own until there are no more. While programs are installed, the quick ones, which need
+ * none. @returns the time of its end, in seconds
+ */
+async function work(queue: Queue): Promise<number> {
   const lane = createLane();
-  for (let file = queue.take(); file; file = queue.take(file)) {
-    const outcome = await lane.run(file);
-    outcomes.push(outcome);
-    say(outcome.tree);
+  for (let before: string | undefined; ; ) {
+    const file = queue.take(before, installing !== undefined);
+    if (file) {
+      const outcome = await lane.run(file);
+      outcomes.push(outcome);
+      say(outcome.tree);
+      before = file;
+    } else if (installing) await installing;
+    else break;
   }
   const last = await lane.end();
   if (last) outcomes.push(last);

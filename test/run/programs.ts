@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -31,19 +31,30 @@ export const missingPrograms = (): Program[] => PROGRAMS.filter((program) => !is
 
 const APT_TIMEOUT_MS = 300_000;
 
+type Say = (line: string) => void;
+
 /** Installs what is missing with apt-get where that needs no password, and says so. Never fails. */
-export function installPrograms(say: (line: string) => void): void {
-  const missing = missingPrograms();
+export function installPrograms(say: Say): Promise<void> | undefined {
   const root = toRoot();
-  if (missing.length === 0 || !root || !isInstalled("apt-get")) return;
-  const run = (...args: string[]): boolean => {
+  return missingPrograms().length > 0 && root && isInstalled("apt-get") ? installAs(root, say) : undefined;
+}
+
+async function installAs(root: readonly string[], say: Say): Promise<void> {
+  const run = async (...args: string[]): Promise<void> => {
     const [command = "", ...rest] = [...root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", ...args];
-    return spawnSync(command, rest, { stdio: ["ignore", "ignore", "inherit"], timeout: APT_TIMEOUT_MS }).status === 0;
+    const child = spawn(command, rest, { stdio: ["ignore", "ignore", "inherit"], timeout: APT_TIMEOUT_MS });
+    await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
   };
-  say(`Installing ${missing.join(" and ")} with apt-get, for the tests that need them`);
-  run("update");
-  for (const program of missing)
-    if (!run("install", "-y", "--no-install-recommends", PACKAGES[program])) say(`apt-get did not install ${program}`);
+  const install = (...programs: Program[]): Promise<void> =>
+    run("install", "-y", "--no-install-recommends", ...programs.map((program) => PACKAGES[program]));
+  say(`Installing ${missingPrograms().join(" and ")} with apt-get, for the tests that need them`);
+  await run("update");
+  await install(...missingPrograms());
+  // One that cannot be had keeps apt-get from all of them.
+  for (const program of missingPrograms()) {
+    await install(program);
+    if (!isInstalled(program)) say(`apt-get did not install ${program}`);
+  }
 }
 
 /** What stands before a command for it to run as root; undefined where that would ask for a password. */
