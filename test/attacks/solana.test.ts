@@ -7,6 +7,9 @@ import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
 import { createSolanaSettlements } from "../../runtime/drivers/solana/settlements.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../support/chains/chains.ts";
+import { createScriptedRail } from "../support/chains/scripted-rail.ts";
+import { createTestClock, openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
+import { encode } from "../support/sellers/signed.ts";
 
 describe("a payment on Solana, read by a machine whose clock is wrong", () => {
   const { asset, decimals } = rail("solana");
@@ -47,5 +50,55 @@ describe("a payment on Solana, read by a machine whose clock is wrong", () => {
       const signature = await node.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
       chain.expireBlockhash();
       expect(await find(payment, offer, never)).to.deep.equal({ state: "settled", transaction: signature });
+    });
+});
+
+describe("a payment on Solana of some days ago, which a facilitator calls valid and settled again", () => {
+  const HOUR = 60 * 60_000;
+  const { asset, decimals } = rail("solana");
+  const [feePayer, buyer] = [Keypair.generate(), Keypair.generate()];
+  const clock = createTestClock();
+  let chain: SvmChain;
+  let shop: Shop;
+  beforeEach(async () => {
+    chain = await startSvmChain({ clock });
+    chain.putMint(asset, decimals);
+    chain.putTokenAccount(buyer.publicKey.toBase58(), 2_000_000n);
+    chain.airdrop(feePayer.publicKey.toBase58(), 10n ** 9n);
+    const client = createSolanaClient({ url: chain.url, network: chain.network, retries: 0 });
+    const scripted = createScriptedRail({ id: "solana", network: chain.network, asset, decimals });
+    scripted.script.extra = { feePayer: feePayer.publicKey.toBase58() };
+    const payTo = Keypair.generate().publicKey.toBase58();
+    chain.putTokenAccount(payTo, 0n);
+    const settlements = createSolanaSettlements({ client, clock, graceMs: 0 });
+    const patience = { confirmMs: 100, confirmAfterMs: 10 };
+    shop = await openShop({ rail: { ...scripted, payTo, settlements }, clock, price: "1", patience });
+  });
+  afterEach(async () => {
+    await shop.close();
+    await chain.stop();
+  });
+
+  async function sign(): Promise<{ readonly header: string; readonly transaction: VersionedTransaction }> {
+    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as { accepts: [PaymentRequirements] };
+    const signer = await createKeyPairSignerFromBytes(buyer.secretKey);
+    const requirements = accepts[0] as Parameters<ExactSvmScheme["createPaymentPayload"]>[1];
+    const { payload } = await new ExactSvmScheme(signer, { rpcUrl: chain.url }).createPaymentPayload(2, requirements);
+    const transaction = VersionedTransaction.deserialize(Buffer.from(String(payload.transaction), "base64"));
+    return { header: encode({ x402Version: 2, accepted: accepts[0], payload }), transaction };
+  }
+
+  for (const hours of [30, 60])
+    it(`buys nothing again (${hours} hours)`, async () => {
+      const { header, transaction } = await sign();
+      transaction.sign([feePayer]);
+      const node = new Connection(chain.url, "confirmed");
+      const signature = await node.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: signature, network });
+      const send = (): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": header });
+      expect((await send()).status).to.equal(200);
+      clock.advance(hours * HOUR);
+      const again = await send();
+      expect(again.status, await again.text()).to.be.oneOf([402, 503]);
     });
 });

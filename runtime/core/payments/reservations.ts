@@ -86,8 +86,11 @@ export interface ReservationsDeps {
 /** Stored answers are kept until the authorization can no longer be used, and at least this long. */
 export const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
-/** Settlements are searched for one day back on the chain: what such a search could find must still be on record. */
-const SPENT_MS = 25 * 60 * 60_000;
+/**
+ * Settlements are searched for one day back on the chain, which Solana counts in slots: a third more when they are slow.
+ * What such a search could find must still be on record.
+ */
+const SPENT_MS = 48 * 60 * 60_000;
 /** How long unresolved payments are kept, and results that nobody has fetched. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 /** How long owed work is remembered until it is delivered or refunded, also while no process runs. */

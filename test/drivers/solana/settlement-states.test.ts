@@ -109,17 +109,19 @@ describe("what became of a payment on Solana", () => {
   });
 
   it("is looked for within 1000 slots before its blockhash was first seen to be valid, or within a day", async () => {
-    const asked = async (slotsAgo: number, seenValid: boolean): Promise<string> => {
+    const asked = async (slotsAgo: number, seenValid: boolean, reported?: string): Promise<string> => {
       now = NOW * 1000;
       const { state, find } = open([{ ...landed(["0", "1000"]), slot: SLOT - slotsAgo }], { graceMs: 0 });
       if (!seenValid) state.isValid = [false, false];
-      return (await find()).state;
+      return (await find(reported)).state;
     };
     expect(await asked(1000, true)).to.equal("settled");
     expect(await asked(1001, true)).to.equal("open");
     const ofDay = (24 * HOUR * 1000) / 300;
-    expect(await asked(ofDay, false)).to.equal("settled");
-    expect(await asked(ofDay + 1, false)).to.equal("dead");
+    for (const named of [undefined, "0"]) {
+      expect(await asked(ofDay, false, named)).to.equal("settled");
+      expect(await asked(ofDay + 1, false, named)).to.equal("dead");
+    }
   });
 
   it("is looked for since it was first seen, however late it is asked about, for a day", async () => {

@@ -86,7 +86,7 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-const createTestClock = (): TestClock => {
+export const createTestClock = (): TestClock => {
   let shift = 0;
   return {
     now: () => Date.now() + shift,
