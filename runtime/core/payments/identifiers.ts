@@ -184,13 +184,12 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       }
       if (await isKnownUnpaid(store, key)) return undefined;
       const { validBefore } = payment.authorization;
-      const isKept = clock.now() < Math.max(known.at + (known.keptMs ?? KEEP_MS), (validBefore ?? 0) * 1000);
-      // While a record would be kept, none means that a crash came before it: nothing was settled.
-      if (isKept && validBefore !== undefined && validBefore * 1000 < clock.now()) return undefined;
       const offer = known.payment.accepted;
       const { state } = await look(known.payment, offer);
       if (state === "rejected") return undefined;
-      if (!isKept) throw state === "settled" ? new Problem("payment-conflict", FORGOTTEN) : undecided();
+      // No record: a crash came before it, or it has expired. The clocks of processes differ too much to tell which.
+      const isLate = clock.now() >= (validBefore ? validBefore * 1000 : known.at + (known.keptMs ?? KEEP_MS));
+      if (isLate) throw state === "settled" ? new Problem("payment-conflict", FORGOTTEN) : undecided();
       return steps.buy(named, { payment, key, offer, isSettled: state === "settled" });
     });
   }

@@ -37,6 +37,10 @@ describe("what an identifier stands for", () => {
     for (const key of shop.store.entries.keys()) if (key.startsWith("open:")) await shop.store.delete(key);
     await shop.restart();
   };
+  /** The chain shows that the first payment can never be made. */
+  const showDead = (): void => {
+    shop.rail.script.find = (payment) => ({ state: BigInt(nonceOf(payment)) === 1n ? "dead" : "open" });
+  };
 
   it("is one payment, also where two processes believe that they hold it", async () => {
     const [rail, store] = [createScriptedRail(), createMemoryStore()];
@@ -65,6 +69,7 @@ describe("what an identifier stands for", () => {
     await open({});
     await buyAndCrash(1);
     shop.clock.advance(10 * MINUTE);
+    showDead();
     expect((await buy(2)).status).to.equal(200);
     shop.clock.advance(10 * MINUTE);
     expect((await buy(3)).status, "its answer").to.equal(200);
@@ -75,6 +80,7 @@ describe("what an identifier stands for", () => {
     await open({ limits: { answers_minutes: 1440 } });
     await buyAndCrash(1);
     shop.clock.advance(20 * MINUTE);
+    showDead();
     expect((await buy(2)).status).to.equal(200);
     expect((await buy(3)).status).to.equal(200);
     expect(shop.rail.moved.size).to.equal(1);
@@ -98,7 +104,7 @@ describe("what an identifier stands for", () => {
     expect([waiting.status, waiting.headers.get("retry-after")]).to.deep.equal([503, "10"]);
     expect(((await waiting.json()) as { detail: string }).detail).to.match(/nothing was charged/);
     expect(shop.executions).to.equal(0);
-    shop.rail.script.find = (payment) => ({ state: BigInt(nonceOf(payment)) === 1n ? "dead" : "open" });
+    showDead();
     expect((await buy(2)).status).to.equal(200);
     expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([2n]);
   });
@@ -109,6 +115,7 @@ describe("what an identifier stands for", () => {
     shop.clock.advance(290_000);
     expect([(await buy(2)).status, shop.executions]).to.deep.equal([503, 0]);
     shop.clock.advance(30_000);
+    showDead();
     expect((await buy(2)).status).to.equal(200);
     expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([2n]);
   });
@@ -129,7 +136,7 @@ describe("what an identifier stands for", () => {
     await buyAndCrash(1);
     shop.clock.advance(60 * MINUTE);
     expect((await buy(2)).status, "the chain does not say").to.equal(503);
-    shop.rail.script.find = (payment) => ({ state: BigInt(nonceOf(payment)) === 1n ? "dead" : "open" });
+    showDead();
     expect((await buy(3)).status).to.equal(200);
     expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([3n]);
   });
@@ -190,5 +197,16 @@ describe("what an identifier stands for", () => {
     const late = await buy(2);
     expect([late.status, ((await late.json()) as { code: string }).code]).to.deep.equal([409, "payment-conflict"]);
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is not bought again by a process whose clock is slow, which believes that its answer would still be kept", async () => {
+    const { rail, store, clock } = await open({});
+    expect((await buy(1)).status).to.equal(200);
+    clock.advance(17 * MINUTE);
+    const slow = { now: () => clock.now() - 4 * MINUTE, advance: clock.advance };
+    const other = await open({ rail, store, clock: slow, baseUrl: opened[0]?.url ?? "" });
+    const late = await buy(2, other);
+    expect([late.status, ((await late.json()) as { code: string }).code]).to.deep.equal([409, "payment-conflict"]);
+    expect(rail.moved.size).to.equal(1);
   });
 });
