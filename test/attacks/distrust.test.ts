@@ -158,4 +158,20 @@ describe("a settlement that the node of one process does not show, and that of a
     await eventually(() => entered("restoration"));
     await shop.close();
   });
+
+  it("is no lie to another process whose clock is minutes ahead, when it looks before the block", async () => {
+    const store = createMemoryStore();
+    const shop = await openShop({ store, patience: { ...patience, confirmAfterMs: 60_000 } });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    const { rail, clock } = shop;
+    rail.script.find = () => ({ state: "open" });
+    const ahead = { now: () => clock.now() + 5 * 60_000, advance: clock.advance };
+    const terms = { patience: { ...patience, claimMs: 60_000 }, rail, store, clock: ahead, baseUrl: shop.url };
+    const other = await openShop(terms); // Looks at once.
+    const has = (kept: RegExp): boolean => [...store.entries.keys()].some((key) => kept.test(key));
+    await eventually(() => has(/^sought:/));
+    expect((await other.post("/v1/roll", {})).status).to.equal(402);
+    expect(has(/^(?:untrusted|doubted):/)).to.equal(false);
+    await Promise.all([shop.close(), other.close()]);
+  });
 });

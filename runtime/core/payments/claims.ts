@@ -15,6 +15,9 @@ export interface JudgedClaim {
   readonly at: number;
 }
 
+/** A claim that is not judged yet, and when this process found that the chain lacks it. */
+type Claim = Omit<JudgedClaim, "isTrue"> & { readonly since: number };
+
 export interface Claims {
   /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
   judge(key: string, record: PaymentRecord, settlement: Settlement): Promise<void> | undefined;
@@ -31,22 +34,28 @@ export interface ClaimsDeps {
   readonly claimMs: number;
 }
 
+/** How long a process waits itself: another one, whose clock may be minutes behind, has dated the report. */
+const OWN_WAIT_MS = 10_000;
+
 /** The settlements that facilitators have reported and the chain does not show. */
 export function createClaims({ reservations, onClaim, clock, log, claimMs }: ClaimsDeps): Claims {
   /** By payment. */
-  const claims = new Map<string, Omit<JudgedClaim, "isTrue">>();
+  const claims = new Map<string, Claim>();
+  const isOverdue = ({ at, since }: Claim): boolean =>
+    clock.now() - at >= claimMs && clock.now() - since >= Math.min(claimMs, OWN_WAIT_MS);
 
   return {
     judge(key, record, { state, isFinal, isClaimed, isReadable, receipt, by }) {
       const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
       const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
-      if (isClaimed && !claims.has(key)) claims.set(key, made);
+      if (isClaimed && !claims.has(key)) claims.set(key, { ...made, since: clock.now() });
       const claim = claims.get(key);
       if (state === "settled" && isFinal) {
         claims.delete(key); // Another process may have made and judged the claim.
         onClaim(key, record, { ...made, transaction: receipt.transaction, isTrue: true });
-      } else if (claim && (state === "rejected" || (isReadable && clock.now() - claim.at >= claimMs))) {
-        onClaim(key, record, { ...claim, isTrue: false });
+      } else if (claim && (state === "rejected" || (isReadable && isOverdue(claim)))) {
+        const { since: _, ...told } = claim;
+        onClaim(key, record, { ...told, isTrue: false });
         if (record.state === "settled") return doubt(key);
       }
       return undefined;
