@@ -6,6 +6,7 @@ import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementS
 import { repeat } from "../http/retry.ts";
 import { firstSince } from "./block-times.ts";
 import type { EvmClient } from "./client.ts";
+import { readReceipt } from "./reads.ts";
 import { EIP3009_ABI, plain } from "./token-abi.ts";
 
 export interface EvmSettlementsOptions {
@@ -27,6 +28,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     payment: PaymentPayload,
     offer: PaymentRequirements,
     signal: AbortSignal,
+    reported = "",
   ): Promise<SettlementState> {
     const authorization = readEip3009(payment.payload)?.authorization;
     if (!authorization) throw new Problem("internal", "The payment holds no EIP-3009 authorization");
@@ -35,6 +37,11 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     // Repeated from the start: behind a load balancer, a node may not know another node's newest block yet.
     const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
     if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
+    const judge = (hash: Hex): Promise<boolean | undefined> =>
+      client.ask((chain) => holdsTransfer(chain, hash, authorization, offer), signal);
+    // Some nodes list the events of a few blocks only: a receipt is asked for first.
+    const named = HASH.test(reported) ? await judge(reported as Hex) : undefined;
+    if (named !== undefined) return named ? { state: "settled", transaction: reported } : { state: "dead" };
     const use = await findUse(asset, authorization, block, signal);
     if (!use)
       throw new Problem(
@@ -42,8 +49,14 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
         `The use of a payment on ${client.name} is older than the blocks that are searched`,
       );
     if (use.isCanceled) return { state: "dead" };
-    const isPaid = await client.ask((chain) => holdsTransfer(chain, use, authorization, offer), signal);
-    return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
+    const { transactionHash: transaction } = use;
+    const isPaid = await judge(transaction);
+    if (isPaid === undefined)
+      throw new Problem(
+        "upstream-failed",
+        `The receipt of ${transaction} does not show the payment whose use is listed in it`,
+      );
+    return isPaid ? { state: "settled", transaction } : { state: "dead" };
   }
 
   /**
@@ -93,8 +106,8 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
   }
 
   return {
-    find: (payment, offer, signal) =>
-      find(payment, offer, signal).catch((cause: unknown) => {
+    find: (payment, offer, signal, reported) =>
+      find(payment, offer, signal, reported).catch((cause: unknown) => {
         if (cause instanceof Problem || signal.aborted) throw cause;
         const detail = `The token ${offer.asset} on ${client.name} does not tell what became of a payment`;
         throw new Problem("upstream-failed", detail, { cause });
@@ -111,8 +124,10 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
 /** How far back the end of an authorization is searched for: longer than a day of four blocks a second. */
 const FARTHEST_BLOCKS = 1_000_000n;
 
-/** A node that refuses even this few blocks has another problem. */
-const SMALLEST_CHUNK = 100n;
+/** A node that refuses fewer blocks has another problem. */
+const SMALLEST_CHUNK = 5n;
+
+const HASH = /^0x[0-9a-f]{64}$/;
 
 type Authorization = Eip3009["authorization"];
 
@@ -161,18 +176,18 @@ async function readUse(
 }
 
 /**
- * Whether the authorization's own transfer paid the offer. FiatToken (USDC, JPYC) emits the use and directly afterwards
- * the transfer; a later transfer may belong to another authorization in the same transaction.
- * @throws Problem `upstream-failed` when the receipt lacks them, although the node has listed the use
+ * Whether the authorization's own transfer paid the offer; undefined where this transaction does not show it. FiatToken
+ * (USDC, JPYC) emits the use and directly afterwards the transfer; a later transfer may belong to another authorization
+ * in the same transaction.
  */
 async function holdsTransfer(
   chain: PublicClient,
-  { transactionHash: hash }: Use,
+  hash: Hex,
   { from, nonce }: Authorization,
   offer: PaymentRequirements,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const { isAddressEqual, parseEventLogs } = await import("viem");
-  const { status, logs } = await chain.getTransactionReceipt({ hash });
+  const { status, logs = [] } = (await readReceipt(chain, hash)) ?? {};
   const ofAsset = logs.filter(({ address }: Log) => isAddressEqual(address, plain(offer.asset)));
   const events = parseEventLogs({ abi: EIP3009_ABI, logs: ofAsset });
   const isOurs = (authorizer: Hex, used: Hex): boolean =>
@@ -181,8 +196,7 @@ async function holdsTransfer(
     ({ eventName, args }) => eventName === "AuthorizationUsed" && isOurs(args.authorizer, args.nonce),
   );
   const next = at < 0 ? undefined : events[at + 1];
-  if (status !== "success" || next?.eventName !== "Transfer")
-    throw new Problem("upstream-failed", `The receipt of ${hash} does not show the payment whose use is listed in it`);
+  if (status !== "success" || next?.eventName !== "Transfer") return undefined;
   const isBetween = isAddressEqual(next.args.from, plain(from)) && isAddressEqual(next.args.to, plain(offer.payTo));
   return isBetween && next.args.value >= BigInt(offer.amount);
 }
