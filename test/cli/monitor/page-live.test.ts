@@ -3,6 +3,7 @@ import type { Browser, Page, Route } from "playwright-core";
 import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { DESKTOP, keepDrawn, sharedBrowser, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
 
 /** The time is the test's. */
@@ -66,5 +67,14 @@ withBrowser.describe("a page of the seller that is left open", () => {
     await page.unroute("**/");
     await page.clock.fastForward(10_000);
     await page.locator("#_live:empty").waitFor({ state: "attached" });
+  });
+
+  it("no longer says that nothing was sold once something was", async () => {
+    await page.getByText("Nothing was sold yet.").waitFor();
+    const pay = await stockFetch(shop.sandbox, "base");
+    expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
+    await page.clock.fastForward(10_000);
+    await page.locator(".tile", { hasText: "Sales" }).locator("dd", { hasText: /^1/ }).waitFor();
+    expect(await page.getByText("Nothing was sold yet.").count()).to.equal(0);
   });
 });

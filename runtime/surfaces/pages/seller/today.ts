@@ -29,7 +29,7 @@ export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
   return html`<h1>${look.query === "days=1" ? "Today" : `The shop ${look.words}`}</h1>
 ${toLive("_troubles", troubles.length > 0 && toTroubles(troubles))}
 ${toLooks("/", look, view.now)}
-${isNew && EMPTY}
+${toLive("_empty", isNew && EMPTY)}
 ${toLive(
   "_tiles",
   html`<dl class="tiles">
