@@ -6,6 +6,7 @@ import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import { restAfter } from "../../core/time/sweeper.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
 import type { Reply } from "../../server/reply/reply.ts";
@@ -195,19 +196,20 @@ async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promi
 /** The pages that show tallies. */
 const COUNTED = ["/", "/funnel", "/services"];
 const NOBODY = { now: 0, before: 0 };
-const BUYERS_MS = 60_000;
 /** A server that has just started has more urgent work. */
 const WARM_AFTER_MS = 20_000;
 
-/** Counts the buyers of a span, at most once a minute. */
+/** Counts the buyers of a span during a tenth of the time at most. In between, the last count is repeated. */
 function createBuyerCount(): (books: Books, span: Span, own: readonly string[]) => number {
-  const known = new Map<string, { readonly count: number; readonly at: number }>();
+  const known = new Map<string, { readonly count: number; readonly until: number }>();
   return (books, span, own) => {
-    const now = performance.now();
-    for (const [key, { at }] of known) if (now - at > BUYERS_MS) known.delete(key);
+    const began = performance.now();
+    for (const [key, { until }] of known) if (began >= until) known.delete(key);
     const key = `${span.from}-${span.to} ${own}`;
-    const { count } = known.get(key) ?? { count: books.countBuyers(span, own) };
-    if (!known.has(key)) known.set(key, { count, at: now });
+    const kept = known.get(key);
+    if (kept) return kept.count;
+    const count = books.countBuyers(span, own);
+    known.set(key, { count, until: performance.now() + restAfter(began) });
     return count;
   };
 }

@@ -76,5 +76,7 @@ withBrowser.describe("a page of the seller that is left open", () => {
     await page.clock.fastForward(10_000);
     await page.locator(".tile", { hasText: "Sales" }).locator("dd", { hasText: /^1/ }).waitFor();
     expect(await page.getByText("Nothing was sold yet.").count()).to.equal(0);
+    const buyers = page.locator(".tile", { hasText: "Buyers" }).locator("dd");
+    expect(await buyers.innerText(), "of the same moment").to.match(/^1\b/);
   });
 });
