@@ -15,6 +15,7 @@ import { findFaint } from "../../surfaces/pages/explorer/support/contrast.ts";
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
 /** Where pictures are kept for somebody to look at; nowhere unless it is set. */
 const { PICTURES } = process.env;
+const DAYS = [Date.UTC(2026, 8, 1) / 1000, Date.UTC(2026, 8, 2) / 1000];
 const NARROW = { ...PHONE, viewport: { width: 360, height: 740 } };
 const PLACES = [
   { name: "a desktop in the dark", options: { ...DESKTOP, colorScheme: "dark" as const } },
@@ -83,6 +84,29 @@ withBrowser.describe("the seller's pages in a browser", () => {
     expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
     await close();
   });
+
+  for (const dollars of [10_000_000, 0.000001])
+    it(`have room for the whole of each amount beside a chart: $${dollars}`, async () => {
+      const { page, close } = await visit(browser, entry, NARROW, keepDrawn);
+      await page.route("**/?days=7", async (route) => {
+        const response = await route.fetch();
+        const plot = JSON.stringify({
+          label: "US dollars",
+          byDay: true,
+          at: DAYS,
+          values: [dollars, -dollars],
+          marks: [],
+        });
+        const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
+        await route.fulfill({ response, body });
+      });
+      await page.goto(`${shop.running.admin.url}/?days=7`);
+      await page.locator(".uplot canvas").waitFor();
+      const plain = dollars.toLocaleString("en-US", { maximumFractionDigits: 6 });
+      expect(await page.evaluate("drawn")).to.include.members([`$${plain}`, `-$${plain}`]);
+      expect(await page.evaluate("cut")).to.deep.equal([]);
+      await close();
+    });
 
   for (const days of [1, 2, 8, 30])
     it(`name each day once below a chart, and no day that is not drawn: ${days}`, async () => {

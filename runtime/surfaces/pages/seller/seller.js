@@ -3,6 +3,7 @@
 const EVERY_MS = 10_000;
 /** How long an answer may take. */
 const PATIENCE_MS = 30_000;
+const DIGITS = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
@@ -45,13 +46,16 @@ async function loadPlots() {
 
 const sizeOf = (place) => ({ width: place.clientWidth, height: 220 });
 
+/** The place of the amounts beside a chart, in pixels: 8 for a letter. There are none before the first drawing. */
+const widthOf = (_plot, texts) => 15 + 8 * Math.max(7, ...(texts ?? []).map(({ length }) => length));
+
 function draw(place) {
   const { label, byDay, at, values, marks } = JSON.parse(place.dataset.plot);
   const name = (seconds) => {
     const text = new Date(seconds * 1000).toISOString();
     return byDay ? text.slice(5, 10) : text.slice(11, 16);
   };
-  const dollars = (amount) => `${amount < 0 ? "-" : ""}$${Number(Math.abs(amount).toPrecision(3))}`;
+  const dollars = (amount) => `${amount < 0 ? "-" : ""}$${DIGITS.format(Math.abs(amount))}`;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = {
@@ -94,7 +98,7 @@ function draw(place) {
     },
     axes: [
       { ...axis, splits: toTicks, values: (_plot, ticks) => ticks.map(name) },
-      { ...axis, size: 70, values: (_plot, ticks) => ticks.map(dollars) },
+      { ...axis, size: widthOf, values: (_plot, ticks) => ticks.map(dollars) },
     ],
     series: [
       { label: "Time", value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },

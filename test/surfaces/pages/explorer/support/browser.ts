@@ -112,12 +112,14 @@ async function clear(
   await context.grantPermissions([...permissions]);
 }
 
-/** Keeps the texts that charts draw, in `drawn`. */
+/** Keeps the texts that charts draw, in `drawn`, and those that begin before the left edge, in `cut`. */
 export const keepDrawn = async (page: Page): Promise<void> => {
   await page.addInitScript(`globalThis.drawn = [];
+    globalThis.cut = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
     CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
       drawn.push(text);
+      if (this.textAlign === "right" && place[0] < this.measureText(text).width) cut.push(text);
       return fillText.call(this, text, ...place);
     };`);
 };
