@@ -88,8 +88,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
       ]);
       const stuck = findStuck(oldest, services, view.now);
       const troubles = [...findTroubles(state, report), ...stuck, ...unsent, ...(deps.folderCheck?.() ?? [])];
-      const { pending = 0, manual = 0 } = state.refunds ?? {};
-      return toToday(view, { troubles, owed: pending + manual });
+      return toToday(view, { troubles, owed: state.refunds && state.refunds.pending + state.refunds.manual });
     }),
     page("/funnel", "Funnel", toFunnel),
     page("/services", "Services", toServicesView),

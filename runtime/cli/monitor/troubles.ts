@@ -20,6 +20,7 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
       what: `${reason}: it is passed over`,
       mend: `payphone trust ${facilitator}`,
     })),
+    ...(refunds ? [] : [{ what: "What is owed cannot be read", mend: "payphone refunds" }]),
     ...(refunds && refunds.manual > 0
       ? [
           {

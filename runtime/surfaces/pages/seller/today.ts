@@ -8,8 +8,8 @@ import type { ShopView, Trouble } from "./view.ts";
 
 export interface TodayState {
   readonly troubles: readonly Trouble[];
-  /** Refunds that are not paid yet. */
-  readonly owed: number;
+  /** Refunds that are not paid yet; undefined when they cannot be read. */
+  readonly owed: number | undefined;
 }
 
 /** How many services are shown. A month, which may be printed as a statement, shows all active ones. */
@@ -40,7 +40,7 @@ ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
 ${(hasJobs || now.failedJobs + then.failedJobs > 0) && tile("Failed jobs", toCount(now.failedJobs), toCount(then.failedJobs))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
-${tile("Owed back", toCount(owed))}
+${tile("Owed back", owed === undefined ? "?" : toCount(owed))}
 </dl>
 ${now.own > 0 && html`<p class="quiet">Payments of your own wallets: ${toCount(now.own)}. They are among the calls, and in no other figure here.</p>`}`,
 )}
