@@ -80,7 +80,8 @@ export const revenueOf = (sums: readonly BookGroup[]): bigint =>
 /** Decimal text; negative when refunds exceed sales. */
 export const toDollars = (nano: bigint): string => toSigned(nano, USD_DECIMALS);
 
-const toSigned = (atomic: bigint, decimals: number): string =>
+/** Decimal text, also of less than nothing. */
+export const toSigned = (atomic: bigint, decimals: number): string =>
   atomic < 0n ? `-${toDecimal(-atomic, decimals)}` : toDecimal(atomic, decimals);
 
 function toReceived(sums: readonly BookGroup[], rails: readonly RailManifest[]): Received[] {

@@ -6,12 +6,12 @@ import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { forgetBefore } from "../../core/books/keeping.ts";
 import { isSameToken, type RailToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
-import { toDecimal } from "../../core/set/price.ts";
 import type { Config } from "../config/config.ts";
 import { base58Bytes } from "../config/values.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openChains, type RailChain } from "./chains.ts";
+import { toSigned } from "./groups.ts";
 import { type BookPlace, withBooks } from "./place.ts";
 
 /** The command line of `payphone books verify`. */
@@ -139,7 +139,7 @@ function* linesOf(books: Books, filter: Span & { readonly rail: string }): Gener
 }
 
 function toText({ id, symbol, decimals }: RailManifest, { sales, booked, received, ...found }: Audit): string {
-  const amount = (atomic: bigint): string => `${toDecimal(atomic, decimals)} ${symbol}`;
+  const amount = (atomic: bigint): string => `${toSigned(atomic, decimals)} ${symbol}`;
   const show = (why: string, { transaction, from, to, amount: moved, at }: Transfer): string =>
     `  ${why}: ${amount(moved)} from ${from ?? "somebody"} to ${to} at ${new Date(at).toISOString()}, ${transaction}`;
   const lines = [

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { stringify } from "yaml";
+import { reversalId } from "../../../runtime/core/books/events.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
@@ -40,5 +41,26 @@ describe("payphone books verify with a node of another chain", () => {
     });
     expect([code, out]).to.deep.equal([0, "base: 0 sales, 0 USDC in the book, 0 USDC of it on the chain\n"]);
     expect(err).to.match(/^base: its chain began at \S+Z: earlier lines of the book are not compared$/m);
+  });
+
+  it("tells a sum below zero: what was taken back in the span was sold before it", async () => {
+    const { env } = await sharedSandbox();
+    const { network, asset } = site.rails[0] as (typeof site.rails)[number];
+    const now = Date.now();
+    const sale = toSale({ network, asset, at: now - 3_600_000 });
+    const taken = { kind: "reversal", id: reversalId("reversal", sale.id), at: now, sale: sale.id } as const;
+    const store = await openStore({ dataDir: data.path });
+    for (const event of [sale, taken]) await store.enter(event, { key: event.id, value: 1 });
+    await store.close();
+    const span = [
+      "--from",
+      new Date(now - 1000).toISOString(),
+      "--to",
+      new Date(now + 1).toISOString(),
+      "--rail",
+      "base",
+    ];
+    const { out } = await runPayphone(["books", "verify", ...span], { ...env, PAYPHONE_DATA_DIR: data.path });
+    expect(out).to.match(/^base: -1 sales, -0.001 USDC in the book, -0.001 USDC of it on the chain$/m);
   });
 });
