@@ -30,27 +30,28 @@ export interface Deliveries {
   forget(delivery: Delivery): Promise<void>;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
-/** How long deliveries wait. Those of receivers that were removed from the site expire. */
-const WAITING_MS = 7 * DAY_MS;
-const GIVEN_UP_MS = 30 * DAY_MS;
+/**
+ * A month. Deliveries wait so long for a shop that stands still, or for a receiver that was removed from the site; those
+ * that were given up are kept as long.
+ */
+const KEEP_MS = 30 * 24 * 60 * 60_000;
 
 export function createDeliveries(store: Store): Deliveries {
   const keyOf = ({ endpoint, event }: Delivery): string => `${endpoint}:${event.id}`;
   return {
     async add(delivery) {
       const key = keyOf(delivery);
-      await store.putIfAbsent(`webhook:${key}`, delivery, WAITING_MS);
+      await store.putIfAbsent(`webhook:${key}`, delivery, KEEP_MS);
       return key;
     },
     read: (key) => store.get<Delivery>(`webhook:${key}`),
-    update: (key, delivery) => store.set(`webhook:${key}`, delivery, WAITING_MS),
+    update: (key, delivery) => store.set(`webhook:${key}`, delivery, KEEP_MS),
     async *list(endpoint) {
       for await (const key of store.keys(`webhook:${endpoint}:`)) yield key.slice("webhook:".length);
     },
     end: (key) => store.delete(`webhook:${key}`, "lazy"),
     async giveUp(key, delivery) {
-      await store.set(`webhook-given-up:${key}`, delivery, GIVEN_UP_MS);
+      await store.set(`webhook-given-up:${key}`, delivery, KEEP_MS);
       await store.delete(`webhook:${key}`);
     },
     async *givenUp() {

@@ -229,6 +229,15 @@ describe("webhooks", () => {
     expect(((await received(3)) as Message[]).at(-1)?.headers["webhook-id"]).to.equal("sale_1");
   });
 
+  it("are sent after a shop has stood still for more than a week", async () => {
+    status = 503;
+    await start().publishTo("books", toSale("sale_1"));
+    await failures(1);
+    status = 200;
+    shiftMs += 8 * 24 * HOUR_MS; // Its next process reads the same store.
+    await received(2);
+  });
+
   it("are told by one process at a time", async () => {
     const outboxes = [start(), start(), start()];
     for (let sale = 0; sale < 20; sale += 1)
