@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
@@ -140,9 +141,11 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     const isCounted = COUNTED.includes(path) || path.startsWith("/services/");
     const { site, services } = sold();
     const mine = [...new Set([...(site.books?.own ?? []), ...(await own())].map(toAccount))];
+    const kept = { countsFrom: forgetTalliesBefore(now) * MINUTE_MS, linesFrom: forgetBefore(site.books, now) };
+    const count = async (span: Span) => (span.from < kept.countsFrom ? undefined : history.read(books, span));
     const tallies = {
-      now: isCounted ? await history.read(books, spans.now) : [],
-      before: path === "/" ? await history.read(books, spans.before) : [],
+      now: isCounted ? await count(spans.now) : [],
+      before: path === "/" ? await count(spans.before) : [],
     };
     const buyers =
       path === "/"
@@ -153,6 +156,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
       look: over,
       now,
       tallies,
+      kept,
       buyers,
       own: mine,
       rails: site.rails,
@@ -194,6 +198,7 @@ async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promi
 
 /** The pages that show tallies. */
 const COUNTED = ["/", "/funnel", "/services"];
+const MINUTE_MS = 60_000;
 const NOBODY = { now: 0, before: 0 };
 /** A server that has just started has more urgent work. */
 const WARM_AFTER_MS = 20_000;

@@ -1,6 +1,7 @@
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toMoneyNotice } from "../page.ts";
-import { type Look, offeredLooks } from "./look.ts";
+import { offeredLooks } from "./look.ts";
+import type { ShopView } from "./view.ts";
 
 /** The parts of every page of the seller. */
 export interface SellerFrame {
@@ -93,12 +94,17 @@ export const toUnread = (title: string, why: string): Html => html`<h1>${title}<
 export const toMissing = (title: string): Html => html`<h1>${title}</h1>
 <p>Nothing of that name is known here. It may have been mistyped, or is not kept any more: <a href="/sales">search the sales</a>.</p>`;
 
-/** Links to the same page for other spans. */
-export const toLooks = (path: string, look: Look, now: number): Html =>
-  html`<p class="looks">${offeredLooks(look, now).map(
+/** Links to the same page for other spans, and what is missing in this one. */
+export function toLooks(path: string, { look, now, kept }: Pick<ShopView, "look" | "now" | "kept">): Html {
+  const from = path === "/" ? look.before.from : look.span.from;
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  return html`<p class="looks">${offeredLooks(look, now).map(
     ({ query, name }) =>
       html`<a href="${path}?${query}"${query === look.query && html` aria-current="true"`}>${name}</a>\n`,
-  )}</p>`;
+  )}</p>
+${from < kept.countsFrom && html`<p class="quiet">Calls are counted for 90 days: those before ${dayOf(kept.countsFrom)}, and what failed of them, are not known any more.</p>`}
+${from < kept.linesFrom && html`<p class="quiet">Sales before ${dayOf(kept.linesFrom)} are not kept (<code>books.keep_days</code>), and in no figure here.</p>`}`;
+}
 
 /** A section that the script refreshes while the page is visible. */
 export const toLive = (id: string, content: HtmlPart): Html => html`<section id="${id}" data-live>${content}</section>`;

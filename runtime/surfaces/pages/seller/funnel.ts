@@ -6,11 +6,14 @@ import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
 
 /** The funnel from the challenge to the sale, and why payments were refused. */
-export function toFunnel({ tallies: { now: tallies }, look, now }: ShopView): Html {
+export function toFunnel(view: ShopView): Html {
+  const tallies = view.tallies.now;
+  const head = html`<h1>Funnel</h1>
+<p class="lead">From the price to the sale, ${view.look.words}.</p>
+${toLooks("/funnel", view)}`;
+  if (!tallies) return head;
   const all = countsOf(tallies);
-  return html`<h1>Funnel</h1>
-<p class="lead">From the price to the sale, ${look.words}.</p>
-${toLooks("/funnel", look, now)}
+  return html`${head}
 ${toSteps(all)}
 ${toReasons(all)}
 ${(["service", "door", "rail"] as const).map(

@@ -9,17 +9,17 @@ import type { ShopView } from "./view.ts";
 
 /** One service: its revenue chart with price changes, its funnel and its figures. Undefined for an unknown service. */
 export function toService(view: ShopView, id: string, prices: readonly PriceChange[]): Html | undefined {
-  const { services, look, now, books, own, tallies } = view;
+  const { services, look, books, own, tallies } = view;
   const service = services.find((each) => each.id === id);
   const mine = books.sums(look.span, { own, by: ["service"] }).filter((sum) => sum.service === id);
   if (!service && prices.length === 0 && mine.length === 0) return undefined;
-  const counts = countsOf(tallies.now.filter((tally) => tally.service === id));
+  const counts = countsOf((tallies.now ?? []).filter((tally) => tally.service === id));
   const { sales, nano } = toEarned(mine);
   const path = `/services/${encodeURIComponent(id)}`;
   const tile = (name: string, value: string): Html => html`<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<h1>${service?.title ?? id}</h1>
 <p class="lead"><code>${id}</code>, ${toPrice(service)}. <a href="/sales?service=${encodeURIComponent(id)}">Its sales</a></p>
-${toLooks(path, look, now)}
+${toLooks(path, view)}
 <dl class="tiles">
 ${tile("Revenue", toUsd(nano))}
 ${tile("Sales", toCount(sales))}
@@ -35,9 +35,7 @@ ${toFigureTable(
   ["From", "Price"],
   prices.toReversed().map(({ at, price }) => [toTime(at), price === null ? "free, or not sold" : `$${price}`]),
 )}
-<h2>From the price to the sale</h2>
-${toSteps(counts)}
-${toReasons(counts)}`;
+${tallies.now && html`<h2>From the price to the sale</h2>\n${toSteps(counts)}\n${toReasons(counts)}`}`;
 }
 
 const toPrice = (service: { readonly price?: string } | undefined): string => {

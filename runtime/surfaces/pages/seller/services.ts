@@ -6,7 +6,7 @@ import type { ShopView } from "./view.ts";
 /** The revenue, speed and failure rate of each service. */
 export const toServicesView = (view: ShopView): Html => html`<h1>Services</h1>
 <p class="lead">What each service did ${view.look.words}.</p>
-${toLooks("/services", view.look, view.now)}
+${toLooks("/services", view)}
 ${toServiceTable(view)}
 <p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on, jobs included.
 From cache: of what was read through a cache.</p>`;
@@ -17,7 +17,7 @@ From cache: of what was read through a cache.</p>`;
  */
 export function toServiceTable({ books, own, services, look, tallies: counted }: ShopView, most?: number): Html {
   const sums = Map.groupBy(books.sums(look.span, { own, by: ["service"] }), ({ service }) => service);
-  const tallies = Map.groupBy(counted.now, ({ service }) => service);
+  const tallies = Map.groupBy(counted.now ?? [], ({ service }) => service);
   const ids = [...new Set([...services.map(({ id }) => id), ...sums.keys(), ...tallies.keys()])];
   const total = toEarned([...sums.values()].flat()).nano;
   const rows = ids
@@ -46,7 +46,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
     rows.map(({ id, earned, counts }) => [
       html`<a href="/services/${encodeURIComponent(id)}?${look.query}">${id}</a>`,
       prices.get(id) ?? "not sold now",
-      toCount(toCalls(counts)),
+      counted.now ? toCount(toCalls(counts)) : "–",
       toCount(earned.sales),
       toUsd(earned.nano),
       toShare(Number(earned.nano), Number(total)),

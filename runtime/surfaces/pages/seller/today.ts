@@ -28,17 +28,17 @@ export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
     html`<div class="tile"><dt>${name}</dt><dd>${value}${was !== undefined && html`<small>${was} ${look.beforeWords}</small>`}</dd></div>`;
   return html`<h1>${look.query === "days=1" ? "Today" : `The shop ${look.words}`}</h1>
 ${toLive("_troubles", troubles.length > 0 && toTroubles(troubles))}
-${toLooks("/", look, view.now)}
+${toLooks("/", view)}
 ${toLive("_empty", isNew && EMPTY)}
 ${toLive(
   "_tiles",
   html`<dl class="tiles">
 ${tile("Revenue", toUsd(now.nano), toUsd(then.nano))}
-${tile("Calls", toCount(now.calls), toCount(then.calls))}
+${tile("Calls", toKept(now.calls), toKept(then.calls))}
 ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
-${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
-${(hasJobs || now.failedJobs + then.failedJobs > 0) && tile("Failed jobs", toCount(now.failedJobs), toCount(then.failedJobs))}
+${tile("Failed calls", toKept(now.failures), toKept(then.failures))}
+${(hasJobs || (now.failedJobs ?? 0) + (then.failedJobs ?? 0) > 0) && tile("Failed jobs", toKept(now.failedJobs), toKept(then.failedJobs))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
 ${tile("Owed back", owed === undefined ? "?" : toCount(owed))}
 </dl>
@@ -51,6 +51,9 @@ ${toLive("_best", toServiceTable(view, look.query.startsWith("month=") ? ALL : B
 ${toLive("_fees", toFeesPaid(view))}`;
 }
 
+/** A dash where the counts are not kept any more. */
+const toKept = (count: number | undefined): string => (count === undefined ? "–" : toCount(count));
+
 const EMPTY = html`<div class="empty"><p><strong>Nothing was sold yet.</strong> Be your own first buyer:
 <code>payphone call &lt;service&gt;</code> pays from a wallet, and in the sandbox from one that is full.</p>
 <p>What your own wallets pay is marked, and left out of the revenue: <code>books.own</code> in <code>_site.yaml</code>.</p></div>`;
@@ -61,14 +64,13 @@ const toTroubles = (troubles: readonly Trouble[]): Html => html`<div class="trou
 
 function figuresOf({ books, own, look, tallies, buyers }: ShopView, when: "now" | "before") {
   const span = when === "now" ? look.span : look.before;
-  const counts = countsOf(tallies[when]);
-  const failures = toProblems(counts).failed;
-  const failedJobs = counts.get("job:failed") ?? 0;
+  const kept = tallies[when];
+  const counts = kept && countsOf(kept);
   return {
     ...toEarned(books.sums(span, { own, by: [] })),
     buyers: buyers[when],
-    calls: toCalls(counts),
-    failures,
-    failedJobs,
+    calls: counts && toCalls(counts),
+    failures: counts && toProblems(counts).failed,
+    failedJobs: counts && (counts.get("job:failed") ?? 0),
   };
 }

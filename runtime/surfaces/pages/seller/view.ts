@@ -5,8 +5,10 @@ import type { Look } from "./look.ts";
 /** The data of the views. */
 export interface ShopView {
   readonly books: Books;
-  /** Counts in the look's span, and in the span before it. */
-  readonly tallies: { readonly now: readonly TallySum[]; readonly before: readonly TallySum[] };
+  /** Counts in the look's span, and in the span before it; undefined where not all of them are kept any more. */
+  readonly tallies: { readonly now: readonly TallySum[] | undefined; readonly before: readonly TallySum[] | undefined };
+  /** What is older is not kept: Unix milliseconds; 0 for lines that are kept for ever. */
+  readonly kept: { readonly countsFrom: number; readonly linesFrom: number };
   /** The number of buyers in both spans. */
   readonly buyers: { readonly now: number; readonly before: number };
   readonly look: Look;
