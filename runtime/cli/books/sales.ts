@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { Problem } from "../../api/problem.ts";
 import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
+import { forgetBefore } from "../../core/books/keeping.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
@@ -27,6 +28,9 @@ const MOST_SHOWN = 50;
 export function listSales(config: Config, command: SalesCommand, terminal: Terminal): Promise<void> {
   return withBooks(config, command, async (shop) => {
     if (shop.sandboxDir !== undefined) terminal.err("The sandbox's book: play money.");
+    const { books } = shop.site;
+    if ((command.filter.from ?? Number.POSITIVE_INFINITY) < forgetBefore(books, Date.now()))
+      terminal.err(`books.keep_days is ${books?.keep_days}: earlier sales are not kept`);
     if (command.group) printGroups(shop, command, terminal);
     else if (command.format === "text") printNewest(shop, command, terminal);
     else await printAll(shop, command, terminal);

@@ -19,9 +19,9 @@ describe("payphone sales beside a folder that is being edited", () => {
   });
   after(() => rmSync(dir, { recursive: true }));
 
-  const told = async (written: unknown): Promise<string> => {
+  const told = async (written: unknown, ...args: string[]): Promise<string> => {
     writeFileSync(join(dir, "manifests/_site.yaml"), stringify(written));
-    const { out, err } = await runPayphone(["sales", "--dir", dir], { PAYPHONE_DATA_DIR: join(dir, "data") });
+    const { out, err } = await runPayphone(["sales", "--dir", dir, ...args], { PAYPHONE_DATA_DIR: join(dir, "data") });
     return out + err;
   };
 
@@ -33,5 +33,14 @@ describe("payphone sales beside a folder that is being edited", () => {
 
   it("minds no other fault", async () => {
     expect(await told({ ...site, limits: 5, books: { keep_days: 1 } })).to.include(sale.id);
+  });
+
+  it("says that it does not keep all of the sales that are asked for", async () => {
+    const short = { ...site, books: { keep_days: 30 } };
+    const missing = "books.keep_days is 30: earlier sales are not kept";
+    for (const format of [[], ["--csv"], ["--group", "day"]])
+      expect(await told(short, "--from", "2026-01-01", ...format)).to.include(missing);
+    expect(await told(short, "--from", new Date().toISOString())).not.to.include(missing);
+    expect(await told(short)).not.to.include(missing);
   });
 });
