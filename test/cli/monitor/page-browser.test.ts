@@ -86,7 +86,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
   });
 
   for (const dollars of [10_000_000, 0.000001])
-    it(`have room for the whole of each amount beside a chart: $${dollars}`, async () => {
+    it(`show the whole of each amount beside a chart, and of a point: $${dollars}`, async () => {
       const { page, close } = await visit(browser, entry, NARROW, keepDrawn);
       await page.route("**/?days=7", async (route) => {
         const response = await route.fetch();
@@ -105,6 +105,8 @@ withBrowser.describe("the seller's pages in a browser", () => {
       const plain = dollars.toLocaleString("en-US", { maximumFractionDigits: 6 });
       expect(await page.evaluate("drawn")).to.include.members([`$${plain}`, `-$${plain}`]);
       expect(await page.evaluate("cut")).to.deep.equal([]);
+      await page.locator(".u-over").hover({ position: { x: 1, y: 9 } });
+      expect(await page.locator(".u-legend").innerText(), "of the point below the mouse").to.include(`$${plain}`);
       await close();
     });
 

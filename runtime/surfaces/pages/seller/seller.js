@@ -3,7 +3,8 @@
 const EVERY_MS = 10_000;
 /** How long an answer may take. */
 const PATIENCE_MS = 30_000;
-const DIGITS = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+const ROUND = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+const EXACT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 9 });
 
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
@@ -55,7 +56,7 @@ function draw(place) {
     const text = new Date(seconds * 1000).toISOString();
     return byDay ? text.slice(5, 10) : text.slice(11, 16);
   };
-  const dollars = (amount) => `${amount < 0 ? "-" : ""}$${DIGITS.format(Math.abs(amount))}`;
+  const dollars = (amount, digits) => `${amount < 0 ? "-" : ""}$${digits.format(Math.abs(amount))}`;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = {
@@ -98,11 +99,18 @@ function draw(place) {
     },
     axes: [
       { ...axis, splits: toTicks, values: (_plot, ticks) => ticks.map(name) },
-      { ...axis, size: widthOf, values: (_plot, ticks) => ticks.map(dollars) },
+      { ...axis, size: widthOf, values: (_plot, ticks) => ticks.map((tick) => dollars(tick, ROUND)) },
     ],
     series: [
       { label: "Time", value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },
-      { label, stroke: colour("--accent"), width: 2, points: { show: values.length < 40 } },
+      {
+        label,
+        // As everywhere on the page: uPlot's own text has three decimals, in the language of the browser.
+        value: (_plot, amount) => (amount === null ? "" : dollars(amount, EXACT)),
+        stroke: colour("--accent"),
+        width: 2,
+        points: { show: values.length < 40 },
+      },
     ],
   };
   return new globalThis.uPlot(options, [at, values], place);
