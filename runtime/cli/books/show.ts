@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import type { BookLine } from "../../core/books/books.ts";
+import { type BookLine, FOUND_MOST } from "../../core/books/books.ts";
 import { explorerOf } from "../../core/rails/tokens.ts";
 import type { Store } from "../../core/store.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
@@ -35,6 +35,7 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
     if (sandboxDir !== undefined) err("The sandbox's book: play money.");
     const found = books.find(command.text);
     if (found.length === 0) throw new Problem("not-found", `The book has nothing with ${printable(command.text)}`);
+    if (found.length >= FOUND_MOST) err(`These are the oldest ${FOUND_MOST} lines at most: payphone sales lists all`);
     const lives = [...Map.groupBy(found, ({ id, of }) => of ?? id).values()];
     const store = await openStore(place).catch((error: Error) => {
       err(`How it was answered cannot be read: ${printable(error.message)}`); // A book that cannot be written is read.

@@ -106,6 +106,9 @@ export interface BuyerSum {
 /** Sums of the tallies in a span. */
 export type TallySum = Omit<BookTally, "minute">;
 
+/** How many lines a search finds. */
+export const FOUND_MOST = 200;
+
 /**
  * Queries of the shop's book. A query blocks its thread until it is answered; methods that take only milliseconds say so.
  */
@@ -114,8 +117,8 @@ export interface Books {
   refresh(): Promise<void>;
   lines(filter: LineFilter, page: LinePage): readonly BookLine[];
   /**
-   * Lines with this id, transaction, request id or job, and lines that refer to them: at most 200, oldest first. Lines are left
-   * out by their request id first, which buyers choose.
+   * Lines with this id, transaction, request id or job, and lines that refer to them: at most `FOUND_MOST`, oldest first. Lines
+   * are left out by their request id first, which buyers choose.
    */
   find(text: string): readonly BookLine[];
   /** Lines after `seq`, in the order of entry: a reader that goes on from its last line sees every line once. */

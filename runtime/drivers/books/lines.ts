@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { toAccount } from "../../core/account.ts";
-import type { BookLine, Books, LineFilter, LinePage } from "../../core/books/books.ts";
+import { type BookLine, type Books, FOUND_MOST, type LineFilter, type LinePage } from "../../core/books/books.ts";
 import type { SaleTimes } from "../../core/books/events.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toFiltered, toTermsWhere } from "./filters.ts";
@@ -20,7 +20,6 @@ const LIFE = `${columns(", l.begun, l.reserved, l.verified, l.worked, l.recorded
 const keyed = (column: string, value: string): string => `SELECT l.seq, l.sale
   FROM ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf(value)}
   CROSS JOIN book_lines l ON l.seq = k.seq AND l.${column} = ${value}`;
-const FOUND_MOST = 200;
 const MOST_STATEMENTS = 50;
 
 export function createLineQuestions(db: DatabaseSync): LineQuestions {

@@ -1,5 +1,5 @@
 import { toAccount } from "../../../core/account.ts";
-import type { BookLine } from "../../../core/books/books.ts";
+import { type BookLine, FOUND_MOST } from "../../../core/books/books.ts";
 import { currencyOf } from "../../../core/rails/tokens.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
@@ -44,6 +44,7 @@ export function toSales({ books, own, rails, look }: ShopView, { text, service, 
 </form>
 ${service !== undefined && html`<p>Of <strong>${service}</strong>, in the last 30 days. <a href="/sales">All services</a></p>`}
 ${lines.length === 0 && text !== "" ? html`<p>Nothing in the book has <code>${text}</code>.</p>` : toLines(lines, { own, rails })}
+${isSearch && lines.length >= FOUND_MOST && html`<p>A search shows the oldest ${FOUND_MOST} lines at most: others are found by their payer or transaction.</p>`}
 ${last && html`<p><a class="button" href="/sales?${more.toString()}">Older</a></p>`}`;
 }
 

@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+
+describe("a search for what more sales have than are shown", () => {
+  let shop: OperatedShop;
+  before(async () => {
+    shop = await openOperatedShop(TOSS);
+    const store = await openStore({ dataDir: shop.dataDir });
+    const enter = async (requestId: string): Promise<void> => {
+      const sale = toSale({ service: "toss", requestId });
+      await store.enter(sale, { key: sale.id, value: 1, durability: "lazy" });
+    };
+    for (let count = 0; count < 201; count += 1) await enter("of-an-agent");
+    await enter("of-another");
+    await store.close();
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const PART = "the oldest 200 lines at most";
+
+  it("says so on the page", async () => {
+    const read = async (text: string): Promise<string> => (await shop.admin(`/sales?q=${text}`)).text();
+    expect(await read("of-an-agent")).to.include(PART);
+    expect(await read("of-another")).not.to.include(PART);
+  });
+
+  it("says so on the command line", async () => {
+    const show = async (text: string): Promise<string> =>
+      (await runPayphone(["sales", "show", text, "--dir", shop.dir], { PAYPHONE_DATA_DIR: shop.dataDir })).err;
+    expect(await show("of-an-agent")).to.include(PART);
+    expect(await show("of-another")).not.to.include(PART);
+  });
+});
