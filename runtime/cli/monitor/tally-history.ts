@@ -3,7 +3,7 @@ import type { Books, Span, TallySum } from "../../core/books/books.ts";
 
 /**
  * Sums of tallies over long spans. They are read day by day, and the hours before and after them at once, so that calls are
- * served in between. What has ended is read once.
+ * served in between. What ended a day ago is read once.
  */
 export interface TallyHistory {
   /** @param span of whole hours */
@@ -14,8 +14,8 @@ export interface TallyHistory {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** An hour's tallies may still be written for this long after the hour's end. */
-const SETTLED_MS = 2 * 60_000;
+/** Tallies may be written for this long after their time: they wait while the store takes no writes. Clocks are set back, too. */
+const SETTLED_MS = DAY_MS;
 /** Twice the longest look, and the hours around it for a day. */
 const MOST_PARTS = 112;
 const WARM_DAYS = 61;
@@ -23,7 +23,7 @@ const WARM_DAYS = 61;
 const KEPT_MS = 91 * DAY_MS;
 
 export function createTallyHistory(now: () => number): TallyHistory {
-  /** Tallies of days, and of hours around them, that have ended, by `<from>-<to>`. */
+  /** Tallies of days, and of hours around them, that have settled, by `<from>-<to>`. */
   const known = new Map<string, readonly TallySum[]>();
 
   return {
