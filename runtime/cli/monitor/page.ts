@@ -28,6 +28,7 @@ import type { ShopView, Trouble } from "../../surfaces/pages/seller/view.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
 import { createJobDesk } from "./jobs.ts";
+import { findLostBooks } from "./lost-books.ts";
 import { pageFiles } from "./page-files.ts";
 import { readSaleFate } from "./sale-fate.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
@@ -88,7 +89,8 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
         findUnsent(site.webhooks, view.now),
       ]);
       const stuck = findStuck(oldest, services, view.now);
-      const troubles = [...findTroubles(state, report), ...stuck, ...unsent, ...(deps.folderCheck?.() ?? [])];
+      const lost = findLostBooks(config.dataDir);
+      const troubles = [...findTroubles(state, report), ...lost, ...stuck, ...unsent, ...(deps.folderCheck?.() ?? [])];
       return toToday(view, { troubles, owed: state.refunds && state.refunds.pending + state.refunds.manual });
     }),
     page("/funnel", "Funnel", toFunnel),

@@ -1,0 +1,38 @@
+import { expect } from "chai";
+import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { withRedis } from "../../support/programs.ts";
+import { openOperatedShop } from "../../support/sellers/operator.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+
+withRedis.describe("the seller's page after Redis has lost the book", () => {
+  const data = createDataDir();
+  let redis: TestRedis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(async () => {
+    await redis.stop();
+    data.remove();
+    await removeDirectories();
+  });
+
+  it("says where the sales are that it does not show any more", async () => {
+    const open = () => openOperatedShop(TOSS, { REDIS_URL: redis.url, PAYPHONE_DATA_DIR: data.path });
+    const first = await open();
+    const pay = await stockFetch(first.sandbox, "base");
+    expect((await pay(`${first.running.url}/v1/toss`, json({}))).status).to.equal(200);
+    expect(await (await first.admin("/")).text())
+      .to.match(/<dt>Sales<\/dt><dd>1</)
+      .and.not.to.include("does not have the book");
+    await first.close();
+    await redis.restart({ isEmpty: true });
+    const second = await open();
+    const page = await (await second.admin("/")).text();
+    await second.close();
+    expect(page)
+      .to.match(/<dt>Sales<\/dt><dd>0</)
+      .and.to.match(/Redis does not have the book any more.*: book\.sqlite\.lost-\d+ in the data directory/);
+  });
+});
