@@ -55,6 +55,12 @@ export function readLabels(item: unknown): Label[] {
   });
 }
 
+/** What tells an item from the others of its list. */
+export function keyOf(item: unknown): string {
+  const { hash, transaction_hash, log_index, index } = toJsonFields(item);
+  return JSON.stringify([hash, transaction_hash, log_index, index]);
+}
+
 /** An item's sender, in lower case. */
 export function readSender(item: unknown): string | undefined {
   const { hash } = toJsonFields(toJsonFields(item).from);

@@ -4,6 +4,7 @@ import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import {
   isOtherToken,
+  keyOf,
   type ReadItem,
   readInternalTransfers,
   readLabels,
@@ -67,6 +68,8 @@ export interface Listed {
 
 /** Some pages of a list. */
 interface Pages extends Omit<Listed, "name" | "isWhole" | "gap"> {
+  /** How many pages these are. */
+  readonly pages: number;
   /** The query of the next page; null after the last one. */
   readonly next: Readonly<Record<string, string>> | null;
 }
@@ -84,12 +87,13 @@ export async function readListing(
   { listing, pages, signal, step }: { readonly listing: Listing; readonly pages: number } & Reading,
 ): Promise<Listed> {
   const parts: Pages[] = [];
+  const seen = new Set<string>();
   let next: Pages["next"] = listing.query;
-  for (let left = pages; left > 0 && next; left -= PAGES_PER_STEP) {
+  for (let left = pages; left > 0 && next; left -= parts.at(-1)?.pages ?? PAGES_PER_STEP) {
     const query = next;
     const most = Math.min(left, PAGES_PER_STEP);
     const read = (): Promise<Pages> =>
-      readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, signal });
+      readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, seen, signal });
     const part = await step(`${listing.name} ${parts.length + 1}`, read).catch(toFailure);
     signal.throwIfAborted();
     if (part instanceof Problem) return toListed(listing, parts, { isEnded: false, gap: part.message });
@@ -123,6 +127,8 @@ interface PagesOptions {
   readonly listing: Listing;
   readonly query: Readonly<Record<string, string>>;
   readonly most: number;
+  /** The items of earlier pages, by `keyOf`. */
+  readonly seen: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -130,17 +136,15 @@ interface PagesOptions {
  * Reads up to the limit, the end, or a failure after the first page. @throws Problem `upstream-failed` when the first
  * page fails.
  */
-async function readPages(
-  source: Upstream,
-  path: string,
-  { listing, query, most, signal }: PagesOptions,
-): Promise<Pages> {
+async function readPages(source: Upstream, path: string, { most, query, ...terms }: PagesOptions): Promise<Pages> {
+  const { listing } = terms;
   const items: unknown[] = [];
+  let pages = 0;
   let next: Pages["next"] = query;
-  for (let page = 0; page < most && next; page += 1) {
-    const found: Page | Problem = await readPage(source, path, { listing, query: next, signal }).catch(toFailure);
+  for (; pages < most && next; pages += 1) {
+    const found: Page | Problem = await readPage(source, path, { ...terms, query: next }).catch(toFailure);
     if (found instanceof Problem) {
-      if (page === 0) throw found;
+      if (pages === 0) throw found;
       break;
     }
     items.push(...found.items.filter((item) => !isOtherToken(item)));
@@ -152,6 +156,7 @@ async function readPages(
   return {
     transfers: read.flatMap((some) => some ?? []).filter(({ from, to }) => isOwn(from) || isOwn(to)),
     labels: uniqueLabels(items.flatMap(readLabels)),
+    pages,
     count: items.length,
     sent: items.filter((item) => isOwn(readSender(item) ?? "?")).length,
     odd: read.filter((some) => some === undefined).length,
@@ -165,23 +170,25 @@ interface Page extends Pick<Pages, "next"> {
 }
 
 /**
- * A page; empty for an unknown address (404).
+ * A page; empty for an unknown address (404 to the first one).
  * @throws Problem `upstream-failed` when the answer is not a list, or when the page repeats, as when a query is ignored.
  */
 async function readPage(
   source: Upstream,
   path: string,
-  { listing, query, signal }: Omit<PagesOptions, "most">,
+  { listing, query, seen, signal }: Omit<PagesOptions, "most">,
 ): Promise<Page> {
   const answer = await source.get(path, { signal, query });
-  if (answer.status === 404) return { items: [], next: null };
+  if (answer.status === 404 && query === listing.query) return { items: [], next: null };
   const { items, next_page_params: more } = toJsonFields(answer.status === 200 && answer.json());
   const list = path.split("/").at(-1);
   if (!Array.isArray(items))
     throw new Problem("upstream-failed", `${source.title} answered ${list} with status ${answer.status}`);
   const next = more ? { ...listing.query, ...toQuery(toJsonFields(more)) } : null;
-  if (isDeepStrictEqual(next, query))
+  const keys = items.map(keyOf);
+  if (isDeepStrictEqual(next, query) || (keys.length > 0 && keys.every((key) => seen.has(key))))
     throw new Problem("upstream-failed", `${source.title} answered ${list} with the same page again`);
+  for (const key of keys) seen.add(key);
   return { items, next };
 }
 

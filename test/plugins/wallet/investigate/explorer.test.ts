@@ -131,6 +131,57 @@ describe("an investigation with an explorer of Base", () => {
     expect(data.missing).to.deep.equal([]);
   });
 
+  describe("whose lists go wrong behind their first page", () => {
+    /** Three pages of them. */
+    const many = Array.from({ length: 120 }, (_, at) => ({ ...PAYMENT[0], amount: "0.001", daysAgo: 400 - at }));
+    const endOf = (query: URLSearchParams): number => Number(query.get("items_count") ?? 0) + 50;
+    const list = `/addresses/${OWN}/transactions`;
+    const gap = (count: number, what: string) => ({
+      source: "Blockscout",
+      message: `Of its transactions only the newest ${count} could be read: Blockscout answered transactions ${what}`,
+      atStake: 99,
+    });
+
+    it("does not take a page that is not found for the end of the list", async () => {
+      const fault: Fault = ({ name, query }) => (name === list && endOf(query) === 150 ? 404 : undefined);
+      const { data } = await investigateIn({ payments: many, manners: { blockscout: { fault } } }, OWN);
+      expect(data.missing).to.deep.equal([gap(100, "with status 404")]);
+      expect(data.verdict).to.equal("inconclusive");
+    });
+
+    for (const [what, count, toPage] of [
+      ["lead back to an earlier page", 3, (end: number) => ({ place: end, more: end === 150 ? 50 : end })],
+      ["are the first one again under new parameters", 1, (end: number) => ({ place: 0, more: end })],
+    ] as const)
+      it(`notices pages that ${what}`, async () => {
+        const fault: Fault = ({ name, query }) => {
+          if (name !== list) return undefined;
+          const { place, more } = toPage(endOf(query));
+          const item = { ...ITEM, hash: `0x${String(place).padStart(64, "0")}`, status: "ok", value: "5" };
+          return JSON.stringify({ items: [item], next_page_params: { items_count: more } });
+        };
+        const { data } = await investigateIn({ payments: PAYMENT, manners: { blockscout: { fault } } }, OWN);
+        expect(data.missing).to.deep.include(gap(count, "with the same page again"));
+        expect(data.verdict).to.equal("inconclusive");
+      });
+
+    it("names a counterparty whose second page cannot be read", async () => {
+      const fault: Fault = ({ name, query }) =>
+        name === `/addresses/${SHOP}/transactions` && endOf(query) === 100 ? 422 : undefined;
+      const paid = { from: SHOP, to: OWN, asset: "ETH", amount: "0.5", daysAgo: 1 } as const;
+      const payments = [...many.map((payment) => ({ ...payment, to: SHOP })), paid];
+      const { data } = await investigateIn({ payments, manners: { blockscout: { fault } } }, OWN);
+      const { message } = gap(50, "with status 422");
+      expect(data.missing).to.deep.equal([
+        {
+          source: "counterparties",
+          message: `Of 1 direct counterparties 1 could not be followed: ${message}`,
+          atStake: 45,
+        },
+      ]);
+    });
+  });
+
   it("has labels that every JSON parser reads, also where one is cut within an emoji", async () => {
     const names = { [FRIEND]: `${"a".repeat(79)}\u{1f600}` };
     const payments = [{ from: SUBJECT.toLowerCase(), to: FRIEND, asset: "ETH", amount: "1", daysAgo: 9 }] as const;
