@@ -24,12 +24,13 @@ export function readSolanaTransfers(
   const keys = toKeys(signed, facts);
   const at = blockTime ?? itsOwn;
   const isShown = [facts.preBalances, facts.postBalances].every(
-    (all) => Array.isArray(all) && all.length === keys.length,
+    (all) => Array.isArray(all) && all.length === keys.length && all.every(Number.isInteger),
   );
-  if (!isShown || !Number.isSafeInteger(at)) return undefined;
+  const tokenChanges = toTokenChanges(facts);
+  if (!isShown || !tokenChanges || !Number.isSafeInteger(at)) return undefined;
   const facing = { signature, wallet, at: at as number };
   return [
-    ...toTransfers(toTokenChanges(facts), { ...facing, asset: "USDC" }),
+    ...toTransfers(tokenChanges, { ...facing, asset: "USDC" }),
     ...toTransfers(toCoinChanges(facts, keys), { ...facing, asset: "SOL" }),
   ];
 }
@@ -74,35 +75,34 @@ function share(changes: readonly Change[], amount: bigint): readonly Change[] {
     .filter(([, units]) => units > 0n);
 }
 
-/** Changes of USDC, by the owners of the token accounts. */
-function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Changes {
+/**
+ * Changes of USDC, by the owners of the token accounts. Undefined when one has no owner: nodes name none of what was
+ * recorded before October 2021.
+ */
+function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Changes | undefined {
   const changes = new Map<string, bigint>();
-  const add = (balances: unknown, sign: bigint): void => {
-    for (const balance of Array.isArray(balances) ? balances : []) {
+  const add = (balances: unknown, sign: bigint): boolean =>
+    (Array.isArray(balances) ? balances : []).every((balance: unknown) => {
       const { mint, owner, uiTokenAmount } = toJsonFields(balance);
       const { amount } = toJsonFields(uiTokenAmount);
-      if (mint !== USDC_ON_SOLANA || typeof owner !== "string" || !isUnits(amount)) continue;
+      if (mint !== USDC_ON_SOLANA) return true;
+      if (typeof owner !== "string" || !isUnits(amount)) return false;
       changes.set(owner, (changes.get(owner) ?? 0n) + sign * BigInt(amount));
-    }
-  };
-  add(preTokenBalances, -1n);
-  add(postTokenBalances, 1n);
-  return changes;
+      return true;
+    });
+  return add(preTokenBalances, -1n) && add(postTokenBalances, 1n) ? changes : undefined;
 }
 
-/** Changes of SOL by account, without the fee, which the first account pays. */
+/**
+ * Changes of SOL by account, without the fee, which the first account pays. Of an account with more than 2^53 lamports
+ * they are a lamport or two off, as JSON.parse has rounded it.
+ */
 function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: readonly string[]): Changes {
-  const [all, left] = [preBalances, postBalances] as [unknown[], unknown[]]; // Checked above.
-  const changes = keys.map((key, at): [string, bigint] => {
-    const [before, after] = [all[at], left[at]];
-    if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after)) return [key, 0n];
-    return [
-      key,
-      BigInt(after as number) -
-        BigInt(before as number) +
-        (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n),
-    ];
-  });
+  const [all, left] = [preBalances, postBalances] as [number[], number[]]; // Checked above.
+  const changes = keys.map((key, at): [string, bigint] => [
+    key,
+    BigInt(left[at] ?? 0) - BigInt(all[at] ?? 0) + (at === 0 && Number.isSafeInteger(fee) ? BigInt(fee as number) : 0n),
+  ]);
   return new Map(changes);
 }
 

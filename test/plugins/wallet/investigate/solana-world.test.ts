@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { USDC_ON_SOLANA } from "../../../../plugins/wallet/intel/solana-reads.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
@@ -71,6 +72,9 @@ describe("an investigation of a Solana wallet", () => {
     meta: { err: null, fee: 0, preBalances: [9e9, 1e9], postBalances: [4e9, 6e9] },
   };
 
+  /** Nodes name no owner of what was recorded before October 2021. */
+  const OF_NOBODY = { accountIndex: 1, mint: USDC_ON_SOLANA, uiTokenAmount: { amount: "5000000", decimals: 6 } };
+
   async function investigateOne(transaction: object, listedAt: number | null) {
     const signature = { signature: "s".repeat(88), slot: 5, blockTime: listedAt };
     const answers: Readonly<Record<string, (key: unknown) => unknown>> = {
@@ -89,12 +93,20 @@ describe("an investigation of a Solana wallet", () => {
     ["without balances", { ...PAID, meta: { err: null, fee: 0 } }, 1_790_000_000],
     ["with fewer balances than accounts", { ...PAID, meta: { ...PAID.meta, postBalances: [4e9] } }, 1_790_000_000],
     ["without a time", { ...PAID, blockTime: null }, null],
+    ["with balances that are no numbers", { ...PAID, meta: { ...PAID.meta, postBalances: ["4", "6"] } }, 1_790_000_000],
+    ["with USDC of nobody", { ...PAID, meta: { ...PAID.meta, postTokenBalances: [OF_NOBODY] } }, 1_790_000_000],
   ] as const)
     it(`does not take a transaction ${what} for one that moved nothing`, async () => {
       const why = "Solana node does not show what a transaction has changed, or when";
       const { message } = await problemOf(investigateOne(transaction, listedAt));
       expect(message).to.equal(`No transfers could be read: ${why}`);
     });
+
+  it("sees what comes from or goes to an account with more than 2^53 lamports", async () => {
+    const meta = { ...PAID.meta, preBalances: [9e9, 12e15], postBalances: [4e9, 12e15 + 5e9] };
+    const { movements } = await investigateOne({ ...PAID, meta }, PAID.blockTime);
+    expect(movements.volumes[0]).to.include({ asset: "SOL", sent: "5", sentCount: 1 });
+  });
 
   it("takes the time from the transaction where the list has none", async () => {
     const { movements, verdict } = await investigateOne(PAID, null);
