@@ -14,6 +14,8 @@ export interface WireRequest {
   readonly body?: string | Uint8Array;
   /** Whether only redirects within the same origin are followed. */
   readonly stays?: boolean;
+  /** Whether it is not repeated, so that a kept connection that the upstream is just closing would cost its answer. */
+  readonly isSentOnce?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -39,22 +41,23 @@ type Received = Dispatcher.ResponseData;
 const CONNECTIONS = 32;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
+/** For requests that are sent once: some servers close connections after two idle seconds, and do not say so. */
+const SENT_ONCE_KEEP_ALIVE_MS = 1000;
 const MAX_REDIRECTS = 3;
 /** The headers that are sent to another origin; all others may be credentials. */
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent"]);
 
 /**
- * HTTP/1.1 with one pool of kept-alive connections per origin. Redirects of a GET are followed, at most three, never
+ * HTTP/1.1 with a pool of kept-alive connections per origin, and another one for requests that are sent once. Redirects of a GET are followed, at most three, never
  * from https to http, and without credentials to another origin. undici is loaded on first use.
  */
 export function createHttpTransport(): HttpTransport {
-  let opened: Promise<Agent> | undefined;
+  const opened = new Map<number, Promise<Agent>>();
 
   return {
     async send(request) {
-      opened ??= openAgent();
-      const agent = await opened;
-      const { method, url, body, stays = false, signal } = request;
+      const { method, url, body, stays = false, isSentOnce = false, signal } = request;
+      const agent = await open(isSentOnce ? SENT_ONCE_KEEP_ALIVE_MS : KEEP_ALIVE_MS);
       const headers = { "accept-encoding": "gzip, br", ...request.headers };
       const send = (hop: Hop): Promise<Received> => sendOnce(agent, hop, signal);
       const toUrl = (location: string, from: Hop): URL | undefined => {
@@ -63,15 +66,25 @@ export function createHttpTransport(): HttpTransport {
       };
       return toAnswer(await followRedirects({ method, url, headers, body }, { ...REDIRECTED, send, toUrl }));
     },
-    close: async () => (await opened)?.destroy(),
+    async close() {
+      await Promise.all([...opened.values()].map(async (agent) => (await agent).destroy()));
+    },
   };
+
+  function open(keepAliveMs: number): Promise<Agent> {
+    const agent = opened.get(keepAliveMs) ?? openAgent(keepAliveMs);
+    opened.set(keepAliveMs, agent);
+    return agent;
+  }
 }
 
-async function openAgent(): Promise<Agent> {
+/** @param keepAliveMs for how long an idle connection is kept, at most where the server names a time */
+async function openAgent(keepAliveMs: number): Promise<Agent> {
   const { Agent } = await import("undici");
   return new Agent({
     connections: CONNECTIONS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
     connect: { timeout: CONNECT_MS },
   });
 }

@@ -117,9 +117,9 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     },
     async send(request, { signal, maxBytes, isRepeatable }) {
       if (!address) throw new Problem("unavailable", unset);
-      const question = toPlainQuestion(address, request);
+      const retries = isRepeatable ? options.retries : 0;
+      const question = { ...toPlainQuestion(address, request), isSentOnce: retries === 0 };
       signal.throwIfAborted();
-      const retries = isRepeatable ? undefined : 0;
       const ask = (): Promise<AttemptOutcome<BytesAnswer>> => attempt.bytes(question, maxBytes, signal);
       const answer = await attempts.make(ask, { signal, retries, busy: "unavailable" });
       // An answer that refuses the credential may repeat it: callers never quote such an answer.
