@@ -38,9 +38,11 @@ const PASSING_ERRORS: ReadonlySet<number> = new Set([-32005, -32016, 429]);
 
 /** The setback of a status; undefined when the status is an answer. @param now Unix milliseconds */
 export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
-  if (status < 500 && !PASSING.has(status)) return undefined;
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
-  if (status === 429) return { ...RATE_LIMITED, retryAfterMs, unnamedMs: 1000 };
+  // GitHub's second limit: a refusal of the credential names no time.
+  const isLimit = status === 429 || (status === 403 && retryAfterMs !== undefined);
+  if (status < 500 && !isLimit && !PASSING.has(status)) return undefined;
+  if (isLimit) return { ...RATE_LIMITED, retryAfterMs, unnamedMs: 1000 };
   return { reason: `answered with status ${status}`, isAlive: false, isAnswer: true, retryAfterMs };
 }
 

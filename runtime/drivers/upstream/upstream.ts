@@ -18,7 +18,7 @@ import type { Transport } from "./transport.ts";
 export interface LiveUpstream extends Upstream {
   /**
    * Sends a request once per call, whatever its method; concurrent equal requests are not shared. All statuses are
-   * answers except 408, 425, 429 and 5xx.
+   * answers except 408, 425, 429, 403 with `Retry-After`, and 5xx.
    * @throws Problem `unavailable` when the upstream wants a pause; `upstream-failed`; the signal's reason.
    */
   send(request: PlainRequest, terms: SendTerms): Promise<BytesAnswer>;

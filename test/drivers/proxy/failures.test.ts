@@ -99,6 +99,7 @@ describe("a proxied service whose upstream fails", () => {
     ["403", json(403, { message: "not yours" }), 500, "internal", /^Something went wrong on our side$/],
     ["402", json(402, { message: "pay us" }), 500, "internal", /^Something went wrong on our side$/],
     ["429", json(429, {}, { "retry-after": "7" }), 503, "unavailable", /^The book has been asked too often$/],
+    ["403 that asks for a pause", json(403, {}, { "retry-after": "7" }), 503, "unavailable", /asked too often$/],
     ["500", html(500), 502, "upstream-failed", /^The book answered with status 500$/],
     ["503", json(503, {}), 502, "upstream-failed", /status 503/],
     [
