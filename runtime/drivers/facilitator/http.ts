@@ -10,6 +10,7 @@ import type {
   SupportedKind,
   VerifyResponse,
 } from "../../core/x402/x402.ts";
+import { isConnectionBroken } from "../http/broken-connection.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
 import { exchange, type WholeAnswer } from "./exchange.ts";
@@ -35,8 +36,6 @@ const MAX_BYTES = 256 * 1024;
 const CONNECTIONS = 64;
 /** The reason of x402's library when an offer names a fee payer that the facilitator has no longer. */
 const NOT_MANAGED = /fee_payer_not_managed/;
-/** Codes of Node and undici for a connection that broke: often a kept one that the facilitator was just closing. */
-const BROKEN = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 /**
  * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
@@ -137,19 +136,17 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const answer = await exchange(await pool, { path, method, headers: all, body: body ?? null }, bounds);
       return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {
-      if (isBroken(cause) && pool) renew(pool);
+      if (isConnectionBroken(cause) && pool) renew(pool);
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }
   }
 }
 
-const isBroken = (error: unknown): boolean => BROKEN.test(String((error as { readonly code?: unknown } | null)?.code));
-
 /** Recognizes an outage by a broken connection, while the caller still waits. */
 const whenBroken =
   (signal: AbortSignal) =>
   (outage: unknown): boolean =>
-    !signal.aborted && isBroken((outage as Error).cause);
+    !signal.aborted && isConnectionBroken((outage as Error).cause);
 
 /** Authorizations are valid for minutes: a clock that is off by less does no harm. */
 const CLOCK_MS = 60_000;

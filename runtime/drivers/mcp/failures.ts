@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { toLine } from "../../core/proxy/message.ts";
+import { isConnectionBroken } from "../http/broken-connection.ts";
 import { BROKEN_OFF } from "./request-streams.ts";
 
 /** A failed call, and whether its session can still be used. */
@@ -16,6 +17,8 @@ export interface CallFailure {
   readonly isSessionLost: boolean;
   /** Whether the server may have forgotten the session, or no longer speaks its version. It has not run the call. */
   readonly isForgotten?: boolean;
+  /** Whether a connection broke before an answer began: whether the call has run is not known. */
+  readonly isBroken?: boolean;
   /** The pause that it asked for, in milliseconds. */
   readonly restMs?: number | undefined;
   /** Whether the call timed out. */
@@ -96,7 +99,11 @@ export function toCallProblem(error: unknown, title: string, askedMs?: number): 
       problem: new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause: error }),
       isSessionLost: false,
     };
-  return { problem: new Problem("upstream-failed", `${title} failed`, { cause: error }), isSessionLost: true };
+  return {
+    problem: new Problem("upstream-failed", `${title} failed`, { cause: error }),
+    isSessionLost: true,
+    isBroken: error instanceof TypeError && isConnectionBroken(error.cause), // As fetch fails.
+  };
 }
 
 /** The server answered the call with an error (JSON-RPC 2.0, section 5.1). */

@@ -5,7 +5,7 @@ import { toOutput } from "../../core/proxy/answer.ts";
 import { type OutputFields, readOutputFields } from "../../core/proxy/output-fields.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile, Schema } from "../../core/schema/validator.ts";
-import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
+import { handlerOf, type Manifest, runsOnce } from "../../core/set/manifest.ts";
 import { createAddressFinder, refusePrivate } from "../proxy/address.ts";
 import { createRefusal } from "../proxy/refusal.ts";
 import type { LiveMcpServer } from "./mcp-server.ts";
@@ -37,8 +37,10 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
       const hasBlocks = takesBlocks(fields, answer);
       const refuse = createRefusal(answer, server.title);
       const most = answer?.max_bytes ?? RESULT_BYTES;
+      const isRepeatable = !runsOnce(manifest);
       const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
-        const outputs = toToolOutputs(await server.call(tool, input, signal), server.title, hasBlocks);
+        const result = await server.call(tool, input, signal, isRepeatable);
+        const outputs = toToolOutputs(result, server.title, hasBlocks);
         if (outputs.length > 0) refuse({ status: OK, body: outputs[0] });
         return toFitting(
           outputs.map((one) => toOutput(one, answer)),

@@ -7,11 +7,13 @@ import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
 import { createPace, type Pause, type Rate } from "../upstream/pace.ts";
 import type { McpConnection } from "./connection.ts";
+import type { CallFailure } from "./failures.ts";
 import { createMissingTools } from "./missing-tools.ts";
 import { killAll, treeOf, watchMemory } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
 type Result = Awaited<ReturnType<McpConnection["call"]>>;
+type Judge = (failure: CallFailure) => boolean | undefined;
 
 /** An MCP server whose tools are sold. Connected at the first call; all calls share the session. */
 export interface LiveMcpServer {
@@ -19,10 +21,11 @@ export interface LiveMcpServer {
   readonly title: string;
   /**
    * Calls a tool.
+   * @param isRepeatable whether it may be called once more when its connection breaks
    * @returns the result of `tools/call`, which may have `isError`
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
-  call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Result>;
+  call(tool: string, input: JsonObject, signal: AbortSignal, isRepeatable?: boolean): Promise<Result>;
   /** Opens the session, if it is not open. @throws Problem when a call would fail without having been made. */
   ready(tool: string): Promise<void>;
   /** Why the server is not asked at present; undefined when it is. */
@@ -93,11 +96,11 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   return {
     id,
     title,
-    async call(tool, input, signal) {
+    async call(tool, input, signal, isRepeatable = false) {
       signal.throwIfAborted();
       const work = async (): Promise<Result> => {
         await pace.turn(signal, false);
-        return callOnce(tool, input, signal);
+        return callOnce(tool, input, signal, (failed) => failed.isForgotten || (isRepeatable && failed.isBroken));
       };
       return await queue.add(work, { signal });
     },
@@ -116,8 +119,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
   };
 
-  /** Opens a new session once when the server has forgotten the old one. */
-  async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isAgain = false): Promise<Result> {
+  /** Calls again, in a new session, once, after a failure that passes, as when the server has forgotten the old one. */
+  async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isPassing: Judge): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
     const begun = clock.now();
@@ -135,11 +138,11 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
       const failure = toCallProblem(error, title, session.askedMs?.());
-      const { problem, isSessionLost, isForgotten = false, isLate = false, restMs = 0, words = "" } = failure;
+      const { problem, isSessionLost, isLate, restMs = 0, words = "" } = failure;
       if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
       if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
       if (isLate) void endIfDead(session);
-      if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
+      if (isPassing(failure)) return callOnce(tool, input, signal, () => false);
       refuseSecrets((error as Error).message);
       throw (await missing.explain(tool, words, session)) ?? problem;
     } finally {

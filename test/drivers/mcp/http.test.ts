@@ -135,6 +135,7 @@ for (const kind of ["stateless", "sessions"] as const)
     it("costs nothing when it dies in the middle of a call, and is connected again", async () => {
       site.intercept((response) => void response.socket?.destroy());
       await fail("add", 502);
+      shop.clock.advance(20_000); // Its pause: it was connected again at once, and died then, too.
       site.intercept((response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write("event: message\ndata: {");
         setImmediate(() => response.socket?.destroy());
