@@ -5,9 +5,11 @@ import type { Web, WebAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { BAD_PORTS } from "./bad-ports.ts";
 import { readBounded } from "./bounded-body.ts";
+import { isConnectionBroken } from "./broken-connection.ts";
 import { decompress } from "./decompress.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { followRedirects, type Hop } from "./redirects.ts";
+import { repeat } from "./retry.ts";
 
 /** The capability `web`, with open connections, which must be closed. */
 export interface GuardedFetch extends Web {
@@ -27,6 +29,9 @@ const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 /** What a request says that does not say otherwise. */
 const USUAL = { accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "payphone" };
+
+/** A kept connection may break because its server was just closing it. */
+const AT_ONCE = { retries: 1, delayMs: 0 };
 
 type Received = Dispatcher.ResponseData;
 
@@ -50,7 +55,8 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       const agent = await opened;
       const send = (next: Hop): Promise<Received> => {
         hop = next;
-        return sendOnce(next, agent, ended);
+        const ask = (): Promise<Received> => sendOnce(next, agent, ended);
+        return next.method === "GET" ? repeat(ask, isConnectionBroken, AT_ONCE) : ask();
       };
       try {
         return await toAnswer(await followRedirects(first, { most: redirects, send, ...REDIRECTED }), hop, maxBytes);
