@@ -24,7 +24,7 @@ export const createExplorer = (source: Upstream): HistorySource => ({
     const lists = [...newest, ...first];
     const times = lists.flatMap(({ oldestAt }) => oldestAt ?? []);
     const oldestAt = times.length > 0 ? Math.min(...times) : null;
-    const hasFirst = transactions.isWhole || first.some(({ gap }) => gap === null);
+    const hasFirst = transactions.isWhole || first.some((page) => page.gap === null && isOlder(page, transactions));
     return {
       transfers: mergeTransfers(lists.map(({ transfers }) => transfers)),
       coverage: `${source.title}: ${newest.map(say).join(", ")} on Base.`,
@@ -41,5 +41,9 @@ export const createExplorer = (source: Upstream): HistorySource => ({
     };
   },
 });
+
+/** Whether a list reaches further back than another one: an explorer may not sort as it is asked. */
+const isOlder = (one: Listed, other: Listed): boolean =>
+  one.oldestAt !== null && other.oldestAt !== null && one.oldestAt <= other.oldestAt;
 
 const say = ({ name, count, isWhole }: Listed): string => `${isWhole ? "all" : "the newest"} ${count} ${name}`;

@@ -165,6 +165,24 @@ describe("an investigation with an explorer of Base", () => {
         expect(data.verdict).to.equal("inconclusive");
       });
 
+    it("takes no newest page for the first one, where an explorer does not sort as it is asked", async () => {
+      const busy = Array.from({ length: 5050 }, (_, at) => ({ ...many[0]!, daysAgo: 9 - at / 1000 }));
+      const payments = [PAYMENT[0], ...busy];
+      const asIs = await investigateIn({ payments }, OWN);
+      expect(asIs.data.activity.firstSeenAt).to.be.closeTo(1_800_000_000 - 400 * 86_400, 2);
+      const item = {
+        ...ITEM,
+        hash: HASH,
+        status: "ok",
+        value: "5",
+        timestamp: new Date(1_799_999_000_000).toISOString(),
+      };
+      const newest = JSON.stringify({ items: [item], next_page_params: { items_count: 50 } });
+      const fault: Fault = ({ name, query }) => (name === list && query.get("order") === "asc" ? newest : undefined);
+      const { data } = await investigateIn({ payments, manners: { blockscout: { fault } } }, OWN);
+      expect(data.activity.firstSeenAt).to.equal(null);
+    });
+
     it("names a counterparty whose second page cannot be read", async () => {
       const fault: Fault = ({ name, query }) =>
         name === `/addresses/${SHOP}/transactions` && endOf(query) === 100 ? 422 : undefined;
