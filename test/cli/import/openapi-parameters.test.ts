@@ -137,4 +137,62 @@ describe("a parameter of an imported operation", () => {
       },
     ]);
   });
+
+  describe("in a form", () => {
+    const list = { type: "array", items: { type: "string" } };
+    const fields = ["joined", "piped", "each", "usual"];
+    const joined = (mark: string) => ({ type: "string", description: `A list, with ${mark} between its items.` });
+
+    for (const [type, extra] of [
+      ["application/x-www-form-urlencoded", { encoding: "form" }],
+      ["multipart/form-data", { encoding: "multipart" }],
+    ] as const)
+      it(`is a text where all items of a list stand in one field: ${type}`, async () => {
+        const encoding = {
+          joined: { explode: false },
+          piped: { style: "pipeDelimited", explode: false },
+          each: { style: "form", explode: true },
+        };
+        const schema = { type: "object", properties: Object.fromEntries(fields.map((name) => [name, list])) };
+        const example = { joined: ["a", "b"], each: ["c"] };
+        const requestBody = { required: true, content: { [type]: { schema, encoding, example } } };
+        const dir = await openShop();
+        await importAll(dir, await writeDocument(dir, { send: { method: "post", requestBody } }));
+        const { input, proxy, examples } = await manifestOf(dir, "shelf_send");
+        expect(input)
+          .to.have.property("properties")
+          .deep.equal({
+            joined: joined("a comma"),
+            piped: joined('"|"'),
+            each: list,
+            usual: list,
+          });
+        expect(proxy).to.deep.include({ body: "input", ...extra });
+        expect(examples).to.deep.equal([{ input: { joined: "a,b", each: ["c"] } }]);
+        expect(await faultsOf(dir)).to.deep.equal([]);
+      });
+
+    it("is a text, too, where version 2.0 says nothing of how a list is written", async () => {
+      const dir = await openShop();
+      const formats = { joined: "csv", piped: "pipes", each: "multi", usual: undefined };
+      const parameters = Object.entries(formats).map(([name, collectionFormat]) => ({
+        ...list,
+        in: "formData",
+        name,
+        collectionFormat,
+      }));
+      const operation = { method: "post", consumes: ["application/x-www-form-urlencoded"], parameters };
+      const file = await writeDocument(dir, { send: operation }, { openapi: undefined, swagger: "2.0" });
+      await importAll(dir, file);
+      const { input } = await manifestOf(dir, "shelf_send");
+      expect(input)
+        .to.have.property("properties")
+        .deep.equal({
+          joined: joined("a comma"),
+          piped: joined('"|"'),
+          each: list,
+          usual: joined("a comma"),
+        });
+    });
+  });
 });

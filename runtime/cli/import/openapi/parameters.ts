@@ -182,10 +182,28 @@ function toContentText(content: JsonObject, pointers: Pointers): ParameterText {
   return { note: `Written as ${type}.`, examples: examples.map(toText) };
 }
 
+/** The text in which a field of a form has all items of a list; undefined for other fields (OpenAPI 3.1, section 4.8.15). */
+export function toFormText(encoding: unknown, part: unknown, terms: FormTextTerms): ParameterText | undefined {
+  const { style, explode } = isObject(encoding) ? encoding : {};
+  const mark = explode === true ? undefined : (MARKS[String(style)] ?? (explode === false ? COMMA : undefined));
+  const { pointers, examples } = terms;
+  if (!mark || kindOf(part, pointers) !== "array") return undefined;
+  const named = Object.fromEntries(examples.map((value, at) => [at, { value }]));
+  return toListText({ examples: named }, pointers.object(part), { pointers, mark });
+}
+
+interface FormTextTerms {
+  readonly pointers: Pointers;
+  /** The document's example values. */
+  readonly examples: readonly unknown[];
+}
+
 interface Mark {
   readonly text: string;
   readonly name: string;
 }
+
+const COMMA: Mark = { text: ",", name: "a comma" };
 
 /** What stands between the items of a list, by its style. */
 const MARKS: Readonly<Record<string, Mark>> = {

@@ -119,13 +119,15 @@ function withOwnParameters(document: JsonObject): JsonObject {
     const methods = Object.entries(rest).map(([key, own]) => {
       const isMethod = METHODS.includes(key) && isObject(own);
       if (!isMethod) return [key, own];
-      return [key, { ...own, parameters: mergeParameters(parameters, own.parameters, pointers).map(withTabs) }];
+      return [key, { ...own, parameters: mergeParameters(parameters, own.parameters, pointers).map(withFormat) }];
     });
     return Object.fromEntries(methods);
   };
-  // OpenAPI 3 has no style for it.
-  const withTabs = (own: JsonObject): JsonObject =>
-    own.collectionFormat === "tsv" ? { ...own, style: "tabDelimited" } : own;
+  const withFormat = (own: JsonObject): JsonObject => {
+    if (own.collectionFormat === "tsv") return { ...own, style: "tabDelimited" }; // OpenAPI 3 has no style for it.
+    const isUnsaid = own.in === "formData" && own.type === "array" && own.collectionFormat === undefined;
+    return isUnsaid ? { ...own, collectionFormat: "csv" } : own; // The conversion forgets that this is the default.
+  };
   const paths = Object.entries(isObject(document.paths) ? document.paths : {});
   return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path, toOwn(item)])) };
 }

@@ -4,7 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { examplesOf, type Field } from "./parameters.ts";
+import { examplesOf, type Field, toFormText } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import { isDeepObject, kindOf } from "./styles.ts";
 
@@ -16,7 +16,7 @@ export interface RequestBody {
   readonly encoding: BodyEncoding;
   /** The value for `content-type`, when it is not the encoding's default. */
   readonly type?: string;
-  /** A form whose parts are fields of the input: one with files, or with mappings. */
+  /** A form whose parts are fields of the input: one with files, or with mappings or lists that are written otherwise. */
   readonly form?: BodyForm;
   readonly description?: string;
   readonly examples: readonly unknown[];
@@ -74,9 +74,9 @@ export function readRequestBody(
   };
   if (encoding === "form" && /^(?:array|string|number|integer|boolean)$/.test(kindOf(media.schema ?? {}, pointers)))
     throw new Refused("its form has no fields");
-  const isDeepForm = encoding === "form" && Object.values(pointers.tryObject(media.encoding)).some(isDeepObject);
-  if (encoding === "multipart" || isDeepForm)
-    return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles: !isDeepForm }) };
+  const hasFiles = encoding === "multipart";
+  if (hasFiles || (encoding === "form" && isWrittenOtherwise(media, pointers)))
+    return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles }) };
   if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
   const examples = examplesOf(media, schema, pointers);
   if (encoding === "text") {
@@ -112,6 +112,14 @@ const BYTES = {
   examples: [HELLO],
 };
 
+/** Whether a form has a field that is neither repeated for each item of a list nor JSON. */
+function isWrittenOtherwise(media: JsonObject, pointers: Pointers): boolean {
+  const { properties } = toFlat(media.schema, pointers, 0);
+  return Object.entries(pointers.tryObject(media.encoding)).some(
+    ([name, own]) => isDeepObject(own) || toFormText(own, properties[name], { pointers, examples: [] }),
+  );
+}
+
 interface FormTerms {
   /** Names of the input's other fields. */
   readonly taken: readonly string[];
@@ -130,16 +138,17 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
   const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
   const named = parts.map(([wireName, part]) => {
     const isOwnFile = files.some(([name]) => name === wireName);
+    const own = pointers.tryObject(part);
+    const given = wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : []));
+    const text = isOwnFile ? undefined : toFormText(encodings[wireName], part, { pointers, examples: given });
+    const description = [own.description, text?.note].filter((one) => typeof one === "string").join(" ");
     const field: Field = {
       name: claim(toFieldName(wireName), "_"),
-      schema: isOwnFile ? toFileSchema(pointers.tryObject(part), most) : part,
+      schema: isOwnFile ? toFileSchema(own, most) : text ? { type: "string", description } : part,
       isRequired: required.includes(wireName),
       examples: isOwnFile
-        ? [pointers.tryObject(part).type === "array" ? [HELLO_FILE] : HELLO_FILE]
-        : [
-            ...wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : [])),
-            ...examplesOf({}, pointers.tryObject(part), pointers),
-          ],
+        ? [own.type === "array" ? [HELLO_FILE] : HELLO_FILE]
+        : (text?.examples ?? [...given, ...examplesOf({}, own, pointers)]),
     };
     const isSpread =
       !hasFiles && isDeepObject(encodings[wireName]) && /^(?:|object|array)$/.test(kindOf(part, pointers));
