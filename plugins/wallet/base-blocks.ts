@@ -19,18 +19,23 @@ export async function readBlock(node: Upstream, block: bigint | "latest", signal
   return { number: BigInt(number as string), at: Number(timestamp) };
 }
 
-/** The time of Base's first block, the seconds between blocks, and how old a node's newest one may be. */
-const [GENESIS_SECOND, BLOCK_SECONDS, MOST_LAG_SECONDS] = [1_686_789_347, 2, 300];
+/** The time of Base's first block, and the seconds between blocks. */
+const [GENESIS_SECOND, BLOCK_SECONDS] = [1_686_789_347, 2];
+/** How old a node's newest block may be. */
+const MOST_LAG_SECONDS = 300;
 
 /**
  * Whether newer blocks must exist than a node's newest one. Only on a chain that keeps Base's pace can this be told.
  * @param now Unix milliseconds
  */
 export const isBehind = ({ number, at }: Block, now: number): boolean =>
-  at === GENESIS_SECOND + BLOCK_SECONDS * Number(number) && now / 1000 - at > MOST_LAG_SECONDS;
+  at === GENESIS_SECOND + BLOCK_SECONDS * Number(number) && isOld(at, now);
+
+/** Whether a newest block of this time, in Unix seconds, is too old. @param now Unix milliseconds */
+export const isOld = (at: number, now: number): boolean => now / 1000 - at > MOST_LAG_SECONDS;
 
 /** The error for a node that lacks newer blocks. @param at when its newest one was mined, in Unix seconds. */
-export const toBehind = ({ title }: Upstream, { at }: Block): Problem =>
+export const toBehind = ({ title }: Upstream, { at }: Pick<Block, "at">): Problem =>
   new Problem(
     "upstream-failed",
     `${title} is behind: its newest block is of ${new Date(at * 1000).toISOString().slice(0, 16)}Z`,

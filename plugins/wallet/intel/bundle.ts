@@ -41,7 +41,7 @@ export function createIntel(
   const [base, ethereum, solana] = [upstream("base"), upstream("ethereum"), upstream("solana")];
   const families: Readonly<Record<"ethereum" | "solana", FindOut>> = {
     ethereum: createEvmFindings({ base, ethereum, clock: takesLag ? undefined : clock, names: registries.ENS, gather }),
-    solana: createSolanaFindings({ solana, names: registries.SNS, gather }),
+    solana: createSolanaFindings({ solana, clock, names: registries.SNS, gather }),
   };
 
   return async (wallet, signal) => {

@@ -1,7 +1,8 @@
-import type { Upstream } from "#plugin";
+import type { Clock, Upstream } from "#plugin";
 import { toJsonFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
+import { refuseOld } from "./current.ts";
 
 /** USDC's mint on Solana. */
 export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -11,19 +12,27 @@ const SOL_DECIMALS = 9;
 const AMOUNT_AT = 64;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-/** The balance in SOL. @param wallet a public key in base58. */
-export async function readSol(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
+/** How a balance is read. */
+interface ReadingTerms {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** The balance in SOL. @param wallet a public key in base58. @throws Problem `upstream-failed`, also by a node that is behind. */
+export async function readSol(node: Upstream, wallet: string, terms: ReadingTerms): Promise<string> {
   const method = "getBalance";
-  const { value } = toJsonFields(await askNode(node, [method, [wallet, CONFIRMED]], signal));
+  const answer = await askNode(node, [method, [wallet, CONFIRMED]], terms.signal);
+  const { value } = toJsonFields(answer);
   if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // JSON.parse rounds more than 2^53 lamports.
+  await refuseOld(node, answer, terms);
   return toDecimalText(BigInt(value as number), SOL_DECIMALS);
 }
 
-/** The sum of USDC in all of the wallet's token accounts. */
-export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
+/** The sum of USDC in all of the wallet's token accounts. @throws as `readSol`. */
+export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: ReadingTerms): Promise<string> {
   const method = "getTokenAccountsByOwner";
   const options = { encoding: "base64", ...CONFIRMED };
-  const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], signal);
+  const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], terms.signal);
   const { value } = toJsonFields(answer);
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const amounts = value.map((found: unknown) => {
@@ -32,6 +41,7 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: A
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
     return bytes.readBigUInt64LE(AMOUNT_AT);
   });
+  await refuseOld(node, answer, terms);
   return toDecimalText(
     amounts.reduce((sum, amount) => sum + amount, 0n),
     USDC_DECIMALS,

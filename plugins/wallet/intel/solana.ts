@@ -1,4 +1,4 @@
-import type { Upstream } from "#plugin";
+import type { Clock, Upstream } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
 import { type FindOut, NO_BALANCES, type SolanaSource, toHasHistory } from "./findings.ts";
 import type { Gather, WalletSources } from "./gather.ts";
@@ -6,15 +6,16 @@ import { readHasHistory, readSol, readUsdcOnSolana } from "./solana-reads.ts";
 
 export interface SolanaOptions {
   readonly solana: Upstream;
+  readonly clock: Clock;
   readonly names: NameRegistry;
   readonly gather: Gather;
 }
 
 /** Findings from Solana and SNS. The key is a base58 public key. */
-export function createSolanaFindings({ solana, names, gather }: SolanaOptions): FindOut {
+export function createSolanaFindings({ solana, clock, names, gather }: SolanaOptions): FindOut {
   const sources = {
-    sol: (key, signal) => readSol(solana, key, signal),
-    solana_usdc: (key, signal) => readUsdcOnSolana(solana, key, signal),
+    sol: (key, signal) => readSol(solana, key, { clock, signal }),
+    solana_usdc: (key, signal) => readUsdcOnSolana(solana, key, { clock, signal }),
     solana_history: (key, signal) => readHasHistory(solana, key, signal),
     sns_name: names.primaryName,
   } satisfies WalletSources<SolanaSource>;

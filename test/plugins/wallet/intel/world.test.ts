@@ -89,6 +89,21 @@ describe("wallet intelligence from sources as they are in the world", () => {
       expect(nodeOf("base").asked.filter(({ name }) => name === "eth_getBlockByNumber")).to.have.length(1);
     });
 
+  for (const [minutes, isRefused] of [
+    [4, false],
+    [60, true],
+  ] as const)
+    it(`${isRefused ? "does not sell" : "sells"} what a Solana node says that is ${minutes} minutes behind`, async () => {
+      const at = Math.floor(clock.now() / 1000) - minutes * 60;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: at });
+      nodeOf("solana").behave({ fault: ({ name }) => (name === "getBlockTime" ? body : undefined) });
+      const { errors, balances } = await gather(BONFIDA);
+      const missing = isRefused ? ["sol", "solana_usdc"] : [];
+      expect(errors.map(({ source }) => source)).to.have.members(missing);
+      for (const { message } of errors) expect(message).to.match(/^Solana node is behind: its newest block is of 20/);
+      expect([balances.sol, balances.solana_usdc].includes(null)).to.equal(isRefused);
+    });
+
   it("does not sell what an investigation has just read from a Base node that is behind", async () => {
     fallBehind(60);
     const host = open();

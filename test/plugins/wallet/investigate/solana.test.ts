@@ -2,8 +2,9 @@ import { Connection, Keypair, type PublicKey, SystemProgram, Transaction } from 
 import { expect } from "chai";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
+import { createWorldClock } from "../../../support/world/clock.ts";
 import { problemOf } from "../../host.ts";
-import { createLateClock, type Data, open, openHost, present } from "./stage.ts";
+import { createLateClock, type Data, open, openHost } from "./stage.ts";
 
 const RECORDINGS = "plugins/wallet/recordings/solana";
 const SOLANA_URL = "https://solana.test";
@@ -67,7 +68,9 @@ describe("an investigation of a Solana wallet", () => {
     await send(payer, shop.publicKey, 2_000_000_000);
     await send(shop, supplier, 500_000_000);
     const subject = payer.publicKey.toBase58();
-    const { data } = await (await open(openHost({ solana: solana.url }, { clock: present() })))(subject);
+    const { data } = await (await open(openHost({ solana: solana.url }, { clock: createWorldClock(Date.now()) })))(
+      subject,
+    );
     const hops = data.graph.nodes.map(({ address, hop }) => [address, hop]);
     expect(hops).to.deep.include.members([
       [subject, 0],
