@@ -48,8 +48,9 @@ const MAX_REDIRECTS = 3;
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent"]);
 
 /**
- * HTTP/1.1 with a pool of kept-alive connections per origin, and another one for requests that are sent once. Redirects of a GET are followed, at most three, never
- * from https to http, and without credentials to another origin. undici is loaded on first use.
+ * HTTP/1.1 with a pool of kept-alive connections per origin, and another one for requests that are sent once. Redirects
+ * of a GET are followed, at most three, never from https to http, and without credentials to another origin. undici is
+ * loaded on first use.
  */
 export function createHttpTransport(): HttpTransport {
   const opened = new Map<number, Promise<Agent>>();
