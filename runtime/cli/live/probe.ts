@@ -24,10 +24,22 @@ export async function probe(what: string, look: (signal: AbortSignal) => Promise
   }
 }
 
-/** The node's own message is in the problem's cause. */
+/** What went wrong on the way, or what the node itself answered, is in the last of the causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { message, cause } = error;
-  const inner = cause instanceof Error && !(cause instanceof Problem) ? (cause.message.split("\n")[0] ?? "") : "";
+  const message = toLine(error);
+  let last: Inner = error;
+  while (last.cause instanceof Error && !(last.cause instanceof Problem)) last = last.cause;
+  if (last === error) return message;
+  const inner = last.status ? `the answer has status ${last.status}` : (last.details ?? (toLine(last) || last.code));
   return inner && !message.includes(inner) ? `${message} (${inner})` : message;
 }
+
+/** viem's errors have the answer's HTTP status, or its text; Node's have a code where they have no message. */
+interface Inner extends Error {
+  readonly status?: number;
+  readonly details?: string;
+  readonly code?: string;
+}
+
+const toLine = ({ message }: Error): string => message.split("\n")[0] ?? "";

@@ -74,6 +74,23 @@ describe("payphone serve --check", () => {
     );
   });
 
+  it("tells in one line how a node that answers nothing has refused", async () => {
+    const { env } = await sharedSandbox();
+    const node = await startRpcProxy(env.BASE_RPC_URL as string);
+    const found = async (answer: { status: number; body: string }): Promise<string | undefined> => {
+      node.intervene(() => answer);
+      return (await check({ BASE_RPC_URL: node.url })).found["USDC on Base: node"];
+    };
+    expect(await found({ status: 401, body: "no key" })).to.match(/could not be asked \(the answer has status 401\)$/);
+    expect(await found({ status: 200, body: "<html>" })).to.match(
+      /could not be asked \(.*"<html>" is not valid JSON\)$/,
+    );
+    const error = { code: -32601, message: "Method not found" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error }); // As a node of Solana answers.
+    expect(await found({ status: 200, body })).to.match(/^The method "eth_chainId" does not exist.+not found\)$/);
+    await node.stop();
+  });
+
   it("notices a clock that is wrong by the newest block: payments are refused by it", async () => {
     const { env, base } = await sharedSandbox();
     const block = (await base.rpc("eth_getBlockByNumber", ["latest", false])) as object;
