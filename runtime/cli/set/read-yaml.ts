@@ -53,8 +53,19 @@ function split(errors: readonly YAMLError[]): [errors: YAMLError[], twice: YAMLE
 
 function explain({ code, message }: YAMLError): string {
   if (code === "MULTIPLE_DOCS") return "a file holds one document; another begins here";
-  return message.startsWith("Maximum call stack") ? "nested too deeply" : message;
+  if (message.startsWith("Maximum call stack")) return "nested too deeply";
+  const remedy = message.endsWith("at node end") ? QUOTES : REMEDIES[code];
+  return remedy ? `${message}; ${remedy}` : message;
 }
+
+const QUOTES = "put the whole text in quotes";
+/** How to mend what the parser names in the words of YAML's grammar only. */
+const REMEDIES: Partial<Record<YAMLError["code"], string>> = {
+  BAD_SCALAR_START: QUOTES,
+  BLOCK_AS_IMPLICIT_KEY: 'put a text that contains ": " in quotes, and begin all keys of a mapping in one column',
+  BLOCK_IN_FLOW: 'put a text that contains ": " in quotes',
+  MULTILINE_IMPLICIT_KEY: "write a colon and a space after the key",
+};
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
 
