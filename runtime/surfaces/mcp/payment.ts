@@ -15,6 +15,8 @@ export interface McpCall extends DoorCall {
 }
 
 const PAYMENT_KEY = "x402/payment";
+/** The key of Vercel's `x402-mcp`, which is older than the transport. */
+const VERCEL_KEY = "x402.payment";
 const SIGN_IN_KEY = "x402/sign-in-with-x";
 export const RECEIPT_KEY = "x402/payment-response";
 /** The signed offers (x402 extension `offer-receipt`) are outside the challenge, because payers would echo them. */
@@ -22,9 +24,9 @@ const OFFERS_KEY = "x402/offer-receipt";
 /** Cloudflare's `agents` client reads the challenge from this key only. */
 const CHALLENGE_KEY = "x402/error";
 
-/** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text as Cloudflare's client sends it. */
+/** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text, as Cloudflare's and Vercel's send it. */
 export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined {
-  const value = (isObject(_meta) ? _meta[PAYMENT_KEY] : undefined) ?? undefined;
+  const value = (isObject(_meta) ? (_meta[PAYMENT_KEY] ?? _meta[VERCEL_KEY]) : undefined) ?? undefined;
   if (value === undefined) return undefined;
   // A payment of any other type becomes an empty payment, which is refused as `invalid_payload`.
   const legacy = isObject(value) && value.x402Version === 1;

@@ -39,6 +39,16 @@ const PAYERS: readonly [name: string, pay: (client: OfficialClient) => Promise<L
       return client.callTool({ ...ROLL, _meta: { "x402/payment": btoa(JSON.stringify(payment)) } });
     },
   ],
+  [
+    // Vercel's x402-mcp, withPayment: version 1 alone, as base64 text under a key of its own.
+    "Vercel's x402-mcp client",
+    async (client) => {
+      const { structuredContent } = await client.callTool(ROLL);
+      const { payload } = await wallet.createPaymentPayload(structuredContent);
+      const payment = { x402Version: 1, scheme: "exact", network: "base", payload };
+      return client.callTool({ ...ROLL, _meta: { "x402.payment": btoa(JSON.stringify(payment)) } });
+    },
+  ],
 ];
 
 describe("a payer over MCP", () => {
