@@ -45,8 +45,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
   const session = await connect(command, lines);
   try {
     const { tools, malformed } = await session.tools().catch((error: Error) => {
-      const reason = error.message.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
-      throw new Problem("upstream-failed", `The list of tools of ${source} cannot be read: ${reason}`, {
+      throw new Problem("upstream-failed", `The list of tools of ${source} cannot be read: ${toReason(error)}`, {
         cause: error,
       });
     });
@@ -77,14 +76,17 @@ async function connect(command: McpCommandLine, lines: string[]): Promise<McpCon
     return await connectMcp(toAddress(command, lines), CONNECT_MS);
   } catch (error) {
     const said = lines.length > 0 ? `\n${lines.slice(-5).join("\n")}` : "";
-    const { message } = error as Error;
+    const isStarted = !isUrl(command.server) && (error as NodeJS.ErrnoException).code !== "ENOENT";
+    const lent = isStarted ? "\nIt gets only PATH, and the variables that --env names." : "";
     throw new Problem(
       "upstream-failed",
-      `${command.server.join(" ")} is no MCP server that answers: ${message}${said}`,
+      `${command.server.join(" ")} is no MCP server that answers: ${toReason(error as Error)}${said}${lent}`,
       { cause: error },
     );
   }
 }
+
+const toReason = ({ message }: Error): string => message.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
 
 /** @throws Problem `bad-request` for a credential that a server of this kind would not get. */
 function refuseMisplaced({ server, key, variables }: McpCommandLine): void {

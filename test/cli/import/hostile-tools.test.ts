@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
@@ -71,6 +74,25 @@ describe("an import of hostile tools", () => {
       );
     } finally {
       await site.close();
+    }
+  });
+
+  it("says in one line what no MCP server has answered, and which variables a program that ends was given", async () => {
+    const json = { "content-type": "application/json" };
+    const site = createServer((_, response) => response.writeHead(200, json).end("{}")).listen(0, "127.0.0.1");
+    await once(site, "listening");
+    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/mcp`;
+    const dir = await openShop();
+    const refused = (...server: string[]): Promise<string> =>
+      refusal(runMcpImport({ server, dir, tools: [], all: true, variables: [], env: process.env, isDryRun: false }));
+    try {
+      expect(await refused(url)).to.match(/^http:.+\/mcp is no MCP server that answers: .{1,300}$/);
+      expect(await refused(process.execPath, "-e", "console.error('TOKEN', process.env.TOKEN)")).to.match(
+        /answers: Connection closed\nTOKEN undefined\nIt gets only PATH, and the variables that --env names\.$/,
+      );
+      expect(await refused("no-such-program")).to.match(/answers: spawn no-such-program ENOENT$/);
+    } finally {
+      site.close();
     }
   });
 
