@@ -65,6 +65,8 @@ describe("the command line", () => {
 
   for (const [line, right] of [
     ["init My_Shop", /^payphone: "My_Shop" can be no shop's name: it must be .+ like my-shop$/],
+    ["init /dev/null/shop --operations getRates", /^error: --operations is about a document: name it with --from$/],
+    ["init /dev/null/shop --price 0.005", /^error: --price is about a document: name it with --from$/],
     ["completion nu", /Allowed choices are bash, zsh, fish/],
     ["test nothing", /^payphone: No manifest has an example of "nothing": the services with examples are .+roll/],
     ["call roll --url pay.example.com", /It must be a web address like https:\/\/pay\.example\.com/],

@@ -28,8 +28,11 @@ export function addInitCommand(program: Command): void {
     .option("--all", "with --from: every operation")
     .option("--price <usd>", "with --from: US dollars a call (default: 0.01)", toPrice)
     .addHelpText("after", HELP)
-    .action(async (dir: string, { from, operations = [], tag = [], all = false, price, ...own }: InitFlags) => {
+    .action(async (dir: string, flags: InitFlags, command: Command) => {
+      const { from, operations = [], tag = [], all = false, price, ...own } = flags;
       const selection = { names: operations, tags: tag, all };
+      const lost = (["operations", "tag", "all", "price"] as const).find((name) => flags[name] !== undefined);
+      if (from === undefined && lost) command.error(`error: --${lost} is about a document: name it with --from`);
       const document = from === undefined ? undefined : { location: from, selection, price, isDryRun: false };
       const { runInit } = await import("../init/init.ts");
       if (!document) return console.log(await runInit({ dir, ...own }));
