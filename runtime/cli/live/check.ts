@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { silentLog } from "../../core/silent-log.ts";
-import { openStore } from "../../drivers/store/open-store.ts";
-import { examineConfig, loadEnv } from "../config/config.ts";
+import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
+import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { createDrivers } from "../serve/drivers.ts";
 import { refuseFaults } from "../serve/serve.ts";
 import { tryPlugins } from "../set/check.ts";
@@ -17,7 +20,9 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   await refuseFaults(set, config, faults);
   const { capabilities } = await tryPlugins(set, config.env);
   await using opened = new AsyncDisposableStack();
-  const store = await openStore(config);
+  const dataDir = toProbedDir(config);
+  const store = await openStore({ ...config, dataDir });
+  if (dataDir !== config.dataDir) opened.defer(() => rm(dataDir, { recursive: true }));
   opened.defer(() => store.close());
   const { site } = set;
   const drivers = createDrivers({ config, site, store, clock: { now: Date.now }, log: silentLog });
@@ -26,3 +31,7 @@ export async function runServeCheck(dir: string, { json }: { readonly json: bool
   console.log(json ? JSON.stringify(findings, null, 2) : toFindingTable(findings));
   return findings.every(({ state }) => state !== "failed");
 }
+
+/** Where no server has kept a store, none is left: commands would take it for the shop's, instead of a sandbox's. */
+const toProbedDir = ({ dataDir, redisUrl }: Config): string =>
+  redisUrl !== undefined || existsSync(storeFileOf(dataDir)) ? dataDir : join(dataDir, `check-${process.pid}`);

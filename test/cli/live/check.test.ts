@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -55,6 +56,14 @@ describe("payphone serve --check", () => {
       expect(states, said).to.include({ [what]: "ok" });
     expect(states["JPYC on Polygon: treasury"], said).to.be.oneOf(["ok", "warning"]);
     expect(found["public address"]).to.match(/leads to this process$/);
+  });
+
+  it("leaves no store where none was: payphone sales would say that nothing was sold, beside a sandbox that sells", async () => {
+    const fresh = createDataDir();
+    const { found, said } = await check({ PAYPHONE_DATA_DIR: fresh.path });
+    expect(found.state, said).to.equal("can be read and written");
+    expect(readdirSync(fresh.path)).to.deep.equal([]);
+    fresh.remove();
   });
 
   it("names what is wrong with each, and fails", async () => {
