@@ -49,18 +49,32 @@ function readNamed(file: string): readonly string[] {
 
 /** It takes longest and begins first. */
 const LONGEST = "test/packages/package.test.ts";
-/** They wait nine tenths of their long time, for outages to end and programs to answer; the longest first. */
-const WAITING: readonly string[] = [
-  "test/drivers/upstream/served/outages.test.ts",
-  "test/battery/battery.test.ts",
-  "test/attacks/facilitator.test.ts",
-  "test/drivers/llm/outages.test.ts",
-  "test/drivers/queue/bullmq.test.ts",
-  "test/drivers/store/redis.test.ts",
-  "test/drivers/upstream/served/recovery.test.ts",
-  "test/attacks/lies.test.ts",
-  "test/drivers/queue/store.test.ts",
-];
+/** They wait most of their time, for outages to end and programs to answer; the longest first. */
+const WAITING = [
+  "drivers/upstream/served/outages",
+  "battery/battery",
+  "attacks/facilitator",
+  "drivers/queue/bullmq",
+  "drivers/store/redis",
+  "drivers/llm/outages",
+  "drivers/upstream/served/recovery",
+  "attacks/lies",
+  "attacks/lost-replies",
+  "drivers/mcp/mcp-server",
+  "cli/books/verify",
+  "drivers/queue/store",
+  "plugins/wallet/intel/world",
+  "core/refunds/chain",
+  "cli/monitor/page",
+  "cli/monitor/webhooks",
+  "cli/serve/address-watch",
+  "plugins/ledger/spans",
+  "core/payments/book",
+  "plugins/text/world",
+  "drivers/proxy/failures",
+  "cli/record/plugin",
+  "plugins/calldata/world",
+].map((name) => `test/${name}.test.ts`);
 
 /** What takes no processor from the others, in the order in which it is to begin. */
 export const waitingOf = (files: readonly string[]): string[] => WAITING.filter((file) => files.includes(file));

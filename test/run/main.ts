@@ -1,6 +1,6 @@
 /**
- * Runs the tests, in three processes more than there are processors, because many of them wait, and in two more for
- * those that hardly do anything else:
+ * Runs the tests, in two processes more than there are processors, because many of them wait, and in two more for those
+ * that hardly do anything else:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
  * `--times` says where the time went.
  */
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
   options: {
     unit: { type: "boolean" },
     times: { type: "boolean" },
-    jobs: { type: "string", default: String(availableParallelism() + 3) },
+    jobs: { type: "string", default: String(availableParallelism() + 2) },
   },
 });
 const WAITING_JOBS = 2;
