@@ -17,7 +17,7 @@ export interface FailoverOptions {
   readonly log: Log;
   /** Whether a facilitator is trusted on a network. */
   readonly isTrusted: (name: string, network: string) => boolean;
-  /** The timeout of each facilitator but the last, for a verification and for a settlement. */
+  /** The timeout of a facilitator while another one is up, for a verification and for a settlement. */
   readonly verifyMs?: number;
   readonly settleMs?: number;
   /** How long the chain is asked for a payment that one facilitator may have sent and another one refuses. */
@@ -98,7 +98,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
 
   /**
    * The facilitators to ask, in order: those that are up first; distrusted ones are left out. An offer that names a fee
-   * payer can be settled only by that payer's facilitator. All but the last one have a timeout.
+   * payer can be settled only by that payer's facilitator. Those behind which another one is up have a timeout.
    * @throws Problem `facilitator-unavailable` when none is left.
    */
   function candidates(
@@ -112,10 +112,12 @@ export function createFailover(options: FailoverOptions): Facilitator {
     const sorted = asked.map((member) => ({ member })).sort(byState);
     if (sorted.length === 0)
       throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is trusted");
-    return sorted.map(({ member }, at) => {
-      const isLast = at === sorted.length - 1;
-      return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, deadline()])) };
-    });
+    const ups = sorted.filter(({ member }) => member.isUp()).length;
+    const patient = (ups > 0 ? ups : sorted.length) - 1;
+    return sorted.map(({ member }, at) => ({
+      member,
+      bound: () => (at === patient ? signal : AbortSignal.any([signal, deadline()])),
+    }));
   }
 
   /** The settlement, if the chain shows it. @throws Problem `settlement-unknown` when no other may be asked. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { pause } from "../../../runtime/core/time/deadline.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -106,6 +107,22 @@ describe("several facilitators", () => {
     members[0]?.noteAnswer();
     expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
     expect(asked).to.deep.equal(["two verify", "chain", "two settle"]);
+  });
+
+  it("wait for one that is slow while no other one is up", async () => {
+    const { members, verify, settle, asked } = open({ one: { verify: lost, supported: lost }, two: {} });
+    const slowly =
+      <T>(answer: T) =>
+      async (_payment: unknown, _offer: unknown, signal: AbortSignal): Promise<T> => {
+        if (!(await pause(200, signal))) throw outage("UND_ERR_ABORTED");
+        return answer;
+      };
+    const slow = { verify: slowly({ isValid: true }), settle: slowly(SETTLED) };
+    Object.assign(members[1] ?? {}, { facilitator: slow });
+    expect(await verify()).to.deep.equal({ isValid: true });
+    expect(await verify()).to.deep.equal({ isValid: true });
+    expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
+    expect(asked).to.deep.equal(["one verify"]);
   });
 
   it("settle with the next one when the first cannot be reached", async () => {
