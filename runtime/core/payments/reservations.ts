@@ -87,10 +87,10 @@ export interface ReservationsDeps {
 export const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
 /**
- * Settlements are searched for one day back on the chain, which Solana counts in slots: a third more when they are slow.
- * What such a search could find must still be on record.
+ * A settlement on Solana is found at any age once its transaction is named, so that a shop that stood still finds what it
+ * owes. A facilitator must not name it for another purchase meanwhile.
  */
-const SPENT_MS = 48 * 60 * 60_000;
+const SPENT_MS = 30 * 24 * 60 * 60_000;
 /** How long unresolved payments are kept, and results that nobody has fetched. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 /** How long owed work is remembered until it is delivered or refunded, also while no process runs. */

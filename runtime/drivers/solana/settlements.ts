@@ -33,15 +33,13 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const message = await readMessage(payment);
     const named =
       reported === undefined ? undefined : await client.ask((node) => readLanded(node, message, reported), signal);
-    // An old one was spent before, and its record has expired: a facilitator may name it again.
-    if (named && named.slot >= (await client.ask((node) => node.getSlot(), signal)) - WINDOW_SLOTS)
-      return judge(named, offer);
+    if (named) return judge(named, offer);
     // Before the search: what has not landed when the blockhash has expired never will.
     const { validSlot, invalidSince, slot } = await look(message.recentBlockhash, signal);
     const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
     // A node that is behind does not know the newest blockhashes.
     const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
-    const since = validSlot === undefined ? slot - WINDOW_SLOTS : validSlot - LIFETIME_SLOTS;
+    const since = validSlot === undefined ? slot - WINDOW_MS / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
     const from = { since, minContextSlot: slot };
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
     if (landed) return judge(landed, offer);
@@ -100,7 +98,6 @@ const BLOCK_TIME_ERROR_MS = 2000;
 const LIFETIME_SLOTS = 1000;
 /** A slot lasts 400 ms, or a little less. */
 const FASTEST_SLOT_MS = 300;
-const WINDOW_SLOTS = WINDOW_MS / FASTEST_SLOT_MS;
 
 /** @throws Problem `internal` when the payload contains no transaction, which `readPayment` prevents. */
 async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessage> {

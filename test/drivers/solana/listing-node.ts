@@ -74,12 +74,10 @@ export function openNode(payer: PublicKey, listed: readonly Listed[]) {
       state.most = Math.max(state.most, state.atOnce);
       await new Promise((done) => setImmediate(done));
       state.atOnce -= 1;
-      const { transaction, isLost, result, slot = SLOT } = listed[Number(signature)] as Listed;
+      const { transaction, isLost, result } = listed[Number(signature)] as Listed;
       if (isLost) return { meta: null };
-      const { message } = transaction;
-      return { slot, meta: { err: null }, transaction: { message, signatures: [signature] }, ...result };
+      return { meta: { err: null }, transaction: { message: transaction.message, signatures: [signature] }, ...result };
     },
-    getSlot: async () => state.slot,
     isBlockhashValid: async (_blockhash: string, { commitment }: { commitment: string }) => ({
       context: { slot: commitment === "processed" ? state.slot + 32 : state.slot },
       value: state.isValid[commitment === "processed" ? 0 : 1],
