@@ -70,8 +70,8 @@ const message = fc.record(
   },
   { requiredKeys: ["parts"] },
 );
-/** What chance alone would seldom make: calls that succeed, and calls whose input is refused. */
-const calls = ['free {"low":1,"high":6}', 'free {"low":"one"}'].map((text) => ({
+/** What chance alone would seldom make: calls that succeed, that are to be paid, and whose input is refused. */
+const calls = ['free {"low":1,"high":6}', 'roll {"low":1,"high":6}', 'free {"low":"one"}'].map((text) => ({
   message: { messageId: "m", role: "user", parts: [{ text }] },
 }));
 const standard = fc.record({
