@@ -87,7 +87,7 @@ const standard = fc.record({
       ),
     },
     { weight: 1, arbitrary: fc.jsonValue() },
-    { weight: 1, arbitrary: fc.constantFrom(...calls) },
+    { weight: 3, arbitrary: fc.constantFrom(...calls) },
   ),
 });
 
