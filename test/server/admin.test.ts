@@ -147,6 +147,18 @@ describe("the admin listener", () => {
       expect(await page.json()).to.deep.equal({ address: "0xA" });
     });
 
+    it("marks the cookie as secure where a proxy says that the browser came over TLS, and nowhere else", async () => {
+      const { url = "" } = await start(0);
+      for (const [scheme, isSecure] of [
+        ["https", true],
+        ["http", false],
+      ] as const) {
+        const headers = { "x-forwarded-proto": scheme };
+        const entry = await fetch(`${url}/?token=${TOKEN}`, { redirect: "manual", headers });
+        expect(/; Secure(;|$)/.test(entry.headers.get("set-cookie") ?? ""), scheme).to.equal(isSecure);
+      }
+    });
+
     it("ends a session after a week, whatever the browser keeps, and when the token changes", async () => {
       let now = Date.UTC(2026, 4, 1);
       const open = (token: string) => createTokenGate({ token, clock: { now: () => now }, log: silentLog });

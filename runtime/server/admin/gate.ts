@@ -25,7 +25,8 @@ const QUIET_MS = 60_000;
 
 /**
  * A gate that asks for a token, sent as `Authorization: Bearer`, or once as `?token=`. The query parameter is exchanged
- * for a cookie (HttpOnly, SameSite=Strict). The cookie does not hold the token, and it expires.
+ * for a cookie (HttpOnly, SameSite=Strict; Secure where `X-Forwarded-Proto` says https). The cookie does not hold the
+ * token, and it expires.
  */
 export function createTokenGate({ token, login, clock, log }: AdminGateOptions): AdminGate {
   const isLoggedIn = login ? createLoginCheck(login) : () => false;
@@ -41,18 +42,19 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, true);
     const given = url.searchParams.get("token")?.trim(); // It may be copied with a blank.
     if (given !== undefined && (method === "GET" || method === "HEAD"))
-      return isSame(given, token) ? enter(url) : refuse(request, url, true);
+      return isSame(given, token) ? enter(request, url) : refuse(request, url, true);
     if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
     return refuse(request, url, false);
   };
 
   /** Redirects to the same page without the token, because browser histories and logs keep URLs. */
-  function enter(url: URL): Reply {
+  function enter({ headers }: IncomingMessage, url: URL): Reply {
     const clean = new URL(url);
     clean.searchParams.delete("token");
     const end = Math.floor(clock.now() / 1000) + SESSION_SECONDS;
     const value = `${end}.${sign(token, `session ${end}`)}`;
-    const cookie = `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_SECONDS}`;
+    const secure = headers["x-forwarded-proto"] === "https" ? "; Secure" : ""; // A false one harms its sender only.
+    const cookie = `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_SECONDS}${secure}`;
     const location = clean.pathname.replace(/^\/+/, "/") + clean.search; // `//host` would lead elsewhere.
     return {
       status: 303,
