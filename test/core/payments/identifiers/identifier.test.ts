@@ -61,6 +61,17 @@ describe("a payment with an identifier", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
+  it("buys nothing with an input that its service does not take, and can be used afterwards", async () => {
+    const id = newId();
+    for (const input of [{ low: "one", high: 6 }, {}]) {
+      const refused = await buy(id, input);
+      expect(refused.status).to.equal(422);
+    }
+    expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
+    expect(shop.executions).to.equal(0);
+    expect((await buy(id)).status).to.equal(200);
+  });
+
   it("is another purchase for another payer, who cannot get the answer by naming it", async () => {
     const id = newId();
     shop.handler = (_input, call) => ({ value: call.payer === `0x${"33".repeat(20)}` ? 3 : 1 });
