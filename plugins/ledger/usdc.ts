@@ -1,7 +1,8 @@
 /** USDC has 6 decimals: one dollar is a million atomic units. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
-const DECIMAL = /^(\d+)(?:\.(\d{1,6}))?$/;
+/** No more digits than `min_amount` may have: BigInt takes the square of their number. */
+const DECIMAL = /^(\d{1,24})(?:\.(\d{1,6}))?$/;
 
 /** Atomic units of a plain decimal number such as `0.01`; undefined for anything else, and for more than 6 decimals. */
 export function toAtomicUsdc(text: string): bigint | undefined {

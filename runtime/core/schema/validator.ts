@@ -124,14 +124,19 @@ const MOST_PARTS = 256;
 /** Whether a value has more than `MOST_PARTS` parts; counting stops there. */
 function isLarge(value: unknown): boolean {
   let parts = 1;
-  for (const waiting = [value]; waiting.length > 0; ) {
+  for (const waiting = [value]; waiting.length > 0 && parts <= MOST_PARTS; ) {
     const next = waiting.pop();
-    const inner: readonly unknown[] = Array.isArray(next) ? next : isObject(next) ? Object.values(next) : [];
-    parts += inner.length;
-    if (parts > MOST_PARTS) return true;
-    waiting.push(...inner);
+    if (Array.isArray(next)) {
+      parts += next.length;
+      waiting.push(...next.slice(0, MOST_PARTS));
+    } else if (isObject(next))
+      for (const key in next) {
+        parts += 1;
+        if (parts > MOST_PARTS) break; // `Object.values` would read all of a large object.
+        waiting.push(next[key]);
+      }
   }
-  return false;
+  return parts > MOST_PARTS;
 }
 
 /**
