@@ -200,6 +200,16 @@ describe("a facilitator that misbehaves", () => {
       expect(facilitator.moved.size).to.equal(purchases.length);
     }
 
+    it("and refuses without naming a transaction or a network, tells its buyer why: 402, not 503", async () => {
+      for (const none of [null, undefined]) {
+        const refusal = { success: false, errorReason: "insufficient_funds", transaction: none, network: none };
+        facilitator.script.settle = say(refusal);
+        const response = await shop.buy("/v1/roll", ROLL);
+        expect(response.status).to.equal(402);
+        expect(await response.json()).to.have.property("error", "insufficient_funds");
+      }
+    });
+
     it("charges nobody twice in 600 purchases, and delivers whatever was paid", () => trade(600));
 
     it("charges nobody twice while the store fails too, before it has done what it was asked or after", async () => {

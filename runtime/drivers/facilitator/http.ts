@@ -106,7 +106,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
   ): Promise<SettleResponse> {
     const { status, body } = await send("settle", toText(payment, offer), signal);
     if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
-    return body;
+    return { ...body, transaction: body.transaction ?? "", network: body.network ?? offer.network };
   }
 
   /** For what may be asked any number of times. */
@@ -197,7 +197,9 @@ const nonsense = (action: Action, status: number): Problem =>
       : `The facilitator's answer to ${action} (status ${status}) is malformed`,
   );
 
-const isOptionalText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string";
+const isText = (value: unknown): boolean => typeof value === "string";
+
+const isOptionalText = (value: unknown): boolean => value === undefined || value === null || isText(value);
 
 const isKind = (value: unknown): value is SupportedKind =>
   isObject(value) && typeof value.scheme === "string" && typeof value.network === "string";
@@ -211,9 +213,14 @@ const isVerdict = (value: unknown): value is VerifyResponse =>
   isOptionalText(value.invalidReason) &&
   isOptionalText(value.payer);
 
-const isSettlement = (value: unknown): value is SettleResponse =>
+/** Some name neither transaction nor network in a refusal. */
+const isSettlement = (value: unknown): value is GivenSettlement =>
   isObject(value) &&
   typeof value.success === "boolean" &&
-  typeof value.transaction === "string" &&
-  typeof value.network === "string" &&
+  [value.transaction, value.network].every(value.success ? isText : isOptionalText) &&
   isOptionalText(value.errorReason);
+
+type GivenSettlement = Omit<SettleResponse, "transaction" | "network"> & {
+  readonly transaction?: string | null;
+  readonly network?: string | null;
+};
