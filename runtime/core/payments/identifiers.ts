@@ -1,14 +1,13 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Outcome } from "../call.ts";
-import { digestOf } from "../digest.ts";
 import type { Store } from "../store.ts";
 import { createDeadline } from "../time/deadline.ts";
 import { createLeases } from "../time/leases.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
-import { isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
+import { callOf, isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 import type { Settler } from "./settlement.ts";
@@ -108,7 +107,8 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       if (!(await provePayer(payload).catch(() => false))) return undefined; // The facilitator decides instead.
       return find(name, purchase, { buy: async () => undefined, finish });
     },
-    async bind({ named, payment, offer, listed, input, asked, service, key }) {
+    async bind(purchase) {
+      const { named, payment, offer, listed, asked, key } = purchase;
       if (named === undefined) return true;
       const { x402Version, resource } = listed;
       const kept: PaymentPayload = {
@@ -117,8 +117,13 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         accepted: offer,
         payload: payment.payload,
       };
-      const call = toCall(service.manifest.id, input);
-      const value: Named = { payment: kept, call, ...(asked !== undefined && { asked }), at: clock.now(), keptMs };
+      const value: Named = {
+        payment: kept,
+        call: callOf(purchase),
+        ...(asked !== undefined && { asked }),
+        at: clock.now(),
+        keptMs,
+      };
       if (await store.putIfAbsent(`named:${named}`, value, memoryMs(payment))) return true;
       const standing = await store.get<Named>(`named:${named}`);
       return standing !== undefined && toKey(toPayment(standing)) === key;
@@ -221,11 +226,9 @@ async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, w
   }
 }
 
-const toCall = (service: string, input: unknown): string => digestOf([service, input]);
-
 /** Whether an identifier stands for this call. */
 const isCall = (known: Named, purchase: Purchase): boolean =>
-  known.call === toCall(purchase.service.manifest.id, purchase.input) || isAskedAgain(known, purchase);
+  known.call === callOf(purchase) || isAskedAgain(known, purchase);
 
 /** Cannot fail: `payment` was read before it was stored. */
 const toPayment = ({ payment }: Named): Payment =>

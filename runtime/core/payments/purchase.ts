@@ -145,9 +145,16 @@ export const withRecorded = (record: PaymentRecord, recorded: number): PaymentRe
  * input.
  * @throws Problem `invalid-input` for strings that RFC 8785 does not allow: "\ud800" is a lone surrogate.
  */
-export function requestOf({ service, payment, input }: Purchase): string {
+export const requestOf = ({ service, payment, input }: Purchase): string =>
+  toDigest([payment.authorization.fingerprint, service.manifest.id, input]);
+
+/** Digest of service and input. @throws as `requestOf` */
+export const callOf = ({ service, input }: Pick<Purchase, "service" | "input">): string =>
+  toDigest([service.manifest.id, input]);
+
+function toDigest(call: readonly unknown[]): string {
   try {
-    return digestOf([payment.authorization.fingerprint, service.manifest.id, input]);
+    return digestOf(call);
   } catch (cause) {
     const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
     throw new Problem("invalid-input", undefined, { issues: [fault], cause });

@@ -72,6 +72,15 @@ describe("a payment with an identifier", () => {
     expect((await buy(id)).status).to.equal(200);
   });
 
+  it("says 422 of an input that has no digest: half a character is no fault of ours", async () => {
+    shop.rail.script.provePayer = async () => true;
+    const id = newId();
+    await buy(id);
+    const refused = await buy(id, { ...ROLL, label: "\ud800" });
+    expect(refused.status).to.equal(422);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
   it("is another purchase for another payer, who cannot get the answer by naming it", async () => {
     const id = newId();
     shop.handler = (_input, call) => ({ value: call.payer === `0x${"33".repeat(20)}` ? 3 : 1 });
