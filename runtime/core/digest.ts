@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
+import { Problem, toValueError } from "../api/problem.ts";
 
 /** SHA-256 as 64 lower-case hex characters. */
 export const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
@@ -18,3 +19,16 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 
 /** SHA-256 over the canonical form (RFC 8785) of JSON data: the order of keys does not matter. */
 export const digestOf = (value: unknown): string => sha256(canonicalOf(value));
+
+/**
+ * `digestOf` what a caller sent.
+ * @throws Problem `invalid-input` for strings that RFC 8785 does not allow: "\ud800" is a lone surrogate.
+ */
+export function digestOfInput(value: unknown): string {
+  try {
+    return digestOf(value);
+  } catch (cause) {
+    const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
+    throw new Problem("invalid-input", undefined, { issues: [fault], cause });
+  }
+}

@@ -1,7 +1,7 @@
-import { Problem, toValueError } from "../../api/problem.ts";
+import { Problem } from "../../api/problem.ts";
 import { saleId, toBookPayer } from "../books/events.ts";
 import type { CallCourse, CallSteps, Invocation } from "../call.ts";
-import { digestOf } from "../digest.ts";
+import { digestOf, digestOfInput } from "../digest.ts";
 import { oncePer } from "../once.ts";
 import { toValidInput } from "../perform.ts";
 import type { Service } from "../service.ts";
@@ -142,24 +142,14 @@ export const withRecorded = (record: PaymentRecord, recorded: number): PaymentRe
 
 /**
  * Digest of the call that a payment was spent on: the stored answer is given only for the same signature, service and
- * input.
- * @throws Problem `invalid-input` for strings that RFC 8785 does not allow: "\ud800" is a lone surrogate.
+ * input. @throws as `digestOfInput`
  */
 export const requestOf = ({ service, payment, input }: Purchase): string =>
-  toDigest([payment.authorization.fingerprint, service.manifest.id, input]);
+  digestOfInput([payment.authorization.fingerprint, service.manifest.id, input]);
 
-/** Digest of service and input. @throws as `requestOf` */
+/** Digest of service and input. @throws as `digestOfInput` */
 export const callOf = ({ service, input }: Pick<Purchase, "service" | "input">): string =>
-  toDigest([service.manifest.id, input]);
-
-function toDigest(call: readonly unknown[]): string {
-  try {
-    return digestOf(call);
-  } catch (cause) {
-    const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
-    throw new Problem("invalid-input", undefined, { issues: [fault], cause });
-  }
-}
+  digestOfInput([service.manifest.id, input]);
 
 /** What a call is known by word for word. */
 type Asked = Pick<Purchase, "service" | "given">;

@@ -1,5 +1,5 @@
 import type { Cache, Clock } from "../../api/capabilities.ts";
-import { digestOf } from "../../core/digest.ts";
+import { digestOf, digestOfInput } from "../../core/digest.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
@@ -29,7 +29,7 @@ export function createCachedWork(work: Work, { manifest, output, urlDigest, cach
 
   return async (input, signal, order) => {
     const fields = by ? by.map((name) => input[name] ?? null) : input;
-    const key = digestOf([terms, fields]);
+    const key = digestOfInput([terms, fields]);
     const options = { ttlMs: seconds * 1000, signal };
     const { value, storedAt } = await cache.remember<object>(key, options, async (shared) => {
       const made = await work(input, shared, order);

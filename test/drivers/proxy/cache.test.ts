@@ -35,6 +35,18 @@ examples:
   - input: { base: EUR }
 `;
 
+const FREE = `id: free
+title: Free
+description: The rate of a currency, for nothing.
+route: POST /v1/free
+proxy: { upstream: bank, request: POST /free, body: input, cache: { seconds: 60 } }
+input: { type: object, properties: { base: { type: string } }, required: [base] }
+output: { type: object, properties: { rate: { type: number }, age_seconds: { type: integer } } }
+tags: []
+examples:
+  - input: { base: EUR }
+`;
+
 describe("an upstream's answer that is kept", () => {
   let shop: ProxyShop;
   beforeEach(async () => {
@@ -43,6 +55,7 @@ describe("an upstream's answer that is kept", () => {
         "manifests/_site.yaml": siteOf(`{ id: bank, title: The bank, url: "${url}", retries: 0 }`),
         "manifests/rate.yaml": RATE,
         "manifests/loose.yaml": LOOSE,
+        "manifests/free.yaml": FREE,
       }),
     });
   });
@@ -80,6 +93,12 @@ describe("an upstream's answer that is kept", () => {
       shop.source.script(answer);
       expect([(await shop.buy("/v1/loose", {})).status, shop.rail.moved.size], answer).to.deep.equal([502, 0]);
     }
+  });
+
+  it("is for no input with half a character: 422 also where nothing is paid", async () => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${shop.url}/v1/free`, { method: "POST", headers, body: '{"base":"\\ud800"}' });
+    expect([answer.status, shop.source.asked.length], await answer.text()).to.deep.equal([422, 0]);
   });
 
   it("is kept for the same manifest, schemas and address only", async () => {
