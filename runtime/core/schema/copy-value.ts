@@ -1,6 +1,6 @@
 import type { ValidationIssue } from "../../api/problem.ts";
 import { type IssueText, valueError } from "./pydantic-issues.ts";
-import type { Shape } from "./shape.ts";
+import type { FieldShape, Shape } from "./shape.ts";
 
 /** More than the depth of any body, which the site limits to 256 at most. Handlers' outputs have no other limit. */
 const DEEPEST = 300;
@@ -66,7 +66,8 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
   for (const field of shape.fields) {
     const { name, nullable } = field;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    const found = given === undefined || (given === null && field.optional && !nullable) ? field.default : given;
+    const isAbsent = given === undefined || (given === null && field.optional && !nullable);
+    const found = isAbsent ? ownDefault(field) : given;
     if (found === null && field.optional && nullable) {
       if (progress.use === "output" || field.default !== undefined) progress.nulls.push([copied, name]);
     } else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
@@ -79,6 +80,10 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
   }
   return copied;
 }
+
+/** A copy, since handlers may change what they get. */
+const ownDefault = ({ default: value }: FieldShape): unknown =>
+  typeof value === "object" ? structuredClone(value) : value;
 
 /** Whether no number is infinite: JSON.parse reads 1e400 as Infinity. */
 function hasFiniteNumbers(value: unknown): boolean {

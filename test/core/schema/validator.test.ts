@@ -50,10 +50,14 @@ describe("a schema", () => {
   });
 
   it("gives each call its own copy of a default", () => {
-    const schema = compile(object({ list: { type: "array", items: text, default: [] } }));
-    const first = schema.check({}, "body").value as { list: string[] };
-    first.list.push("mine");
-    expect(schema.check({}, "body").value).to.deep.equal({ list: [] });
+    const fields = { list: { type: "array", items: text, default: [] }, free: { type: "object", default: { on: [] } } };
+    const schema = compile(object(fields));
+    for (const use of ["input", "output"] as const) {
+      const first = schema.check({}, "body", use).value as { list: string[]; free: { on: string[] } };
+      first.list.push("mine");
+      first.free.on.push("mine");
+      expect(schema.check({}, "body", use).value, use).to.deep.equal({ list: [], free: { on: [] } });
+    }
   });
 
   it("takes null in an optional field as absent, and fills the default in", () => {
