@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem, toValueError } from "../../runtime/api/problem.ts";
 import { perform, prepare, readValidInput } from "../../runtime/core/perform.ts";
+import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import { toService } from "../support/http.ts";
 import { problemOf, thrown } from "../support/thrown.ts";
 
@@ -30,6 +31,19 @@ describe("a handler", () => {
       expect((await problemOf(perform(file, { data }, call))).options.cause)
         .to.be.instanceOf(Error)
         .with.property("message", `the output of roll.roll breaks its type: ${why}`);
+  });
+
+  it("is refused at once when its answer leads back to itself, or is mostly holes", async () => {
+    const tree = { name: "root", children: [] as object[] };
+    tree.children.push({ parent: tree }, { parent: tree });
+    const output = createCompiler(new Map())({ type: "object" });
+    for (const [answer, why] of [
+      [tree, /nested more than 300 levels deep/],
+      [{ holes: new Array(2 ** 32 - 1) }, /holes\[0\]: Value error, this is not JSON data/],
+    ] as const) {
+      const { options } = await problemOf(perform({ ...toService(ROLL), output, handler: () => answer }, {}, call));
+      expect((options.cause as Error).message).to.match(why);
+    }
   });
 
   it("may fail with anything, which can be answered and logged", async () => {

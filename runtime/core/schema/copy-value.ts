@@ -34,6 +34,7 @@ export function copyValue(value: unknown, shape: Shape, from: string, use: "inpu
 }
 
 function copy(value: unknown, shape: Shape, key: string | number, progress: Progress): unknown {
+  if (isEnough(progress)) return undefined; // A value that leads back to itself has parts without end.
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
     if (!Number.isFinite(value)) refuse(INFINITE, key, progress);
@@ -53,7 +54,8 @@ function copy(value: unknown, shape: Shape, key: string | number, progress: Prog
 
 function copyArray(value: readonly unknown[], shape: Shape, progress: Progress): unknown[] {
   const copied: unknown[] = [];
-  for (let at = 0; at < value.length; at++) copied.push(copy(value[at], shape.itemAt(at), at, progress));
+  for (let at = 0; at < value.length && !isEnough(progress); at++)
+    copied.push(copy(value[at], shape.itemAt(at), at, progress));
   return copied;
 }
 
@@ -101,8 +103,10 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
 }
 
 function refuse(issueText: IssueText, key: string | number, { path, issues }: Progress): void {
-  if (issues.length < MOST_FAULTS) issues.push({ ...issueText, loc: [...path, key] });
+  issues.push({ ...issueText, loc: [...path, key] });
 }
+
+const isEnough = ({ issues }: Progress): boolean => issues.length === MOST_FAULTS;
 
 /** `Array.isArray` as a type guard that also narrows readonly arrays. */
 const isList = (value: object): value is readonly unknown[] => Array.isArray(value);
