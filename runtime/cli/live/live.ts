@@ -36,6 +36,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
     ...probeTreasury(config, site, capabilities),
     ...probeSources(config, set),
     probe("public address", (signal) => lookFromOutside(config, signal)),
+    ...probePages(config),
   ]);
 }
 
@@ -104,6 +105,32 @@ async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signa
   } finally {
     await server?.close({ graceMs: 0 });
   }
+}
+
+/**
+ * Probes whether the operator's pages are to have the port on which the shop sells. A free port shows whether both hosts
+ * share ports, since the one that is meant may be in use by the shop itself.
+ */
+function probePages({ host, port, admin }: Config): Promise<LiveFinding>[] {
+  if (admin.port === undefined) return [];
+  const look = async (): Promise<Found> => {
+    const place = `${admin.host}:${admin.port}`;
+    if (admin.port !== port || port === 0) return place;
+    const shop = await openServer({ host, port: 0 });
+    try {
+      const variables = { host: "ADMIN_HOST", port: "ADMIN_PORT" };
+      const pages = await openServer({ host: admin.host, port: shop.port, variables });
+      await pages.close({ graceMs: 0 });
+      return place;
+    } catch (error) {
+      const { code } = (error as Problem).cause as NodeJS.ErrnoException;
+      if (code !== "EADDRINUSE") throw error;
+      return { state: "failed", found: `${place} is also where the shop sells: set ADMIN_PORT to another port` };
+    } finally {
+      await shop.close({ graceMs: 0 });
+    }
+  };
+  return [probe("operator's pages", look)];
 }
 
 /** The findings as a table. */

@@ -131,6 +131,17 @@ describe("payphone serve --check", () => {
     open.remove();
   });
 
+  it("notices that the operator's pages are to have the port on which the shop sells", async () => {
+    const what = "operator's pages";
+    const [own, other, same] = [String(port), String(await findFreePort()), { ADMIN_PORT: String(port) }];
+    const clash = await check(same);
+    expect([clash.code, clash.states[what]], clash.said).to.deep.equal([1, "failed"]);
+    expect(clash.found[what]).to.equal(`127.0.0.1:${own} is also where the shop sells: set ADMIN_PORT to another port`);
+    expect((await check({ ...same, HOST: "0.0.0.0" })).states).to.include({ [what]: "failed" });
+    expect((await check({ ...same, ADMIN_HOST: "127.0.0.2" })).states).to.include({ [what]: "ok" });
+    expect((await check({ ADMIN_PORT: other })).found).to.include({ [what]: `127.0.0.1:${other}` });
+  });
+
   it("names the credential that a proxied service lacks", async () => {
     const source = createServer((_, response) => response.writeHead(401).end());
     await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
