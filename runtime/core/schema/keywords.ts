@@ -28,6 +28,7 @@ const LONGEST_FORMATTED = 2048;
 export function addKeywords(ajv: Ajv2020): void {
   ajv.addVocabulary(["x-message"]);
   ajv.removeKeyword("$async"); // Ajv's own: the check would answer with a promise, and so call everything valid.
+  ajv.removeKeyword("nullable"); // OpenAPI 3.0's: buyers whose schemas are JSON Schema would expect no null.
   ajv.removeKeyword("pattern").addKeyword({
     keyword: "pattern",
     type: "string",

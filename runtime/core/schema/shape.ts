@@ -160,7 +160,7 @@ const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
 
 /** Whether the schema accepts `null`, judging by its keywords. */
 export function allowsNull(node: SchemaNode, resolve: Resolve, depth = 0): boolean {
-  if (typeof node === "boolean" || depth > 32) return node !== false;
+  if (!isObject(node) || depth > 32) return node !== false;
   const allows = (part: SchemaNode): boolean => allowsNull(part, resolve, depth + 1);
   if (node.type !== undefined && !hasType(node, "null")) return false;
   if (Array.isArray(node.enum) && !node.enum.includes(null)) return false;

@@ -1,4 +1,5 @@
 import { isObject } from "../json.ts";
+import { once } from "../once.ts";
 import type { Path } from "../schema/nodes.ts";
 import { toShape } from "../schema/shape.ts";
 import type { Schemas } from "../schema/subschemas.ts";
@@ -83,17 +84,22 @@ function checkRequired(draft: Draft, { output }: Compiled): Fault[] {
   return missing.length === 0 ? [] : [faultAt(draft, at, "bad-schema", complaint)];
 }
 
+const schemaLint = once(createSchemaLint);
+
 function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile): Fault[] {
   const faults = places.flatMap((place) => checkSchema(place.source, place.base, contentOf(place), schemas));
+  const lint = schemaLint();
+  const known = new Set(faults.map(toPosition));
+  const invalid = places
+    .flatMap((place) => lint(place.source, place.base, contentOf(place)))
+    .filter((fault) => !known.has(toPosition(fault)));
+  faults.push(...invalid);
   const broken = places.flatMap((place) => {
     const { fault } = tryCompile(place.schema, compile);
     return fault === undefined ? [] : [{ place, fault }];
   });
-  if (broken.length === 0) return [...faults, ...places.flatMap((place) => findBadDefaults(place, compile))];
-  const lint = createSchemaLint();
-  const known = new Set(faults.map(toPosition));
-  const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));
-  faults.push(...found.filter((fault) => !known.has(toPosition(fault))));
+  if (invalid.length + broken.length === 0)
+    return [...faults, ...places.flatMap((place) => findBadDefaults(place, compile))];
   // A schema that refers to a faulty or unreadable schema does not compile either; only the cause is reported.
   if (faults.length > 0 || schemas.names.size > schemas.documents.size) return faults;
   return broken.map(({ place: { source, base }, fault }) => faultAt(source, base, "bad-schema", fault));
