@@ -72,7 +72,12 @@ async function order(
 ): Promise<readonly Applied[]> {
   const done = new Map<string, Applied>();
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const sockets = await requireProcesses(dataDir);
+    const sockets = round === 0 ? await requireProcesses(dataDir) : await findProcesses(dataDir);
+    if (sockets.length === 0)
+      throw new Problem(
+        "unavailable",
+        "No process runs any more: it has ended since it was told, and its log says why",
+      );
     const untold = sockets.filter((socket) => !done.has(socket));
     if (untold.length === 0) return [...done.values()];
     for (const socket of untold) {

@@ -54,6 +54,14 @@ describe("an order to several processes, of which one dies before it answers", (
     expect(told).to.deep.equal(["admin-1 /rollback"]);
   });
 
+  it("is said to have ended the last process, and not that none was there", async () => {
+    await open("admin", 1);
+    servers[0]?.once("request", () => servers[0]?.close());
+    expect(await messageOf(apply({ dataDir: data.path }))).to.equal(
+      "No process runs any more: it has ended since it was told, and its log says why",
+    );
+  });
+
   it("ends when those in its place die of it, too", async () => {
     await open("admin-1", 0);
     await open("admin-2", Number.POSITIVE_INFINITY);
