@@ -11,6 +11,7 @@ import { fileBeside } from "./plugin-files.ts";
 import { asksFor, importError, notePackage, packageOf } from "./plugin-packages.ts";
 import { isForgetting } from "./plugin-requires.ts";
 import { formerText, importsLate, versionedUrl, wasRead } from "./plugin-versions.ts";
+import { refuseExit } from "./watch-exit.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
@@ -39,7 +40,10 @@ let served: readonly Served[] = [];
  * @param home the shop's folder, when `dir` is a copy of it.
  */
 export function admitImports(dir: string, home: string): void {
-  if (served.length === 0) registerHooks({ resolve });
+  if (served.length === 0) {
+    registerHooks({ resolve });
+    refuseExit();
+  }
   const url = pathToFileURL(dir + sep).href;
   const entry = { url, dir, home };
   served = [...served.filter((one) => one.url !== url), entry].sort((one, two) => two.url.length - one.url.length);

@@ -1,3 +1,4 @@
+import { syncBuiltinESMExports } from "node:module";
 import { EXIT } from "../exit-code.ts";
 
 /** Until it is disposed of, a plugin that ends the process makes the command or the test fail, also with exit code 0. */
@@ -9,4 +10,24 @@ export function watchExit(): Disposable {
   };
   process.once("exit", fail);
   return { [Symbol.dispose]: () => process.off("exit", fail) };
+}
+
+/** A plugin's file in a stack, by its URL as `versionedUrl` makes it. */
+const PLUGIN = /\(?file:\S+\?v=[0-9a-f]+/;
+
+/**
+ * From now on, `process.exit` throws where a plugin's code has called it: the process also sells the other services, and
+ * an `apply` would end it. All others end the process as before.
+ */
+export function refuseExit(): void {
+  const { exit } = process;
+  process.exit = (code) => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+    const refusal = new Error("process.exit would end the whole shop: throw an error instead");
+    Error.stackTraceLimit = stackTraceLimit;
+    if (PLUGIN.test(refusal.stack ?? "")) throw refusal;
+    return exit.call(process, code);
+  };
+  syncBuiltinESMExports();
 }

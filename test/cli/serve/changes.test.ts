@@ -119,6 +119,21 @@ describe("a shop that is changed under fire", function () {
     expect(await asked()).to.equal("20000");
   });
 
+  it("goes on with what it sold when a plugin of the folder ends the process", async () => {
+    const text = SHOP["plugins/toss.ts"] as string;
+    for (const [end, place] of [
+      [`import { exit } from "node:process";\nif (!process.env.NO_SUCH_KEY) exit(0);\n${text}`, "2:31"],
+      [text.replace("() => ({", "() => { process.exit(1); return {").replace("}));", "}; });"), "4:53"],
+    ] as const) {
+      await writeFiles(dir, { ...priced("0.03"), "plugins/toss.ts": end });
+      const { code, said } = await type("apply");
+      expect([code, said]).to.deep.equal([2, said]);
+      const fault = `plugins/toss.ts:${place} plugin-failed process.exit would end the whole shop: throw an error instead`;
+      expect(said.split("\n")[0]).to.equal(fault);
+      expect(await asked()).to.equal("20000");
+    }
+  });
+
   it("reports a folder that is named like a manifest, though no file has changed", async () => {
     await writeFiles(dir, { ...priced("0.02"), "plugins/toss.ts": SHOP["plugins/toss.ts"] as string });
     await mkdir(join(dir, "manifests/more.yaml"));
