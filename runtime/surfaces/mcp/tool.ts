@@ -1,3 +1,5 @@
+import { isObject } from "../../core/json.ts";
+import type { SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
@@ -22,12 +24,12 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
   const answersFile = mediaOf(manifest) !== undefined; // A file has no structure to describe.
-  const { type: _object, ...result } = toOutline(inline(output.document), OUTPUT_DEPTH);
+  const { type: _object, ...result } = withObjects(toOutline(inline(output.document), OUTPUT_DEPTH));
   return {
     name: id,
     ...(knows(version, "structure") && { title }),
     description: toDescription(service, payable),
-    inputSchema: withSingleTypes(inline(input.document)),
+    inputSchema: withObjects(withSingleTypes(inline(input.document))),
     ...(knows(version, "structure") &&
       !answersFile && {
         // Clients may validate every `structuredContent` against this schema, a challenge included. openapi.json has
@@ -44,6 +46,15 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
       }),
   };
 }
+
+/** The schema with an object for each field: by the protocol's types, clients refuse a whole list for one `true` in it. */
+function withObjects(schema: SchemaObject): SchemaObject {
+  if (!isObject(schema.properties)) return schema;
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, toObject(field)]);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+const toObject = (field: unknown): unknown => (typeof field === "boolean" ? (field ? {} : { not: {} }) : field);
 
 /** What the service does and costs, and how to poll a job. */
 function toDescription({ manifest, job }: Service, payable: string): string {

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { ListToolsResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import type { ToolAnswer } from "../../../runtime/surfaces/mcp/methods.ts";
 import { createServiceTools } from "../../../runtime/surfaces/mcp/tools.ts";
@@ -160,6 +162,18 @@ describe("the MCP tools", () => {
       type: "object",
       properties: { low: { type: "integer" }, high: { type: "integer" } },
     });
+  });
+
+  it("can be listed by stock clients, which take no list with a field whose schema is true or false", async () => {
+    const schema = createCompiler(new Map())({ type: "object", properties: { any: true, none: false } });
+    const services = stall.parts.services.map((service) => ({ ...service, input: schema, output: schema }));
+    const mcp = createMcp({ ...stall.parts, services, baseUrl: BASE_URL, loopback: false });
+    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+    const headers = { "content-type": "application/json", "mcp-protocol-version": "2025-11-25" };
+    const { body } = await mcp.handle(toDoorRequest(text, { headers }));
+    const { tools } = ListToolsResultSchema.parse(JSON.parse(body ?? "").result);
+    for (const { inputSchema } of tools)
+      expect(inputSchema.properties, "as clients read it").to.deep.equal({ any: {}, none: { not: {} } });
   });
 
   it("promise the output or the challenge, since some clients hold both to the promise", async () => {
