@@ -23,7 +23,9 @@ import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
 import { createLostPayments } from "./lost.ts";
 import { createPurchases, type ToolRequest } from "./purchase.ts";
+import { keepResults, wholeOf } from "./raw-results.ts";
 import { type ToolResult, toErrorResult, toFailure } from "./results.ts";
+import { toReadable, toReadablePage } from "./well-formed.ts";
 
 /** The command line of `payphone mcp-proxy`. */
 export interface McpProxyOptions {
@@ -52,7 +54,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   const listeners = createListeners();
   const seller = openSeller(options.url, schemas.get, listeners.tell);
   const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
-    const page = await seller.request("tools/list", params, cancelled);
+    const page = toReadablePage(await seller.request("tools/list", params, cancelled));
     schemas.learn(page);
     return page;
   };
@@ -81,7 +83,6 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   });
   const handle = serveStdio(() => {
     const server = new Server(INFO, { capabilities: { tools: {} } });
-    // The seller's answers are passed on unchecked: their shape is the seller's business.
     server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
       const page = await list({ ...params, _meta: undefined }, mcpReq.signal);
       return page as unknown as ListToolsResult;
@@ -94,7 +95,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
         void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
       });
       const result = await call(asked, mcpReq.signal).catch(toTold).finally(leave);
-      return result as unknown as CallToolResult;
+      return toReadable(result) as unknown as CallToolResult;
     });
     return server;
   });
@@ -172,7 +173,7 @@ function openSeller(
     // Redirects are not followed, because a payment is meant for the server that asked for it.
     const requestInit = { redirect: "error" } as const;
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+    const transport = keepResults(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
     await client.connect(transport);
     return client;
   };
@@ -202,7 +203,7 @@ function openSeller(
       ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
       : client.request(asked, options);
     try {
-      return (await answer) as unknown as ToolResult;
+      return wholeOf(await answer);
     } catch (error) {
       const { isForgotten = false } = toCallProblem(error, url);
       if (isForgotten || !(error instanceof ProtocolError)) leave(session); // It may have ended: the next request opens a new one.
