@@ -5,6 +5,7 @@ import type { PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../../core/set/manifest.ts";
+import { printable } from "../printable.ts";
 import type { BuyerWallet } from "./buyer-wallet.ts";
 import type { Offer } from "./offers.ts";
 
@@ -42,7 +43,7 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
         return encodePaymentSignatureHeader(payment);
       } catch (error) {
         const where = isEvm(rail) ? "" : ` (is ${rail.rpc} a working RPC URL?)`;
-        const { message } = error as Error;
+        const message = printable((error as Error).message); // It repeats what the seller asks for.
         throw new Problem("upstream-failed", `the payment could not be signed: ${message}${where}. Nothing was paid.`, {
           cause: error,
         });

@@ -93,7 +93,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
 function toInterruption({ payment, result }: Report): string {
   if (result === undefined) return "interrupted: nothing was paid";
   const how = payment ? "it is paid for, and goes on" : "it goes on";
-  return `interrupted: ${how}; ${textField(result, "status_url")} tells how it stands`;
+  return printable(`interrupted: ${how}; ${textField(result, "status_url")} tells how it stands`);
 }
 
 async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {

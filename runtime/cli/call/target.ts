@@ -4,6 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { toQueryPairs } from "../../surfaces/schema/path-fields.ts";
+import { printable } from "../printable.ts";
 import { ask, field, type SellerRequest, textField } from "./http.ts";
 
 /** The request to send, and what the seller's catalogue says about the service. */
@@ -41,7 +42,7 @@ export async function findTarget(
     ? await findSeller(url, givenBase, signal)
     : await findListed(givenBase, ({ id }) => id === service, signal);
   if (!url && !entry) {
-    const ids = entries.map(({ id }) => id);
+    const ids = entries.map(({ id }) => printable(id));
     const sells = ids.length > 0 ? `it sells ${ids.join(", ")}` : "it shows no catalogue, so give a path or a URL";
     throw new Problem("bad-request", `${base} has no service "${service}": ${sells}${didYouMean(service, ids)}`);
   }

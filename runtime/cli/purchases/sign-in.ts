@@ -7,6 +7,7 @@ import { type Claim, readClaim, toMessage } from "../../core/wallets/claim.ts";
 import { parseSolanaKey } from "../../drivers/treasury-keys.ts";
 import { ask, field, type SellerResponse, textField } from "../call/http.ts";
 import { decodedChallenge } from "../call/offers.ts";
+import { printable } from "../printable.ts";
 
 /** A key that can sign texts. */
 export interface TextSigner {
@@ -71,6 +72,9 @@ function checked(given: object, origin: string): Claim {
   if (typeof claim === "string")
     throw new Problem("upstream-failed", `the seller asks for a signature that cannot be made: ${claim}`);
   if (claim.domain !== new URL(origin).host || URL.parse(claim.uri)?.origin !== origin)
-    throw new Problem("upstream-failed", `the seller asks for a signature for ${claim.domain}, which is not ${origin}`);
+    throw new Problem(
+      "upstream-failed",
+      printable(`the seller asks for a signature for ${claim.domain}, which is not ${origin}`),
+    );
   return claim;
 }

@@ -154,6 +154,16 @@ describe("payphone call refuses", () => {
     );
   });
 
+  it("without a control character of the seller's in what it says", async () => {
+    const odd = "rol\u202e\u009d\nA line of its own";
+    seller.script.also = odd;
+    seller.script.offers = [{ ...USDC_OFFER, payTo: odd }];
+    const said = [await refusal(2, { service: "rol" }), await refusal(1, {})];
+    expect(said[0]).to.contain("it sells roll, verify, job, rol   A line of its own;");
+    expect(said[1]).to.match(/^payphone: the payment could not be signed: .*rol {3}A line of its own/);
+    expect(said.join("")).not.to.match(/[\p{Cc}\p{Cf}]/u);
+  });
+
   it("a poll whose address lacks its parameter", async () => {
     expect(await refusal(2, { service: "job", input: "{}" })).to.equal(
       `payphone: the address holds {job_id}: give it in the input, like '{"job_id":"…"}'`,

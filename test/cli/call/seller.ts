@@ -86,6 +86,8 @@ export interface Seller {
     unpaid: Said;
     extensions: Readonly<Record<string, unknown>> | undefined;
     priceUsd: string | null;
+    /** The id of one more service in the catalogue. */
+    also: string | undefined;
     onPaid: () => void;
   };
   stop(): Promise<void>;
@@ -105,6 +107,7 @@ export async function startSeller(): Promise<Seller> {
     unpaid: undefined,
     extensions: undefined,
     priceUsd: "0.001",
+    also: undefined,
     onPaid: () => {},
   };
 
@@ -118,7 +121,7 @@ export async function startSeller(): Promise<Seller> {
   function answer({ url: asked, payment }: Met): Said {
     if (!asked.startsWith(script.path)) return { status: 404 };
     const url = asked.slice(script.path.length);
-    if (url === "/") return { status: 200, body: { services: catalogue(script.priceUsd) } };
+    if (url === "/") return { status: 200, body: { services: catalogue(script) } };
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
     if (!/^\/v1\/roll(?:\?|$)/.test(url)) return { status: 200, body: { valid: true } };
@@ -148,10 +151,11 @@ export async function startSeller(): Promise<Seller> {
   };
 }
 
-const catalogue = (price: string | null): object[] => [
-  { id: "roll", method: "POST", path: "/v1/roll", price_usd: price },
+const catalogue = ({ priceUsd, also }: Seller["script"]): object[] => [
+  { id: "roll", method: "POST", path: "/v1/roll", price_usd: priceUsd },
   { id: "verify", method: "POST", path: "/v1/verify", price_usd: null },
   { id: "job", method: "GET", path: "/v1/jobs/{job_id}", price_usd: null },
+  ...(also === undefined ? [] : [{ id: also, method: "GET", path: "/v1/also", price_usd: null }]),
 ];
 
 async function toMet(request: IncomingMessage): Promise<Met> {
