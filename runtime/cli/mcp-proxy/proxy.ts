@@ -1,30 +1,19 @@
-import {
-  Client,
-  type Progress,
-  type ProgressToken,
-  ProtocolError,
-  StreamableHTTPClientTransport,
-  type Tool,
-} from "@modelcontextprotocol/client";
+import type { Progress, ProgressToken } from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
-import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
-import { toCallProblem } from "../../drivers/mcp/failures.ts";
-import { endStreams } from "../../drivers/mcp/request-streams.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
-import { field, reasonOf, textField } from "../call/http.ts";
+import { field, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
 import type { Config } from "../config/config.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
 import { createLostPayments } from "./lost.ts";
-import { createPurchases, type ToolRequest } from "./purchase.ts";
-import { keepResults, wholeOf } from "./raw-results.ts";
-import { type ToolResult, toErrorResult, toFailure } from "./results.ts";
+import { createPurchases } from "./purchase.ts";
+import { type ToolResult, toFailure } from "./results.ts";
+import { openSeller, type Tell } from "./seller.ts";
 import { toReadable, toReadablePage } from "./well-formed.ts";
 
 /** The command line of `payphone mcp-proxy`. */
@@ -39,11 +28,8 @@ export interface McpProxyOptions {
 }
 
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
-const ANSWER_MS = 120_000;
 /** A list could go on for ever. */
 const MOST_PAGES = 50;
-/** Room for the largest files that are sold, in base64, twice. */
-const LARGEST_MESSAGE = 32 * 1024 * 1024;
 /** A stock client gives up after a minute; until then it must hear that a payment is on its way. */
 export const REPEAT_MS = 45_000;
 
@@ -52,7 +38,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   const rails = await loadRails(options.dir);
   const schemas = createToolSchemas();
   const listeners = createListeners();
-  const seller = openSeller(options.url, schemas.get, listeners.tell);
+  const seller = openSeller({ url: options.url, info: INFO, schemaOf: schemas.get, tell: listeners.tell });
   const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
     const page = toReadablePage(await seller.request("tools/list", params, cancelled));
     schemas.learn(page);
@@ -107,7 +93,6 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
 }
 
 type Token = ProgressToken | undefined;
-type Tell = (token: Token, progress: Progress) => void;
 
 /** The callers that listen to the progress of their calls, by their tokens. What they hear grows, also when a call is sent again. */
 function createListeners(): {
@@ -151,92 +136,8 @@ function toTold(error: unknown): ToolResult {
   throw error;
 }
 
-/**
- * @param schemaOf the input schema of a tool, which can ask for headers (MCP 2026-07-28, "x-mcp-header")
- * @param tell hears of the progress of the calls that have a token for it
- */
-function openSeller(
-  url: string,
-  schemaOf: (tool: string) => unknown,
-  tell: Tell,
-): {
-  request(method: "tools/call", params: ToolRequest, signal: AbortSignal): Promise<ToolResult>;
-  request(method: "tools/list", params: object, signal: AbortSignal): Promise<ToolResult>;
-  close(): Promise<void>;
-} {
-  let opened: Promise<Client> | undefined;
-  const connect = async (): Promise<Client> => {
-    const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
-    client.onclose = () => {
-      opened = undefined;
-    };
-    // Redirects are not followed, because a payment is meant for the server that asked for it.
-    const requestInit = { redirect: "error" } as const;
-    const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = keepResults(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
-    await client.connect(transport);
-    return client;
-  };
-  return {
-    request: (method, params, signal) => request({ method, params } as Asked, signal),
-    async close() {
-      await (await opened?.catch(() => undefined))?.close();
-    },
-  };
-
-  /** Opens a new session once when the seller has forgotten the old one: it has not run the call (MCP, "Session Management"). */
-  async function request(asked: Asked, signal: AbortSignal, isAgain = false): Promise<ToolResult> {
-    opened ??= connect();
-    const session = opened;
-    const client = await session.catch((error: Error) => {
-      leave(session);
-      const why = reasonOf(error.cause ?? error); // The client's own words hide the network's.
-      throw new Problem("upstream-failed", `${url} cannot be reached: ${why}`, { cause: error });
-    });
-    const token = asked.params._meta?.progressToken;
-    // A caller who listens waits for as long as it hears something.
-    const listening = { onprogress: (heard: Progress) => tell(token, heard), resetTimeoutOnProgress: true };
-    const options = { signal, timeout: ANSWER_MS, ...(token !== undefined && listening) };
-    const inputSchema = asked.method === "tools/call" ? schemaOf(asked.params.name) : undefined;
-    // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
-    const answer = isObject(inputSchema)
-      ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
-      : client.request(asked, options);
-    try {
-      return wholeOf(await answer);
-    } catch (error) {
-      const { isForgotten = false } = toCallProblem(error, url);
-      if (isForgotten || !(error instanceof ProtocolError)) leave(session); // It may have ended: the next request opens a new one.
-      if (isForgotten && !isAgain && !signal.aborted) return request(asked, signal, true);
-      if (!(error instanceof ProtocolError)) {
-        const why = reasonOf((error as Error).cause ?? error);
-        throw new Problem("upstream-failed", `the call to ${url} failed: ${why}`, { cause: error });
-      }
-      const challenge = toErrorResult(error);
-      if (challenge) return challenge;
-      throw error;
-    }
-  }
-
-  /** Another request may have opened a new session meanwhile. */
-  function leave(session: Promise<Client>): void {
-    if (opened === session) opened = undefined;
-  }
-}
-
-/** `tools/list` has other parameters, which are passed on as they are. */
-interface Asked {
-  readonly method: "tools/call";
-  readonly params: { readonly name: string; readonly _meta?: { readonly progressToken?: ProgressToken } };
-}
-
 /** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
 const toBase = (url: string): string => new URL(".", url.replace(/\/+$/, "")).href.replace(/\/$/, "");
-
-const toDefinition = (name: string, inputSchema: object): Tool => ({
-  name,
-  inputSchema: { ...inputSchema, type: "object" },
-});
 
 /** Resolves when the client closes its end, or the process is told to stop. */
 async function ended(signal: AbortSignal): Promise<void> {

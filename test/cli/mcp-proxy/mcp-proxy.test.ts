@@ -176,6 +176,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const elsewhere = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
     for (const [url, why] of [
       ["http://127.0.0.1:9/mcp", "bad port"],
+      [`${forgetting.url}elsewhere`, "it answers 404: {}"],
       [elsewhere, "unexpected redirect"],
     ] as const) {
       const answer = await call(await open(url));

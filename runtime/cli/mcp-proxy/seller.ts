@@ -1,0 +1,130 @@
+import {
+  Client,
+  type ClientOptions,
+  type Progress,
+  type ProgressToken,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from "@modelcontextprotocol/client";
+import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
+import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
+import { mayBeOlder, toCallProblem } from "../../drivers/mcp/failures.ts";
+import { endStreams } from "../../drivers/mcp/request-streams.ts";
+import { reasonOf, textField } from "../call/http.ts";
+import type { ToolRequest } from "./purchase.ts";
+import { keepResults, wholeOf } from "./raw-results.ts";
+import { type ToolResult, toErrorResult } from "./results.ts";
+
+/** Hears of a call's progress. */
+export type Tell = (token: ProgressToken | undefined, progress: Progress) => void;
+
+/** A seller's MCP server. */
+export interface McpSeller {
+  /** @throws Problem `upstream-failed` when no answer came; ProtocolError when the answer is an error. */
+  request(method: "tools/call", params: ToolRequest, signal: AbortSignal): Promise<ToolResult>;
+  request(method: "tools/list", params: object, signal: AbortSignal): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+export interface McpSellerOptions {
+  readonly url: string;
+  /** How the proxy names itself. */
+  readonly info: { readonly name: string; readonly version: string };
+  /** The input schema of a tool, which can ask for headers (MCP 2026-07-28, "x-mcp-header"). */
+  readonly schemaOf: (tool: string) => unknown;
+  /** Hears of the progress of the calls that have a token for it. */
+  readonly tell: Tell;
+}
+
+const ANSWER_MS = 120_000;
+/** How long a seller has to say which versions it speaks. The caller, who may wait for a minute only, must hear of the rest. */
+const PROBE_MS = 10_000;
+/** Room for the largest files that are sold, in base64, twice. */
+const LARGEST_MESSAGE = 32 * 1024 * 1024;
+
+/** Opens a session with the first request. */
+export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): McpSeller {
+  let opened: Promise<Client> | undefined;
+  const open = async (options: ClientOptions): Promise<Client> => {
+    const client = new Client(info, options);
+    // Redirects are not followed, because a payment is meant for the server that asked for it.
+    const requestInit = { redirect: "error" } as const;
+    const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
+    const transport = keepResults(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
+    await client.connect(transport);
+    client.onclose = () => {
+      opened = undefined;
+    };
+    return client;
+  };
+  const connect = (): Promise<Client> =>
+    open({ versionNegotiation: { mode: "auto", probe: { timeoutMs: PROBE_MS } } }).catch((error: unknown) => {
+      if (!mayBeOlder(error)) throw error;
+      return open({}).catch(() => {
+        throw error;
+      });
+    });
+  return {
+    request: (method, params, signal) => request({ method, params } as Asked, signal),
+    async close() {
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+
+  /** Opens a new session once when the seller has forgotten the old one: it has not run the call (MCP, "Session Management"). */
+  async function request(asked: Asked, signal: AbortSignal, isAgain = false): Promise<ToolResult> {
+    opened ??= connect();
+    const session = opened;
+    const client = await session.catch((error: Error) => {
+      leave(session);
+      throw new Problem("upstream-failed", `${url} cannot be reached: ${toWhy(error)}`, { cause: error });
+    });
+    const token = asked.params._meta?.progressToken;
+    // A caller who listens waits for as long as it hears something.
+    const listening = { onprogress: (heard: Progress) => tell(token, heard), resetTimeoutOnProgress: true };
+    const options = { signal, timeout: ANSWER_MS, ...(token !== undefined && listening) };
+    const inputSchema = asked.method === "tools/call" ? schemaOf(asked.params.name) : undefined;
+    // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
+    const answer = isObject(inputSchema)
+      ? client.callTool(asked.params, { ...options, toolDefinition: toDefinition(asked.params.name, inputSchema) })
+      : client.request(asked, options);
+    try {
+      return wholeOf(await answer);
+    } catch (error) {
+      const { isForgotten = false } = toCallProblem(error, url);
+      if (isForgotten || !(error instanceof ProtocolError)) leave(session); // It may have ended: the next request opens a new one.
+      if (isForgotten && !isAgain && !signal.aborted) return request(asked, signal, true);
+      if (!(error instanceof ProtocolError)) {
+        throw new Problem("upstream-failed", `the call to ${url} failed: ${toWhy(error)}`, { cause: error });
+      }
+      const challenge = toErrorResult(error);
+      if (challenge) return challenge;
+      throw error;
+    }
+  }
+
+  /** Another request may have opened a new session meanwhile. */
+  function leave(session: Promise<Client>): void {
+    if (opened === session) opened = undefined;
+  }
+}
+
+/** The client's own words hide the network's, and the status of an answer without a text. */
+const toWhy = (error: unknown): string =>
+  error instanceof SdkHttpError
+    ? [`it answers ${error.status}`, textField(error.data, "text")].filter(Boolean).join(": ")
+    : reasonOf((error as Error).cause ?? error);
+
+/** `tools/list` has other parameters, which are passed on as they are. */
+interface Asked {
+  readonly method: "tools/call";
+  readonly params: { readonly name: string; readonly _meta?: { readonly progressToken?: ProgressToken } };
+}
+
+const toDefinition = (name: string, inputSchema: object): Tool => ({
+  name,
+  inputSchema: { ...inputSchema, type: "object" },
+});

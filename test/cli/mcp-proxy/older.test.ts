@@ -1,0 +1,33 @@
+import type { ServerResponse } from "node:http";
+import { expect } from "chai";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { openToolSite } from "../../support/sources/tool-site.ts";
+import { openProxy } from "./proxy.ts";
+
+const ERROR = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } });
+
+describe("payphone mcp-proxy, at a seller of an older version", () => {
+  for (const [what, answer] of [
+    ["fails", (response) => response.writeHead(500, { "content-type": "application/json" }).end(ERROR)],
+    ["answers with a page", (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>")],
+    ["says nothing", () => {}],
+  ] as readonly (readonly [string, (response: ServerResponse) => unknown])[])
+    it(`that ${what} when it is asked for its versions, calls its tools`, async () => {
+      const site = await openToolSite("sessions");
+      const content = [{ type: "text" as const, text: "here" }];
+      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content }) });
+      site.intercept((response) => {
+        site.intercept(undefined);
+        answer(response);
+      });
+      const spending = createDataDir();
+      const client = await openProxy(site.url, spending.path);
+      try {
+        expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
+      } finally {
+        await client.close();
+        await site.close();
+        spending.remove();
+      }
+    });
+});
