@@ -76,17 +76,26 @@ function findProofs(document: unknown): Proof[] {
 /** Every signed offer and receipt in a value, however deep it is. */
 function searchProofs(document: unknown): Proof[] {
   const found: Proof[] = [];
-  /** Each with the innermost object with `extensions` around it: a challenge, or a receipt. */
+  /** Each with the innermost challenge or receipt around it. */
   const open: (readonly [value: unknown, holder: JsonObject])[] = [[document, {}]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, holder] = next;
     if (!isObject(value) && !Array.isArray(value)) continue;
     const jws = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
     if (jws !== undefined && isObject(value)) found.push({ jws, beside: toBeside(value, holder) });
-    const around = isObject(value) && isObject(value.extensions) ? value : holder;
+    const around = termsIn(value) ?? holder;
     for (const part of Object.values(value).reverse()) open.push([part, around]);
   }
   return found;
+}
+
+/** The terms in a value that signed ones are shown with: a challenge or a receipt, or the challenge of an unpaid tool. */
+function termsIn(value: unknown): JsonObject | undefined {
+  if (!isObject(value)) return undefined;
+  if (isObject(value.extensions)) return value;
+  const challenge =
+    field(value._meta, "x402/offer-receipt") && (value.structuredContent ?? field(value._meta, "x402/error"));
+  return isObject(challenge) ? challenge : undefined;
 }
 
 /** The offer that the index names, which is not signed; all of them where it names none. */

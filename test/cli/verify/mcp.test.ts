@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
+import { json } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
+
+describe("the signed offers of a tool", () => {
+  const folder = mkdtempSync(join(tmpdir(), "payphone-proofs-"));
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function verify(value: unknown): Promise<readonly string[]> {
+    const file = join(folder, "proof.json");
+    writeFileSync(file, JSON.stringify(value));
+    const lines: string[] = [];
+    const out = (text: string): void => void lines.push(text);
+    await runVerify({ file, json: false }, { out, err: () => {}, signal: new AbortController().signal });
+    return lines;
+  }
+
+  it("are not valid beside a challenge with other terms", async () => {
+    const { url } = await sharedSandboxServer();
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "roll", arguments: {} } };
+    const unpaid = (await (await fetch(`${url}/mcp`, json(call))).json()) as Loose;
+    for (const line of await verify(unpaid)) expect(line).to.match(/^valid offer: 1000 of /);
+    unpaid.result.structuredContent.accepts[0].amount = "2000";
+    expect((await verify(unpaid))[0]).to.equal("NOT VALID: amount is 2000 in the file, and 1000 was signed");
+    delete unpaid.result.structuredContent;
+    expect((await verify(unpaid))[0]).to.match(/^valid offer: /);
+    unpaid.result._meta["x402/error"].accepts[0].amount = "3000";
+    expect((await verify(unpaid))[0]).to.equal("NOT VALID: amount is 3000 in the file, and 1000 was signed");
+  });
+});
