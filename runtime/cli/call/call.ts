@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
-import { ask, field, type SellerResponse, textField } from "./http.ts";
+import { ask, field, type SellerResponse, textField, toExactJson } from "./http.ts";
 import { nameIn } from "./identifier.ts";
 import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
@@ -211,12 +211,12 @@ async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Te
 
 const isResult = ({ status }: SellerResponse): boolean => status < 300;
 
-/** Prints the result. */
-function deliver({ json, text }: SellerResponse, options: CallOptions, { out, err }: Terminal, report: Report): void {
-  report.result = json ?? text;
+/** Prints the result. The output of a followed job is its last status. */
+function deliver(answer: SellerResponse, options: CallOptions, { out, err }: Terminal, report: Report): void {
+  const json = toExactJson(answer);
+  report.result = json ?? answer.text;
   const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
-  const say = isFollowed ? err : out; // A followed job's last status is the output.
-  if (!options.json) say(json === undefined ? text.split("\n").map(printable).join("\n") : texts.toPrintableJson(json));
+  if (!options.json) (isFollowed ? err : out)(texts.toShownResult(json, answer.text));
 }
 
 /** The error for an answer without a result. @param isUnpaid whether nothing can have been paid for it */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { printable } from "../printable.ts";
-import { ask, field, textField } from "./http.ts";
+import { ask, field, textField, toExactJson } from "./http.ts";
 
 /** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;
@@ -30,10 +30,10 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   for (;;) {
     const answer = await ask({ method: "GET", url: statusUrl, body: undefined }, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
-      return { status: 503, json: { step: Problem.from(error).message } };
+      return { status: 503, text: "", json: { step: Problem.from(error).message } };
     });
     const status = answer.status === 200 ? textField(answer.json, "status") : undefined;
-    if (status !== undefined && ENDS.includes(status)) return answer.json;
+    if (status !== undefined && ENDS.includes(status)) return toExactJson(answer);
     const eta = field(answer.json, "eta_seconds");
     const step = printable(textField(answer.json, "step") ?? status ?? `status ${answer.status}`);
     if (step !== said) onStep(typeof eta === "number" ? `${step} (about ${eta} s left)` : step);

@@ -57,6 +57,20 @@ export async function ask(
   }
 }
 
+/** The JSON of a response to be shown: numbers that JavaScript would round stand as they were sent. */
+export const toExactJson = ({ text, json }: Pick<SellerResponse, "text" | "json">): unknown =>
+  json === undefined ? undefined : JSON.parse(text, keepDigits);
+
+function keepDigits(_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+  const isExact = typeof value !== "number" || (Number.isFinite(value) && source.length <= EXACT_DIGITS);
+  return isExact ? value : RAW.rawJSON(source);
+}
+
+/** As many digits a number can have. */
+const EXACT_DIGITS = 15;
+/** TypeScript does not know it yet (ECMAScript 2026). */
+const RAW = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
+
 /** The media type of a result that is a file. */
 function toFileType({ ok, headers }: Response): string | undefined {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");

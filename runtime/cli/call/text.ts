@@ -18,6 +18,10 @@ export const toPrintableJson = (value: unknown): string =>
     character.split("").map(toEscape).join(""),
   );
 
+/** A result: its JSON, or else its text. */
+export const toShownResult = (json: unknown, text: string): string =>
+  json === undefined ? text.split("\n").map(printable).join("\n") : toPrintableJson(json);
+
 const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** The challenge: the description of what is sold, and one line for each offer. */

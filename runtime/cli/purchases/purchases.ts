@@ -4,7 +4,7 @@ import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toUint256 } from "../../core/x402/eip3009.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
-import { field, type SellerResponse, textField } from "../call/http.ts";
+import { field, type SellerResponse, textField, toExactJson } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { toFailureText, toPrintableJson } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
@@ -61,7 +61,7 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
 
 function showOne(answer: SellerResponse, { out }: Terminal): number {
   if (answer.status !== 200) throw new Problem("upstream-failed", toFailureText(answer));
-  out(toPrintableJson(answer.json));
+  out(toPrintableJson(toExactJson(answer)));
   return EXIT.ok;
 }
 

@@ -217,6 +217,14 @@ describe("payphone call", () => {
     expect(JSON.parse((await run({ url: seller.url, json: true })).out)).to.deep.include({ result: text });
   });
 
+  it("prints numbers that JavaScript would round as they were sent", async () => {
+    const text = '{"id":12345678901234567890,"most":1e400,"price":0.10000000000000000555,"few":[1.5,-7]}';
+    seller.script.answers = [{ ...PAID, text }];
+    const [plain, inReport] = [await run({ url: seller.url }), await run({ url: seller.url, json: true })];
+    expect(plain.out.replaceAll(/\s/g, "")).to.equal(text);
+    expect(inReport.out.replaceAll(/\s/g, "")).to.contain(`"result":${text}`);
+  });
+
   it("lets no control character of a seller's through to the terminal", async () => {
     const { out, err } = await run({ url: seller.url });
     expect((out + err).replaceAll("\n", "")).not.to.match(/[\p{Cc}\p{Cf}]/u);

@@ -23,10 +23,10 @@ describe("payphone call for a job", () => {
   });
 
   it("follows it to its deliverable", async () => {
-    seller.script.polls = [poll({ status: "DELIVERED", deliverable: { sum: 4 } })];
+    const text = '{"status":"DELIVERED","deliverable":{"sum":12345678901234567890}}';
+    seller.script.polls = [{ status: 200, text }];
     const { code, out } = await run({ url: seller.url, follow: true });
-    expect(code).to.equal(0);
-    expect(JSON.parse(out)).to.deep.equal({ status: "DELIVERED", deliverable: { sum: 4 } });
+    expect([code, out.replaceAll(/\s/g, "")]).to.deep.equal([0, text]);
   });
 
   it("tells each step once, and waits out what is no status", async () => {
