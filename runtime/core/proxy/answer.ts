@@ -57,7 +57,7 @@ export function readBody(type: string | null, body: Uint8Array, reading: ReadPla
   if (parts === "lines") return toLines(text);
   if (!isJson(type)) return readText(text, reading);
   const value = readText(text);
-  return value === text && text !== "" ? undefined : value;
+  return value === text && text !== "" && !/^-?\d+$/.test(text) ? undefined : value;
 }
 
 /** Whether a file is not the JSON or the stream that its type says, or only its beginning; other types do not tell. */
@@ -96,10 +96,21 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
 /** The value of a JSON text; any other text is a value itself. */
 export function readText(text: string, reading: ReadPlainText = asValue): unknown {
   try {
-    return reading(JSON.parse(text), text);
+    return reading(parse(text), text);
   } catch {
     return text;
   }
+}
+
+/** JSON, with the digits of integers that JavaScript would round as texts: they fit no number of a schema. */
+const parse = (text: string): unknown => (/\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text));
+
+/** Such integers are rounded or infinite, but for round ones. */
+const LONG = 25;
+
+function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+  if (typeof value !== "number" || !/^-?\d{16,}$/.test(source)) return value;
+  return source.length < LONG && BigInt(source) === BigInt(value) ? value : source;
 }
 
 /**
@@ -137,7 +148,7 @@ const toData = (block: string): string =>
 function toLines(text: string): { readonly lines: readonly unknown[] } | undefined {
   const parts = text.split(text.includes(RECORD) ? RECORD : "\n").filter((part) => part.trim() !== "");
   try {
-    return { lines: parts.map((part): unknown => JSON.parse(part)) };
+    return { lines: parts.map(parse) };
   } catch {
     return undefined;
   }

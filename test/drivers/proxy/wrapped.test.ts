@@ -76,6 +76,18 @@ describe("an answer that is put into a field of any type", () => {
       expect(await buy("anything", line)).to.deep.equal([502, 0, undefined]);
     });
 
+  it("has an integer that JavaScript would round as its digits, and is not sold where only numbers may be", async () => {
+    const body = '{"id":12345678901234567890,"few":9007199254740991,"round":1e20}';
+    const result = { id: "12345678901234567890", few: 9007199254740991, round: 1e20 };
+    expect(await buy("anything", { status: 200, headers: JSON_TYPE, body })).to.deep.equal([200, 1, result]);
+    const [id, lines] = ["12345678901234567890", { "content-type": "application/x-ndjson" }];
+    const of = { lines: [{ id }] };
+    expect(await buy("anything", { status: 200, headers: lines, body: `{"id":${id}}\n` })).to.deep.equal([200, 1, of]);
+    expect(await buy("code", { status: 200, headers: JSON_TYPE, body: id })).to.deep.equal([200, 1, id]);
+    for (const body of [id, "9".repeat(400)])
+      expect(await buy("number", { status: 200, headers: JSON_TYPE, body })).to.deep.equal([502, 0, undefined]);
+  });
+
   it("is sold when it is a text, or when its status says that there is none", async () => {
     expect(await buy("anything", { status: 200, headers: { "content-type": "text/csv" }, body: "" })).to.deep.equal([
       200,
