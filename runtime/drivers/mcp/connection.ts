@@ -4,6 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import { createLines } from "./lines.ts";
+import { dropNulls } from "./nulls.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 import { endStreams } from "./request-streams.ts";
 import { listNames, listTools, type ToolList } from "./tool-list.ts";
@@ -132,7 +133,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
     if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
     return response;
   };
-  const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+  const transport = dropNulls(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
   return { transport, pidOf: () => undefined, askedMs: () => asked };
 }
 
@@ -148,7 +149,7 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     stderr: "pipe",
     maxBufferSize: LARGEST_MESSAGE,
   });
-  gatherLines(transport);
+  gatherLines(dropNulls(transport));
   const lines = createLines((line) => onLine?.(line), Date.now);
   const decoder = new StringDecoder("utf8");
   transport.stderr?.on("data", (chunk: Buffer) => lines.add(decoder.write(chunk)));
