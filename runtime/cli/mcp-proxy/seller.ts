@@ -12,6 +12,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { mayBeOlder, toCallProblem } from "../../drivers/mcp/failures.ts";
+import { dropNulls } from "../../drivers/mcp/nulls.ts";
 import { endStreams } from "../../drivers/mcp/request-streams.ts";
 import { reasonOf, textField } from "../call/http.ts";
 import type { ToolRequest } from "./purchase.ts";
@@ -53,8 +54,8 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     // Redirects are not followed, because a payment is meant for the server that asked for it.
     const requestInit = { redirect: "error" } as const;
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = keepResults(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
-    await client.connect(transport);
+    const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+    await client.connect(keepResults(dropNulls(transport)));
     client.onclose = () => {
       opened = undefined;
     };

@@ -10,25 +10,21 @@ export function dropNulls<T extends Transport>(transport: T): T {
   // The client sets its own listener later, which calls this one first.
   transport.onmessage = (message, extra) => {
     heard?.(message, extra);
-    if ("result" in message && isObject(message.result)) Object.assign(message, { result: toPlain(message.result) });
+    if ("result" in message && isObject(message.result))
+      Object.assign(message, { result: withoutNulls(message.result) });
   };
   return transport;
 }
 
-/** A result, and the tools or the content blocks in it, without members that are null. */
-export function toPlain(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const lists = ["content", "tools"].flatMap((name) => (Array.isArray(result[name]) ? [[name, result[name]]] : []));
-  const plain = lists.map(([name, parts]) => [name, (parts as readonly unknown[]).map(withoutNulls)]);
-  return { ...withoutNulls(result), ...Object.fromEntries(plain) };
-}
-
-/** An object of MCP without members that are null; what its members hold is its author's own. */
-function withoutNulls<T>(value: T): T {
+/** An object of MCP, or each of a list, without members that are null; what its members hold is its author's own. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null);
-  const inner = members.map(([name, member]) => [name, OF_MCP.includes(name) ? withoutNulls(member) : member]);
-  return Object.fromEntries(inner) as T;
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, OF_MCP.includes(name) ? withoutNulls(member) : member]),
+  );
 }
 
-/** The members of tools and content blocks that are objects of MCP. */
-const OF_MCP: readonly string[] = ["annotations", "resource"];
+/** The members that hold objects of MCP: of results, of tools, of content blocks, and of a server's capabilities. */
+const OF_MCP: readonly string[] = ["tools", "content", "annotations", "resource", "serverInfo", "capabilities"];

@@ -33,7 +33,8 @@ describe("payphone mcp-proxy, at a seller whose answers do not fit MCP,", () => 
       if (method === "server/discover") return json({ jsonrpc: "2.0", id, error: { code: -32601, message: "?" } });
       if (method === "initialize") {
         const { protocolVersion } = params;
-        return answer({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } });
+        const capabilities = { tools: { listChanged: null }, prompts: null };
+        return answer({ protocolVersion, capabilities, serverInfo: { name: "odd", version: "1", title: null } });
       }
       if (method === "tools/list") return answer({ tools, nextCursor: null });
       if (id === undefined) return void outgoing.writeHead(incoming.method === "POST" ? 202 : 405).end();
