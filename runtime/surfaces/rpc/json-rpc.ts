@@ -38,12 +38,13 @@ export type RpcMessage =
   | { readonly kind: "invalid"; readonly id: RpcId | undefined; readonly error: RpcError };
 
 /**
- * Reads one JSON-RPC 2.0 message as MCP narrows it: params are an object, and the id is a string or an integer, which
- * is echoed unchanged.
+ * Reads one JSON-RPC 2.0 message as MCP narrows it: params are an object, null where there are none, and the id is a string
+ * or an integer, which is echoed unchanged.
  */
 export function readMessage(value: unknown): RpcMessage {
   if (!isObject(value)) return invalid(undefined, "A message must be a JSON object");
-  const { jsonrpc, id, method, params = {} } = value;
+  const { jsonrpc, id, method } = value;
+  const params = value.params ?? {};
   const known = isId(id) ? id : undefined;
   if (jsonrpc !== "2.0") return invalid(known, 'A message must say "jsonrpc": "2.0"');
   if (method === undefined && ("result" in value || "error" in value)) return { kind: "response" };

@@ -23,13 +23,21 @@ describe("the MCP endpoint", () => {
         [{ jsonrpc: "2.0", id: 3 }, 3],
         [{ jsonrpc: "2.0", id: 3, method: 5 }, 3],
         [{ jsonrpc: "2.0", id: "a", method: "ping", params: [] }, "a"],
-        [{ jsonrpc: "2.0", id: "a", method: "ping", params: null }, "a"],
         [{ jsonrpc: "2.0", id: null, method: "ping" }, null],
         [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, null],
         [{ jsonrpc: "2.0", id: {}, method: "ping" }, null],
         ['{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', null],
       ];
       for (const [message, id] of shapes) failsWith(await stage.stall.post(message), -32600, 400, id);
+    });
+
+    it("takes params that are null for none, as some clients write them", async () => {
+      for (const method of ["ping", "tools/list"]) {
+        const { status, body } = await stage.stall.post({ jsonrpc: "2.0", id: "a", method, params: null });
+        expect([status, body.id, body.error]).to.deep.equal([200, "a", undefined]);
+      }
+      const { status } = await stage.stall.post({ jsonrpc: "2.0", method: "notifications/initialized", params: null });
+      expect(status).to.equal(202);
     });
 
     it("gives every id back as it came", async () => {
