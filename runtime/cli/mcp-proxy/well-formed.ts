@@ -9,6 +9,7 @@ export function toReadable(result: ToolResult): ToolResult {
   const { _meta, ...said } = result;
   return {
     content: [{ type: "text", text: JSON.stringify(said) }],
+    ...(isObject(said.structuredContent) && { structuredContent: said.structuredContent }),
     ...(result.isError === true && { isError: true }),
     ...(isObject(_meta) && { _meta }),
   };

@@ -73,6 +73,9 @@ describe("payphone mcp-proxy, at a seller whose answers do not fit MCP,", () => 
       expect({ isError, _meta }).to.deep.equal({ isError: "isError" in answered, _meta: RECEIPT });
     }
     expect(payments).to.equal(3);
+    const structuredContent = { rolled: 4 };
+    paid = { content, structuredContent };
+    expect(await call(), "for clients that hold it to the tool's schema").to.deep.include({ structuredContent });
   });
 
   it("shows its other tools, and leaves out those that are none", async () => {
