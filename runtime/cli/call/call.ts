@@ -14,7 +14,7 @@ import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
-import { isPaidBack, sendPaid } from "./send.ts";
+import { isPaidBack, isSellers, sendPaid } from "./send.ts";
 import { findTarget, readInputArgument, type Target } from "./target.ts";
 import * as texts from "./text.ts";
 
@@ -160,10 +160,7 @@ async function prepare(
   return { request: target.request, payment: await payer.sign(named), note };
 }
 
-/**
- * Sends the payment until the answer is final. Its file is deleted after a result, when it was paid back, or when the first
- * answer refuses it.
- */
+/** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or a seller's first refusal. */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
   const { note } = pending;
@@ -180,7 +177,8 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
     report.receipt = { ...receipt, explorer_url };
   }
-  const isOver = isResult(answer) || isPaidBack(answer) || (isFirst && options.resume === undefined);
+  const isRefused = isFirst && options.resume === undefined && isSellers(answer);
+  const isOver = isResult(answer) || isPaidBack(answer) || isRefused;
   if (report.resume && isOver) {
     await dropPending(report.resume);
     delete report.resume;

@@ -20,6 +20,13 @@ export function isFinal({ status, json }: Pick<SellerResponse, "status" | "json"
 export const isPaidBack = ({ json }: Pick<SellerResponse, "json">): boolean =>
   textField(json, "code") === "paid-not-delivered" && textField(json, "refund_tx") !== undefined;
 
+/**
+ * Whether an answer without a result is the seller's own: a receipt, a challenge, or JSON. A gateway before the seller answers
+ * with pages, also while the seller is at work or after it has taken the payment.
+ */
+export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "json">): boolean =>
+  isObject(json) || headers.has("payment-response") || headers.has("payment-required");
+
 /** The final answer to a payment. */
 export interface FinalAnswer {
   readonly answer: SellerResponse;

@@ -76,9 +76,23 @@ describe("payphone call, when the seller gives no result,", () => {
 
   it("follows no redirect with a payment in hand", async () => {
     seller.script.answers = [{ status: 307, headers: { location: "https://elsewhere.example/" } }];
-    expect(await lastWords()).to.equal(
+    const [said, again = ""] = (await lastWords()).split("\nAsk again with the same payment: payphone call --resume ");
+    rmSync(again);
+    expect(said).to.equal(
       "payphone: 307 without a word\nIt points to https://elsewhere.example/, which was not followed.",
     );
+  });
+
+  it("keeps the payment, and does not call it unpaid, when a page of a gateway came in the seller's place", async () => {
+    for (const status of [302, 402, 403, 404]) {
+      seller.script.answers = [{ status, text: "<h1>Blocked", headers: { "content-type": "text/html" } }];
+      const { code, out, err } = await run({ url: seller.url, json: true });
+      const { resume } = JSON.parse(out);
+      rmSync(resume);
+      expect(code).to.equal(1);
+      expect(err).to.include(`payphone: ${status} `).and.include(`--resume ${resume}`);
+      expect(err).not.to.include("nothing was paid");
+    }
   });
 
   it("says that nothing was paid, by the seller's account, when no receipt comes", async () => {
