@@ -116,7 +116,7 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
 /** The client's own words hide the network's, and the status of an answer without a text. */
 const toWhy = (error: unknown): string =>
   error instanceof SdkHttpError
-    ? [`it answers ${error.status}`, textField(error.data, "text")].filter(Boolean).join(": ")
+    ? [`it answers ${error.status}`, textField(error.data, "text")?.slice(0, 500)].filter(Boolean).join(": ")
     : reasonOf((error as Error).cause ?? error);
 
 /** `tools/list` has other parameters, which are passed on as they are. */

@@ -171,13 +171,16 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
 
   it("says so when the seller cannot be reached, and why", async () => {
-    const server = createServer((_, outgoing) => void outgoing.writeHead(307, { location: sandbox.url }).end());
+    const server = createServer(({ url }, outgoing) => {
+      if (url === "/page") outgoing.writeHead(404).end("x".repeat(1e6));
+      else outgoing.writeHead(307, { location: sandbox.url }).end();
+    });
     await once(server.listen(0, "127.0.0.1"), "listening");
-    const elsewhere = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     for (const [url, why] of [
       ["http://127.0.0.1:9/mcp", "bad port"],
-      [`${forgetting.url}elsewhere`, "it answers 404: {}"],
-      [elsewhere, "unexpected redirect"],
+      [`${other}/page`, `it answers 404: ${"x".repeat(500)}`],
+      [`${other}/mcp`, "unexpected redirect"],
     ] as const) {
       const answer = await call(await open(url));
       expect(answer.isError).to.equal(true);
