@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { loadStorePlace, type StorePlace } from "../config/server-store.ts";
+import { EXIT } from "../exit-code.ts";
 import type { CheckPaid } from "../refunds/check-paid.ts";
 import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
@@ -36,9 +37,13 @@ export function addRefundCommands(program: Command): void {
     .action(async ({ dir, json = false }: { dir: string; json?: boolean }) => {
       const { listRefunds } = await import("../refunds/refunds.ts");
       const { toRefundTable } = await import("../refunds/text.ts");
-      const rows = await listRefunds(loadStorePlace(), dir);
+      const damaged: string[] = [];
+      const rows = await listRefunds(loadStorePlace(), dir, (text) => damaged.push(text));
       if (json) console.log(JSON.stringify(rows, null, 2));
-      else console.log(rows.length > 0 ? toRefundTable(rows) : "no refunds are open");
+      else if (rows.length > 0) console.log(toRefundTable(rows));
+      else if (damaged.length === 0) console.log("no refunds are open");
+      for (const text of damaged) console.error(text);
+      if (damaged.length > 0) process.exitCode = EXIT.failed;
     });
   refunds
     .command("close")

@@ -67,7 +67,10 @@ export function createStateReader({ sold, config, store, log }: StateDeps): () =
     const began = performance.now();
     if (counted && began < counted.until) return counted.owed;
     const owed = { pending: 0, late: 0, manual: 0 };
-    for await (const { state, held, openedAt } of refunds.list()) {
+    const countDamaged = (): void => {
+      owed.manual += 1; // Somebody must look at it.
+    };
+    for await (const { state, held, openedAt } of refunds.list(countDamaged)) {
       if (held) continue;
       owed[state] += 1;
       if (state === "pending" && Date.now() - openedAt > LATE_MS) owed.late += 1;

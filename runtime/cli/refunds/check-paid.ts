@@ -38,7 +38,7 @@ export function createCheckPaid(
     const early = found.find(({ at }) => at > 0 && at < openedAt - CLOCKS_MS); // Some blocks have no time.
     if (early) throw tooEarly(transaction, early.at, openedAt);
     const sent = found.reduce((total, { amount }) => total + amount, 0n);
-    const noted = await sumOf(records, (end) => end.transaction === transaction && isTo(payment, end));
+    const noted = await sumOf(records, (end) => end.transaction === transaction && isTo(payment, end)).catch(fail);
     if (sent - noted >= BigInt(payment.amount)) return;
     const show = (atomic: bigint): string => `${toDecimal(atomic, rail.decimals)} ${rail.symbol}`;
     const others = noted > 0n ? `, and other refunds of ${show(noted)} are noted with it` : "";

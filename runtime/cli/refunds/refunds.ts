@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { isDamaged } from "../../core/damage.ts";
 import {
   createRefundRecords,
   type OpenRefund,
@@ -15,16 +16,26 @@ import { type RefundRow, toRow } from "./text.ts";
 
 /**
  * Lists the refunds that are not paid yet, oldest first.
- * @param dir its `manifests/_site.yaml` names the rails. @throws Problem `bad-request`, `unavailable`.
+ * @param dir its `manifests/_site.yaml` names the rails
+ * @param onDamaged called with a sentence about each whose record cannot be read
+ * @throws Problem `bad-request`, `unavailable`.
  */
-export async function listRefunds(config: StorePlace, dir: string): Promise<readonly RefundRow[]> {
+export async function listRefunds(
+  config: StorePlace,
+  dir: string,
+  onDamaged?: (text: string) => void,
+): Promise<readonly RefundRow[]> {
   const rails = await loadRails(dir);
   const open: OpenRefund[] = [];
+  const tell = (id: string): void => onDamaged?.(`The record of the refund of ${id} is damaged: ${RENEWED}`);
   await withStore(config, async (store) => {
-    for await (const refund of createRefundRecords(store).list()) if (!refund.held) open.push(refund);
+    for await (const refund of createRefundRecords(store).list(tell)) if (!refund.held) open.push(refund);
   });
   return open.sort((a, b) => a.openedAt - b.openedAt).map((refund) => toRow(refund, rails));
 }
+
+const RENEWED =
+  "a running server writes it anew from the book within a minute, or its log says why it cannot (refund.damaged)";
 
 /** A refund that the operator has paid: the job's id, and the transaction. */
 export interface RefundByHand {
@@ -49,7 +60,10 @@ export async function closeRefund(
     const leases = createLeases({ store, prefix: "lease:refund-close:", onError: () => {} });
     try {
       await holding(leases, job, async () => {
-        const refund = await records.read(job);
+        const refund = await records.read(job).catch((error: unknown) => {
+          if (!isDamaged(error)) throw error;
+          throw new Problem("unavailable", `${(error as Error).message}: ${RENEWED}`);
+        });
         if (!refund) throw await toNothing(records, job);
         const transaction = toTransaction(refund, given);
         await holding(leases, transaction, () => close(records, refund, { job, transaction, checkPaid }));

@@ -133,7 +133,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     bookkeeping.counters.tallies.count({ service: job.service, door: "rest", rail: "", what });
   };
   const told = { onFailed: webhooks.jobFailed, onEnded };
-  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
+  const kept = { store, openBooks: options.books?.open, createLimiter };
+  const engine = createJobEngine({ site, config, baseUrl, refundRail, ...kept, clock, log, ...told });
   const { statusOf } = engine;
   const retired = await bindRetired(options, outside, statusOf);
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf });

@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Books } from "../../core/books/books.ts";
 import { createJobFailures } from "../../core/jobs/failures.ts";
 import { createJobs, type FailedJob, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
@@ -6,7 +7,7 @@ import { createStatusOf } from "../../core/jobs/status.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import type { ScreenRecipient } from "../../core/refunds/attempt.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
-import { createRefunds, type Refunds } from "../../core/refunds/refunds.ts";
+import { createRefunds, type Refunds, type RefundsDeps } from "../../core/refunds/refunds.ts";
 import { askAbout } from "../../core/rules/screening.ts";
 import type { StatusOf } from "../../core/service.ts";
 import { isJobService, type Service } from "../../core/service.ts";
@@ -24,6 +25,8 @@ export interface JobEngineDeps {
   /** Undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   readonly store: Store;
+  /** When omitted, damaged records of refunds are not written anew. */
+  readonly openBooks?: (() => Promise<Books>) | undefined;
   readonly createLimiter: CreateLimiter;
   /** Called with each job that has failed for good, until a call succeeds. */
   readonly onFailed?: JobsDeps["onFailed"];
@@ -48,7 +51,7 @@ export type OpenJobs = Pick<
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
-  const { site, config, baseUrl, refundRail, store, createLimiter, onFailed, onEnded, clock, log } = deps;
+  const { site, config, baseUrl, refundRail, store, openBooks, createLimiter, onFailed, onEnded, clock, log } = deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -56,7 +59,8 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
     if (!screen) throw new TypeError("no service screens recipients");
     return (await askAbout(wallet, screen, ["sanctions_match"], signal)) ? "sanctioned" : "clear";
   };
-  const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
+  const findSold = openBooks && createSoldSearch(openBooks);
+  const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient, findSold });
 
   const failures = createJobFailures(store);
   const noteFailed = async (job: FailedJob): Promise<void> => {
@@ -103,5 +107,16 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
         },
       };
     },
+  };
+}
+
+function createSoldSearch(openBooks: () => Promise<Books>): NonNullable<RefundsDeps["findSold"]> {
+  return async (id) => {
+    const books = await openBooks();
+    await books.refresh();
+    const sale = books.find(id).find(({ kind, job }) => kind === "sale" && job === id);
+    if (!sale) return undefined;
+    const { service, at, network, asset, amount, payer, transaction } = sale;
+    return { id, service, at, payment: { network, asset, amount, payer, transaction } };
   };
 }

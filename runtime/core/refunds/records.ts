@@ -1,4 +1,6 @@
 import { refundId, toBookPayer } from "../books/events.ts";
+import { toDamaged, unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { Eip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
@@ -46,10 +48,11 @@ export interface RefundEnd {
 export interface RefundRecords {
   /** Records a refund; false when it is on record already. One that has ended is not opened again. */
   open(refund: OpenRefund): Promise<boolean>;
+  /** @throws Problem `unavailable`, also when the record is damaged. */
   read(id: string): Promise<OpenRefund | undefined>;
   update(refund: OpenRefund): Promise<void>;
-  /** All open refunds, unordered. */
-  list(): AsyncIterable<OpenRefund>;
+  /** All open refunds, unordered. @param onDamaged called with the id of each whose record cannot be read */
+  list(onDamaged?: (id: string) => void): AsyncIterable<OpenRefund>;
   readWay(id: string): Promise<RefundWay | undefined>;
   /** Records the way of payment, and returns the way that counts. */
   choose(id: string, way: RefundWay): Promise<RefundWay>;
@@ -67,19 +70,28 @@ export function createRefundRecords(store: Store): RefundRecords {
 
   /** Removes the record of a refund that has ended, which a crash, a slower process or another `open` may have left. */
   async function read(id: string): Promise<OpenRefund | undefined> {
-    const refund = await store.get<OpenRefund>(`refund:${id}`);
-    if (!refund || !(await readEnd(id))) return refund;
-    await store.delete(`refund:${id}`);
-    return undefined;
+    const key = `refund:${id}`;
+    const refund = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+    if (refund === undefined) return undefined;
+    if (await readEnd(id)) {
+      await store.delete(key);
+      return undefined;
+    }
+    if (!isOpenRefund(refund)) throw toDamaged(key, "It is no refund as this version of payphone writes them");
+    return refund;
   }
 
   return {
     open: (refund) => store.putIfAbsent(`refund:${refund.id}`, refund),
     read,
     update: (refund) => store.set(`refund:${refund.id}`, refund),
-    async *list() {
+    async *list(onDamaged) {
       for await (const key of store.keys("refund:")) {
-        const refund = await read(key.slice("refund:".length));
+        const id = key.slice("refund:".length);
+        const refund = await read(id).catch((error: unknown) => {
+          unlessDamaged(error);
+          onDamaged?.(id);
+        });
         if (refund) yield refund;
       }
     },
@@ -107,4 +119,23 @@ export function createRefundRecords(store: Store): RefundRecords {
       }
     },
   };
+}
+
+/** Whether a record is an open refund as this version writes them. */
+function isOpenRefund(record: unknown): record is OpenRefund {
+  if (!isObject(record) || !isJobPayment(record.payment)) return false;
+  const { id, service, openedAt, state, reason } = record;
+  return (
+    [id, service, reason ?? ""].every((text) => typeof text === "string") &&
+    typeof openedAt === "number" &&
+    (state === "pending" || state === "manual")
+  );
+}
+
+/** Whether the record of a payment has all that its refund needs. */
+export function isJobPayment(record: unknown): record is JobPayment {
+  if (!isObject(record)) return false;
+  const { network, asset, amount, payer, transaction } = record;
+  const isText = [network, asset, amount, payer ?? "", transaction].every((text) => typeof text === "string");
+  return isText && /^\d+$/.test(amount as string);
 }

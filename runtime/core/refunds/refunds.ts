@@ -1,5 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { isDamaged, unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import { isSameToken } from "../rails/tokens.ts";
 import type { Store } from "../store.ts";
 import { createLeases } from "../time/leases.ts";
@@ -38,6 +40,11 @@ export interface RefundsDeps {
   /** The rail of automatic refunds; when omitted, all refunds are manual. */
   readonly rail?: RefundRail | undefined;
   readonly screenRecipient: ScreenRecipient;
+  /**
+   * Finds in the book what was paid for a job or for owed work, and when (Unix milliseconds), where the record of its
+   * refund is damaged.
+   */
+  readonly findSold?: ((id: string) => Promise<(RefundCase & { readonly at: number }) | undefined>) | undefined;
   /** The delay after the first failed attempt; doubled for each further one. */
   readonly firstMs?: number;
   readonly sweepMs?: number;
@@ -54,12 +61,14 @@ const LONGEST_WAIT_MS = 10 * 60_000;
 export const LATE_MS: number = 60 * 60_000;
 
 export function createRefunds(deps: RefundsDeps): Refunds {
-  const { store, clock, log, rail, screenRecipient } = deps;
+  const { store, clock, log, rail, screenRecipient, findSold = async () => undefined } = deps;
   const { firstMs = 2000, sweepMs = 60_000, guardMs = 60_000, attemptMs = 60_000, leaseMs } = deps;
   const records = createRefundRecords(store);
   const attempt = rail && createRefundAttempt({ records, rail, screenRecipient, clock, log, guardMs });
   const onError = (error: unknown): void => log.warn("refund.lease-failed", { error });
   const leases = createLeases({ store, prefix: "refund-lease:", onError, reclaims: true, leaseMs });
+  /** Refunds that the operator was told of, since their records are damaged for good. */
+  const lost = new Set<string>();
   const sweeper = createSweeper<OpenRefund>({
     list,
     read: readPending,
@@ -81,7 +90,8 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       if (state === "pending") sweeper.schedule(id);
     },
     async status(id, payment) {
-      const refund = await records.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
+      // Before `readEnd`: an end is recorded before the refund is removed.
+      const refund = await records.read(id).catch((error: unknown) => unlessDamaged(error) ?? DAMAGED);
       const end = await records.readEnd(id);
       const isManual = refund ? refund.state === "manual" : payment !== undefined && whyManual(payment) !== null;
       return {
@@ -103,7 +113,51 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   }
 
   async function* list(): AsyncGenerator<string> {
-    for await (const { id, state } of records.list()) if (state === "pending") yield id;
+    const damaged: string[] = [];
+    for await (const { id, state } of records.list((id) => damaged.push(id))) if (state === "pending") yield id;
+    for (const id of damaged) if (await restore(id).catch(onError)) yield id;
+  }
+
+  /** Writes a damaged record anew from the book. True when that refund can go on. */
+  async function restore(id: string): Promise<boolean> {
+    const lease = await leases.claim(id);
+    if (!lease) return false; // Another process is at it.
+    try {
+      if (!(await isLost(id))) return true;
+      if (await isForeign(id)) return tellOfLoss(id, FOREIGN);
+      const sold = await findSold(id);
+      if (!sold) return tellOfLoss(id, UNKNOWN);
+      const { at: openedAt, ...owed } = sold;
+      const reason = whyManual(owed.payment);
+      await records.update({ ...owed, openedAt, state: reason === null ? "pending" : "manual", reason });
+      log.warn("refund.restored", { job: id, service: owed.service });
+      return true;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async function isLost(id: string): Promise<boolean> {
+    try {
+      await records.read(id);
+      return false;
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      return true;
+    }
+  }
+
+  /** Whether another version has left it in a state that this one does not know. */
+  async function isForeign(id: string): Promise<boolean> {
+    const record = await store.get<unknown>(`refund:${id}`).catch(unlessDamaged);
+    const state = isObject(record) ? record.state : undefined;
+    return typeof state === "string" && state !== "pending" && state !== "manual";
+  }
+
+  function tellOfLoss(id: string, reason: string): false {
+    if (!lost.has(id)) log.error("refund.damaged", { job: id, record: `refund:${id}`, reason });
+    lost.add(id);
+    return false;
   }
 
   async function readPending(id: string): Promise<OpenRefund | undefined> {
@@ -150,6 +204,13 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     if (refund.reason !== reason && leases.holds(id)) await records.update({ ...refund, reason });
   }
 }
+
+/** Until it is written anew: otherwise the operator must act. */
+const DAMAGED: Pick<OpenRefund, "state" | "held"> = { state: "manual" };
+
+const UNKNOWN =
+  "Its record is damaged, and the book has no sale of it: find out who is owed what, pay it back, and delete the record";
+const FOREIGN = "Another version of payphone has written it: only that one can pay it back";
 
 const NO_MORE = "This site does not make refunds in this token any more";
 

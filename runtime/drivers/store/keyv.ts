@@ -1,6 +1,8 @@
 import { Keyv } from "keyv";
+import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { BookTally } from "../../core/books/events.ts";
+import { toDamaged } from "../../core/damage.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import type { Durability, Store, Tally } from "../../core/store.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
@@ -57,6 +59,8 @@ export interface Atomics {
   readonly createLimiter?: CreateLimiter;
 }
 
+/** How long the operator is told of a damaged record after it was last seen. */
+const TOLD_MS = 60 * 60_000;
 const LONGEST_KEY = 512;
 /** More than a hundred years, and less than the limit of any store. */
 const LONGEST_TTL_MS = 2 ** 42;
@@ -65,9 +69,34 @@ const LONGEST_TTL_MS = 2 ** 42;
  * A Store made of Keyv and `Atomics`. Calls take effect in the order in which they were made, awaited or not: Keyv
  * passes a value on one microtask after `set` was called, so that all other calls wait for one microtask, too.
  */
-export function toStore(adapt: (durability: Durability) => TextAdapter, atomics: Atomics): OpenStore {
+export function toStore(adapt: (durability: Durability) => TextAdapter, log: Log, atomics: Atomics): OpenStore {
   const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
+  /** Until when the operator is told of each record that could not be read: it may be mended meanwhile. */
+  const damaged = new Map<string, number>();
   let closing: Promise<void> | undefined;
+
+  async function read<T>(key: string): Promise<T | undefined> {
+    try {
+      const value = await keyvs.durable.get<T>(checkKey(key));
+      if (damaged.size > 0) damaged.delete(key);
+      return value;
+    } catch (error) {
+      const { message } = error as Error;
+      if (!(error instanceof SyntaxError) && !/^WRONGTYPE\b/.test(message)) throw error;
+      if (!damaged.has(key)) log.error("store.damaged", { record: key, reason: message });
+      damaged.set(key, performance.now() + TOLD_MS);
+      throw toDamaged(key, message);
+    }
+  }
+
+  function damages(): readonly string[] {
+    const now = performance.now();
+    const count = [...damaged.values()].filter((until) => until > now).length;
+    if (count === 0) return [];
+    return [
+      `${count === 1 ? "A record" : `${count} records`} in the store cannot be read: the log says which (store.damaged)`,
+    ];
+  }
 
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (closing) throw new Problem("unavailable", "The store is closed");
@@ -95,7 +124,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
 
   return {
     createLimiter: atomics.createLimiter ?? createMemoryLimiter,
-    get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key))),
+    get: <T>(key: string) => reachInTurn(() => read<T>(key)),
     set: (key, value, ttlMs, durability = "durable") =>
       value === undefined
         ? remove(key, durability)
@@ -144,7 +173,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
       } while (cursor !== undefined);
     },
     ping: () => attempt(atomics.ping), // `ping` looks for the fault again.
-    warnings: () => atomics.warnings?.() ?? [],
+    warnings: () => [...(atomics.warnings?.() ?? []), ...damages()],
     close() {
       closing ??= Promise.resolve().then(() => atomics.close());
       return closing;

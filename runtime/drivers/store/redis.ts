@@ -13,7 +13,7 @@ export interface RedisStoreOptions {
   readonly url: string;
   /** The prefix of every key, so that a Redis can be shared. */
   readonly namespace: string;
-  /** Logs each fault in how Redis keeps its data, once. */
+  /** Logs each fault in how Redis keeps its data, and each damaged record, once. */
   readonly log?: Log | undefined;
 }
 
@@ -126,7 +126,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     },
     eval: (script, input) => answered(client.eval(script, input)),
   };
-  return toStore(() => adapter, {
+  return toStore(() => adapter, log, {
     fault: health.fault,
     warnings: health.warnings,
     createLimiter: createRedisLimiters(limiterClient, namespace),

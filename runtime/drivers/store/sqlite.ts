@@ -24,7 +24,7 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
   /** The interval of the steps that return unused space to the disk. */
   readonly upkeepMs?: number;
-  /** Logs that the book cannot be read. */
+  /** Logs that the book cannot be read, and which records are damaged. */
   readonly log?: Log;
 }
 
@@ -85,7 +85,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), durability),
     delete: (key) => commits.run(key, () => entries.remove(key), durability),
   });
-  return toStore(adapt, {
+  return toStore(adapt, report, {
     putIfAbsent: (key, text, ttlMs, durability) =>
       commits.run(key, () => entries.add(key, text, expiresIn(ttlMs)), durability),
     renew: (key, text, ttlMs, durability) => {

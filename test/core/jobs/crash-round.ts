@@ -63,7 +63,7 @@ export function toRounds(engine: Engine, points: number, stride: number): Round[
 }
 
 /** A paid request that can be sent again, to any process. */
-export type Send = (seller: Seller) => Promise<Response>;
+export type Send = (seller: Pick<Seller, "url">) => Promise<Response>;
 
 /** A job may be asked for 120 times a minute. */
 const POLL_MS = 150;
@@ -116,7 +116,7 @@ export async function openScene(
 /** Lets the stock client make the payment of an errand, without sending it. */
 export async function makePayment(
   sandbox: TestSandbox,
-  seller: Seller,
+  seller: Pick<Seller, "url">,
   errand: Errand,
   path = "/v1/errand",
 ): Promise<Send> {
@@ -133,7 +133,7 @@ export async function makePayment(
 }
 
 /** Repeats the same payment, as the answers tell, until the job is accepted. */
-export async function insist(send: Send, seller: Seller): Promise<string> {
+export async function insist(send: Send, seller: Pick<Seller, "url">): Promise<string> {
   const accepted = await eventually(async () => {
     const response = await send(seller);
     const body = (await response.json()) as AcceptedJob;

@@ -46,7 +46,10 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
     },
   };
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set), destination });
-  const [server, store] = await Promise.all([openServer({ host: "127.0.0.1", port: 0 }), openStore(config)]);
+  const [server, store] = await Promise.all([
+    openServer({ host: "127.0.0.1", port: 0 }),
+    openStore({ ...config, log }),
+  ]);
   const books = createBookAccess(config);
   const parts = { set, config, baseUrl: server.url, store, books, clock, log };
   const composition = await compose({ ...parts, sandbox: sources && { description, doors: new Map(), ...sources } });

@@ -1,0 +1,18 @@
+import { Problem } from "../api/problem.ts";
+
+/** The cause of the Problem of a damaged record. */
+class Damage extends Error {}
+
+/**
+ * The Problem of a record that is there and cannot be read, however often it is tried: a person has to look at it.
+ * @param key of the record in the store
+ */
+export const toDamaged = (key: string, reason: string): Problem =>
+  new Problem("unavailable", `The record "${key}" in the store is damaged`, { cause: new Damage(reason) });
+
+export const isDamaged = (error: unknown): boolean => error instanceof Problem && error.options.cause instanceof Damage;
+
+/** For `catch`: undefined for a record that is damaged. @throws every other error. */
+export function unlessDamaged(error: unknown): undefined {
+  if (!isDamaged(error)) throw error;
+}

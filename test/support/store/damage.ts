@@ -1,0 +1,11 @@
+import { DatabaseSync } from "node:sqlite";
+import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+
+/** Writes a text into a record of an embedded store, by hand: as it is there by default, cut short. */
+export function damage(dataDir: string, key: string, text?: string): void {
+  const db = new DatabaseSync(storeFileOf(dataDir), { timeout: 5000 });
+  db.prepare("INSERT OR IGNORE INTO entries (key, value) VALUES (?, '{\"cut\":')").run(key);
+  if (text === undefined) db.prepare("UPDATE entries SET value = substr(value, 1, 7) WHERE key = ?").run(key);
+  else db.prepare("UPDATE entries SET value = ? WHERE key = ?").run(text, key);
+  db.close();
+}
