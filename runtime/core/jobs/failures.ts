@@ -1,3 +1,5 @@
+import { unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import { JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 import type { FailedJob } from "./jobs.ts";
@@ -11,24 +13,41 @@ export interface JobFailures {
 }
 
 const COUNT = "jobs-failed";
-const keyOf = (number: number): string => `job-failed:${number}`;
+const keyOf = (number: number | ""): string => `job-failed:${number}`;
 
-export function createJobFailures(store: Pick<Store, "get" | "set" | "putIfAbsent" | "incr">): JobFailures {
+export function createJobFailures(store: Pick<Store, "get" | "set" | "putIfAbsent" | "incr" | "keys">): JobFailures {
+  /** The number of the last job, and so many more. A counter that holds no number is counted anew. */
+  const count = (by: number): Promise<number> =>
+    store.incr(COUNT, by).catch(async (error: unknown) => {
+      if (!(error instanceof TypeError)) throw error;
+      let last = 0;
+      for await (const key of store.keys(keyOf(""))) last = Math.max(last, Number(key.slice(keyOf("").length)) || 0);
+      await store.set(COUNT, last + by);
+      return last + by;
+    });
+
   return {
     async note(job) {
-      if (await store.get(listedKey(job))) return;
-      await store.set(keyOf(await store.incr(COUNT)), job, JOB_KEEP_MS);
+      if (await store.get(listedKey(job)).catch(unlessDamaged)) return;
+      while (!(await store.putIfAbsent(keyOf(await count(1)), job, JOB_KEEP_MS))); // Counted anew at the same moment.
       await store.putIfAbsent(listedKey(job), true, JOB_KEEP_MS, "lazy");
     },
     async list(most) {
-      const last = await store.incr(COUNT, 0);
+      const last = await count(0);
       const numbers = Array.from({ length: Math.min(last, 2 * most) }, (_, back) => last - back);
-      const found = await Promise.all(numbers.map((number) => store.get<FailedJob>(keyOf(number))));
+      const found = await Promise.all(
+        numbers.map((number) => store.get<FailedJob>(keyOf(number)).catch(unlessDamaged)),
+      );
       // A crash between both writes lists a job twice.
-      const jobs = new Map(found.flatMap((job) => (job ? [[job.id, job] as const] : [])));
+      const jobs = new Map(found.flatMap((job) => (isFailedJob(job) ? [[job.id, job] as const] : [])));
       return [...jobs.values()].sort((one, other) => other.at - one.at).slice(0, most);
     },
   };
 }
+
+const isFailedJob = (record: unknown): record is FailedJob =>
+  isObject(record) &&
+  typeof record.at === "number" &&
+  [record.id, record.service, record.error].every((text) => typeof text === "string");
 
 const listedKey = ({ id }: FailedJob): string => `job-failed-listed:${id}`;

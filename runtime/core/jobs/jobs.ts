@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { isDamaged, unlessDamaged } from "../damage.ts";
 import { performKept } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
@@ -88,6 +89,7 @@ export const MAY_PASS: readonly ProblemCode[] = [
 const MOST_TURNS = 25;
 const LOST =
   "The store has lost its record; when it was paid for, the book has the sale, and it must be refunded by hand";
+const NOT_KNOWN = "Its record in the shop's store was lost";
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
@@ -145,20 +147,35 @@ export function createJobs(deps: JobsDeps): Jobs {
   };
 
   /** One turn, which also completes what an earlier turn left undone. */
-  async function take({ id, service }: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
-    const record = await records.read(id);
-    if (!record?.begun) {
-      // A job is queued after its record is written.
-      log.error("job.lost", { job: id, service });
-      await deps.onFailed?.({ id, service, error: LOST, at: clock.now() });
-      return "done";
-    }
-    const ended = (await records.readEnd(id)) ?? (await attempt(record, signal));
-    if ("retryInMs" in ended) return ended;
-    const { payment } = record.begun;
-    if (ended.state === "FAILED") await deps.onFailed?.({ id, service: record.service, ...ended });
-    if (ended.state === "FAILED" && payment && record.refund)
-      await refunds.open({ id, service: record.service, payment });
+  async function take(queued: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
+    const { id } = queued;
+    const record = await records.read(id).catch(unlessDamaged);
+    if (!record?.begun) return lose(queued); // A job is queued after its record is written.
+    const ended = (await records.readEnd(id)) ?? (await attempt(record, signal).catch((error) => spoil(record, error)));
+    return "retryInMs" in ended ? ended : conclude(record, ended);
+  }
+
+  /** What was done of it and with what input is unknown: it fails, and is paid back. */
+  async function lose({ id, service }: QueuedJob): Promise<TurnResult> {
+    const refund = byId.get(service)?.job.manifest.refund ?? true;
+    const record = await records.recover({ id, service, refund }).catch(unlessDamaged);
+    log.error("job.lost", { job: id, service });
+    if (record) return conclude(record, (await records.readEnd(id)) ?? (await fail(record, NOT_KNOWN)));
+    await deps.onFailed?.({ id, service, error: LOST, at: clock.now() });
+    return "done";
+  }
+
+  /** Fails a job of which a step or a counter is damaged, as it would be at every turn. */
+  function spoil(job: JobRecord, error: unknown): Promise<JobEnd> {
+    if (!isDamaged(error)) throw error;
+    return fail(job, NOT_KNOWN);
+  }
+
+  /** Pays back first: nothing that the seller is told may hold that up. */
+  async function conclude({ id, service, begun, refund }: JobRecord, end: JobEnd): Promise<"done"> {
+    if (end.state !== "FAILED") return "done";
+    if (begun?.payment && refund) await refunds.open({ id, service, payment: begun.payment });
+    await deps.onFailed?.({ id, service, ...end });
     return "done";
   }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
-import { JOB_KEEP_MS } from "../refunds/records.ts";
+import { toDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
+import { isJobPayment, JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 import type { JobPayment } from "../x402/x402.ts";
 
@@ -37,7 +39,13 @@ export interface JobProgress {
 export interface JobRecords {
   /** Records a new job under an unguessable id (122 random bits). The record expires unless the job begins. */
   reserve(job: Pick<JobRecord, "service" | "input" | "refund">): Promise<JobRecord>;
+  /** @throws Problem `unavailable`, also when the record is damaged. */
   read(id: string): Promise<JobRecord | undefined>;
+  /**
+   * Writes the record of a job that has begun anew without its input, where it is lost or damaged; undefined when it is not
+   * known to have begun.
+   */
+  recover(job: Pick<JobRecord, "id" | "service" | "refund">): Promise<JobRecord | undefined>;
   /** Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. */
   begin(id: string, payment: JobPayment | null): Promise<JobRecord | undefined>;
   /** Counts a turn of the job; returns the number so far. */
@@ -70,7 +78,12 @@ const RESERVED_MS = 3 * 24 * 60 * 60_000;
 
 /** Records in the store, each under its own keys. A write that must happen only once uses `putIfAbsent`. */
 export function createJobRecords({ store, clock }: { readonly store: Store; readonly clock: Clock }): JobRecords {
-  const read = (id: string): Promise<JobRecord | undefined> => store.get<JobRecord>(`job:${id}`);
+  async function read(id: string): Promise<JobRecord | undefined> {
+    const key = `job:${id}`;
+    const record = await store.get<unknown>(key);
+    if (record !== undefined && !isJobRecord(record)) throw toDamaged(key, "It is no job as this version writes them");
+    return record;
+  }
 
   /** Stores the value unless there is one; returns the stored value. */
   async function putOnce<T>(key: string, value: T): Promise<T> {
@@ -78,11 +91,25 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     return (await store.get<T>(key)) ?? value;
   }
 
+  const count = (key: string): Promise<number> =>
+    store.incr(key, 1, JOB_KEEP_MS).catch((error: unknown) => {
+      throw error instanceof TypeError ? toDamaged(key, error.message) : error; // It holds no number.
+    });
+
   return {
     read,
     async reserve(job) {
       const record: JobRecord = { id: randomUUID(), ...job, reservedAt: clock.now() };
       await store.set(`job:${record.id}`, record, RESERVED_MS);
+      return record;
+    },
+    async recover(job) {
+      const key = `job-begun:${job.id}`;
+      const begun = await store.get<unknown>(key);
+      if (begun === undefined) return undefined;
+      if (!isBegun(begun)) throw toDamaged(key, "It is no beginning of a job as this version writes them");
+      const record: JobRecord = { ...job, input: null, reservedAt: begun.at, begun };
+      await store.set(`job:${job.id}`, record, JOB_KEEP_MS);
       return record;
     },
     async begin(id, payment) {
@@ -93,8 +120,8 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       await store.set(`job:${id}`, next, JOB_KEEP_MS);
       return next;
     },
-    countTurn: (id) => store.incr(`job-turns:${id}`, 1, JOB_KEEP_MS),
-    countFailure: (id) => store.incr(`job-failures:${id}`, 1, JOB_KEEP_MS),
+    countTurn: (id) => count(`job-turns:${id}`),
+    countFailure: (id) => count(`job-failures:${id}`),
     note: (id, step) => store.set(`job-progress:${id}`, { step, at: clock.now() }, JOB_KEEP_MS, "lazy"),
     progress: (id) => store.get<JobProgress>(`job-progress:${id}`),
     async readStep(id, name) {
@@ -126,3 +153,12 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
 const orphanKey = (service: string): string => `job-orphaned:${service}`;
 
 const stepKey = (id: string, name: string): string => `job-step:${id}:${name}`;
+
+const isJobRecord = (record: unknown): record is JobRecord =>
+  isObject(record) &&
+  typeof record.id === "string" &&
+  typeof record.service === "string" &&
+  (record.begun === undefined || isBegun(record.begun));
+
+const isBegun = (begun: unknown): begun is NonNullable<JobRecord["begun"]> =>
+  isObject(begun) && typeof begun.at === "number" && (begun.payment === null || isJobPayment(begun.payment));

@@ -1,5 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { unlessDamaged } from "../../core/damage.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
+import { isObject } from "../../core/json.ts";
 import type { Store } from "../../core/store.ts";
 import { createLeases } from "../../core/time/leases.ts";
 import { createSweeper } from "../../core/time/sweeper.ts";
@@ -100,8 +102,11 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 
   /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take. */
   async function readDue(key: string): Promise<Entry | undefined> {
-    const entry = taken.has(serviceOf(key)) ? await store.get<Entry>(key) : undefined;
-    return entry && isDue(entry, clock.now()) ? entry : undefined;
+    if (!taken.has(serviceOf(key))) return undefined;
+    const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+    if (found === undefined) return undefined;
+    const entry = isEntry(found) ? found : { ...toJob(key), notBefore: 0 }; // The key says what a damaged one does not.
+    return isDue(entry, clock.now()) ? entry : undefined;
   }
 
   async function giveTurn({ id, service, at }: Entry, signal: AbortSignal): Promise<TurnResult> {
@@ -121,6 +126,9 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     }
   }
 }
+
+const isEntry = (value: unknown): value is Entry =>
+  isObject(value) && typeof value.id === "string" && typeof value.notBefore === "number";
 
 /** Also after the clock was set back, so that nothing that was paid for waits for it. */
 const isDue = ({ notBefore, since = 0 }: Entry, now: number): boolean => notBefore <= now || now < since;

@@ -10,7 +10,7 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BEGAN = Date.UTC(2026, 4, 1, 12);
 const BY_HAND = { state: "manual", reason: "by hand" } as const;
-const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer" };
+const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer", transaction: "0xpaid" };
 
 describe("the seller's page of jobs", () => {
   let now = BEGAN;
@@ -21,7 +21,7 @@ describe("the seller's page of jobs", () => {
   const view = { rails, own: [], services: [], now: BEGAN + 90_000 } as unknown as ShopView;
   const begin = async (): Promise<JobRecord> => {
     const { id } = await records.reserve({ service: "report", input: { secret: "of the buyer" }, refund: true });
-    return (await records.begin(id, PAYMENT as never)) as JobRecord;
+    return (await records.begin(id, PAYMENT)) as JobRecord;
   };
   const show = async (): Promise<string> => {
     const { id } = waiting;
@@ -69,7 +69,7 @@ describe("the seller's page of jobs", () => {
 
   it("calls no refund one that pays itself once something has prevented it", async () => {
     const refunds = createRefundRecords(store);
-    const due = { id: "due", service: "report", payment: PAYMENT as never, openedAt: BEGAN } as const;
+    const due = { id: "due", service: "report", payment: PAYMENT, openedAt: BEGAN } as const;
     await refunds.open({ ...due, state: "pending", reason: null });
     expect(await show()).to.include("pays itself");
     await refunds.update({ ...due, state: "pending", reason: "The treasury has 0 USDC" });
@@ -83,7 +83,7 @@ describe("the seller's page of jobs", () => {
   it("shows 200 of the refunds that are not over, and says where all of them are", async () => {
     const refunds = createRefundRecords(store);
     const open = (at: number): Promise<boolean> =>
-      refunds.open({ id: `job${at}`, service: "report", payment: PAYMENT as never, openedAt: at, ...BY_HAND });
+      refunds.open({ id: `job${at}`, service: "report", payment: PAYMENT, openedAt: at, ...BY_HAND });
     for (let at = 0; at < 200; at += 1) await open(at);
     expect(await show())
       .to.include("payphone refunds close job199 ")
