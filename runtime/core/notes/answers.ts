@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { SaleEvent } from "../books/events.ts";
+import { unlessDamaged } from "../damage.ts";
 import type { Store } from "../store.ts";
 
 /** How a sale was answered, as far as known. Unix milliseconds. */
@@ -107,7 +108,7 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
       if ((sheet.minute < current || isFull(sheet)) && !sheet.isChanged) sheets.delete(sheet);
     }
     for (const [sale, { count, lastAt }] of fetched) {
-      const known = await store.get<Later>(laterKey(sale));
+      const known = await store.get<Later>(laterKey(sale)).catch(unlessDamaged);
       await store.set(laterKey(sale), { count: count + (known?.count ?? 0), lastAt }, KEEP_MS, "lazy");
       fetched.delete(sale);
     }
@@ -165,7 +166,7 @@ export async function readSaleAnswer(
 ): Promise<SaleAnswer> {
   const [at, later] = await Promise.all([
     times ? readFirst(store, Math.floor(times.begun / MINUTE_MS), id) : undefined,
-    store.get<Later>(laterKey(id)),
+    store.get<Later>(laterKey(id)).catch(unlessDamaged),
   ]);
   return {
     ...(at !== undefined && (at < 0 ? { goneAt: -at } : { sentAt: at })),
@@ -176,14 +177,15 @@ export async function readSaleAnswer(
 async function readFirst(store: Pick<Store, "get">, minute: number, sale: string): Promise<number | undefined> {
   const read = async <T>(toKey: typeof keyOf, find: (sheet: T) => number | undefined): Promise<number | undefined> => {
     for (let at = 0; at < MOST_SHEETS; at += 1) {
-      const sheet = await store.get<T>(toKey(minute, at));
+      const sheet = await store.get<T>(toKey(minute, at)).catch(unlessDamaged);
       if (sheet === undefined) return undefined;
-      const found = find(sheet);
+      const found = sheet === null ? undefined : find(sheet);
       if (found !== undefined) return found;
     }
     return undefined;
   };
-  const found = await read<string>(keyOf, (text) => {
+  const found = await read<unknown>(keyOf, (text) => {
+    if (typeof text !== "string") return undefined;
     const place = text.indexOf(` ${sale} `);
     return place < 0 ? undefined : Number.parseInt(text.slice(place + sale.length + 2), 10);
   });

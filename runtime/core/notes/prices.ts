@@ -1,3 +1,4 @@
+import { unlessDamaged } from "../damage.ts";
 import type { Store } from "../store.ts";
 
 /** A price that is valid from `at` on. */
@@ -39,4 +40,4 @@ export const readPrices = async (store: Pick<Store, "get">, service: string): Pr
 
 /** A map, since a service may be called `constructor`. */
 const readSheet = async (store: Pick<Store, "get">): Promise<Map<string, readonly PriceChange[]>> =>
-  new Map(Object.entries((await store.get<Sheet>(KEY)) ?? {}));
+  new Map(Object.entries((await store.get<Sheet>(KEY).catch(unlessDamaged)) ?? {}));

@@ -1,4 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 
 /** The refused calls of one payer. */
@@ -32,6 +34,10 @@ interface Counted {
   readonly counts: Record<string, number>;
 }
 type Sheet = Readonly<Record<string, Counted>>;
+
+const isSheet = (record: unknown): record is Sheet =>
+  isObject(record) &&
+  Object.values(record).every((each) => isObject(each) && typeof each.at === "number" && isObject(each.counts));
 
 /** The interval of the writes. */
 const EVERY_MS = 5000;
@@ -149,9 +155,9 @@ export async function readRefusals(store: Pick<Store, "get">, now: number): Prom
 async function readDay(store: Pick<Store, "get">, day: number): Promise<readonly Sheet[]> {
   const sheets: Sheet[] = [];
   for (let at = 0; at < MOST_SHEETS; at += 1) {
-    const sheet = await store.get<Sheet>(keyOf(day, at));
-    if (!sheet) break;
-    sheets.push(sheet);
+    const sheet = await store.get<unknown>(keyOf(day, at)).catch((error: unknown) => unlessDamaged(error) ?? null);
+    if (sheet === undefined) break;
+    if (isSheet(sheet)) sheets.push(sheet);
   }
   return sheets;
 }

@@ -1,5 +1,7 @@
 import { Problem } from "../../api/problem.ts";
+import { unlessDamaged } from "../damage.ts";
 import { digestOf } from "../digest.ts";
+import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 
@@ -53,11 +55,17 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
     async earlier(service, terms) {
       if (!AMOUNT.test(terms.amount)) return [];
       const place = toPlace(service, terms);
-      const found = Array.from({ length: PLACES }, (_, at) => store.get<PaymentRequirements>(`${place}:${at}`));
+      const found = Array.from({ length: PLACES }, (_, at) => read(`${place}:${at}`));
       return (await Promise.all(found)).flatMap((offer) => offer ?? []);
     },
     close: () => clearInterval(timer),
   };
+
+  /** A damaged offer is no offer. Nobody renews it, so that it expires within minutes. */
+  async function read(key: string): Promise<PaymentRequirements | undefined> {
+    const offer = await store.get<unknown>(key).catch(unlessDamaged);
+    return isOffer(offer) ? offer : undefined;
+  }
 
   async function keep(made: ReadonlyMap<string, Made>): Promise<void> {
     await Promise.all([...made.values()].map(keepOne));
@@ -68,7 +76,7 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
     for (let at = 0; at < PLACES; at += 1) {
       const key = `${place}:${at}`;
       if (await store.putIfAbsent(key, offer, ttlMs)) return;
-      const there = await store.get<PaymentRequirements>(key);
+      const there = await read(key);
       if (there && digestOf(there) === digest) return store.set(key, offer, ttlMs);
     }
     const minutes = Math.ceil(ttlMs / 60_000);
@@ -77,6 +85,12 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
       `One price had more than ${PLACES} tokens, recipients and payers of fees in ${minutes} minutes, and each is payable for that long: try again in ${minutes} minutes`,
     );
   }
+}
+
+function isOffer(record: unknown): record is PaymentRequirements {
+  if (!isObject(record) || !isObject(record.extra) || typeof record.maxTimeoutSeconds !== "number") return false;
+  const { scheme, network, asset, amount, payTo } = record;
+  return [scheme, network, asset, amount, payTo].every((text) => typeof text === "string");
 }
 
 const toPlace = (service: string, { network, amount }: Pick<PaymentRequirements, "network" | "amount">): string =>

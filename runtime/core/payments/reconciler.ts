@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { isDamaged } from "../damage.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
 import { createClaims, type JudgedClaim } from "./claims.ts";
@@ -55,6 +56,9 @@ export interface ReconcilerDeps {
   readonly claimMs?: number;
 }
 
+const MEND =
+  "Its payment may be settled, and not delivered: payphone books verify says whether it has come in, and it can be paid back by hand";
+
 type Check = () => Promise<void>;
 
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
@@ -77,6 +81,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
   });
+  /** The damaged records that the operator was told of. */
+  const told = new Set<string>();
   const claims = createClaims({ reservations, onClaim, clock, log, claimMs });
 
   return {
@@ -178,7 +184,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
    * @throws Problem `upstream-failed` while the chain does not show it.
    */
   async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
-    const record = (await reservations.read(key)) ?? (await reservations.readSought(key));
+    const record =
+      (await reservations.read(key).catch((error) => tell(key, error))) ?? (await reservations.readSought(key));
     const isWaiting = record?.state === "settled" && !isOwed(record) && !record.isFinal;
     if (isWaiting && !(await isJudged(key, record)))
       throw new Problem("upstream-failed", "The chain does not show the settlement");
@@ -186,6 +193,13 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (record?.state === "settled" && record.receipt) void claims.judge(key, record, record as Settlement);
     await reservations.strike(key);
     return undefined;
+  }
+
+  /** Says once of a damaged record that only a person can find out what became of its payment. */
+  function tell(key: string, error: unknown): never {
+    if (isDamaged(error) && !told.has(key)) log.error("payment.damaged", { record: `payment:${key}`, mend: MEND });
+    if (isDamaged(error)) told.add(key);
+    throw error;
   }
 
   /** Whether the chain shows a settlement that a facilitator has reported, or has long shown that there is none. */

@@ -1,5 +1,6 @@
 import type { Door } from "../books/events.ts";
 import type { CallSteps } from "../call.ts";
+import { isObject } from "../json.ts";
 import type { PaymentPayload, SettleResponse } from "../x402/x402.ts";
 
 /**
@@ -73,6 +74,13 @@ export interface Owed {
   /** The refund was opened, and nothing will be delivered. */
   readonly isPaidBack?: true;
 }
+
+/** Whether a record is one of a payment as this version writes them. */
+export const isPaymentRecord = (record: unknown): record is PaymentRecord =>
+  isObject(record) &&
+  ["settling", "rejected", "settled"].includes(record.state as string) &&
+  isObject(record.payment) &&
+  isObject(record.payment.accepted);
 
 /** Whether a settled payment still awaits its work. */
 export const isOwed = ({ state, owed }: PaymentRecord): boolean =>

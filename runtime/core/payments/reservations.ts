@@ -1,11 +1,12 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { reversalId, type SaleEvent, saleId } from "../books/events.ts";
+import { toDamaged } from "../damage.ts";
 import type { EntryWrite, Store } from "../store.ts";
 import { createLeases, type Lease } from "../time/leases.ts";
 import { readEip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
-import type { PaymentRecord } from "./record.ts";
+import { isPaymentRecord, type PaymentRecord } from "./record.ts";
 import type { SaleOf } from "./sale-of.ts";
 
 /** How owed work ended. Only the first recorded end counts. */
@@ -103,9 +104,12 @@ export const LISTED_MS: number = 3 * 24 * 60 * 60_000;
 export const isKnownUnpaid = async (store: Pick<Store, "get">, key: string): Promise<boolean> =>
   (await store.get(`unpaid:${key}`)) !== undefined;
 
-/** The record of a payment. */
-export const readRecord = (store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> =>
-  store.get<PaymentRecord>(`payment:${key}`);
+/** The record of a payment. @throws Problem `unavailable`, also when it is damaged. */
+export async function readRecord(store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> {
+  const record = await store.get<unknown>(`payment:${key}`);
+  if (record === undefined || isPaymentRecord(record)) return record;
+  throw toDamaged(`payment:${key}`, "It is no payment as this version of payphone writes them");
+}
 
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { store, clock, onError, saleOf = () => undefined, answersMs = 0, leaseMs } = deps;

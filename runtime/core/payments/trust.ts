@@ -1,5 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import { facilitatorsOf } from "../rails/facilitators.ts";
 import type { RailManifest, SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
@@ -118,7 +120,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
       log.error("facilitator.false-settlement", { facilitator, network, payment, transaction });
       change(key, entry);
       write(key, async () => {
-        const known = await store.get<Entry>(key);
+        const known = await store.get<Entry>(key).catch(unlessDamaged);
         if (isTrustedAgain(known))
           change(key, known); // Trusted again a moment ago, in another process.
         else await store.set(key, entry, DOUBT_MS);
@@ -152,8 +154,8 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
     async refresh() {
       for (const { facilitator, network } of parties) {
         const key = keyOf(facilitator, network);
-        const found = await store.get<Entry>(key);
-        if (unwritten.has(key)) continue;
+        const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+        if (unwritten.has(key) || (found !== undefined && !isEntry(found))) continue; // A damaged one changes nothing.
         if (JSON.stringify(found) !== JSON.stringify(entries.get(key))) change(key, found);
       }
     },
@@ -172,6 +174,12 @@ function partiesOf(site: FacilitatorTrustDeps["site"]): readonly Party[] {
     facilitatorsOf(rail, site).map((facilitator) => ({ facilitator, network: rail.network })),
   );
   return [...new Map(all.map((party) => [keyOf(party.facilitator, party.network), party])).values()];
+}
+
+function isEntry(record: unknown): record is Entry {
+  if (!isObject(record)) return false;
+  const { pardonedAt, doubt } = record;
+  return typeof pardonedAt === "number" || (isObject(doubt) && typeof doubt.at === "number");
 }
 
 const keyOf = (facilitator: string, network: string): string => `untrusted:${network}:${facilitator}`;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { BoughtCall, Purchases } from "../../api/purchases.ts";
+import { unlessDamaged } from "../damage.ts";
 import { sha256 } from "../digest.ts";
 import { createJobRecords } from "../jobs/records.ts";
 import { isObject } from "../json.ts";
@@ -74,7 +75,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     for (let day = today(); day > today() - 1 - DAYS; day -= 1) {
       const count = (await store.get<number>(countKey(account, day))) ?? 0;
       for (let at = count; at > 0 && at > count - MOST_READ && found.length < limit; at -= 1) {
-        const purchase = await show(account, day, at);
+        const purchase = await show(account, day, at).catch(unlessDamaged);
         await new Promise((done) => setImmediate(done)); // Lets other work run: a record can have a large answer.
         if (!purchase) continue;
         left -= purchase.answer && left > 0 ? JSON.stringify(purchase.answer).length : 0;
@@ -86,9 +87,10 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
 
   /** The state of a purchase; undefined when nothing was bought. */
   async function show(account: string, day: number, at: number): Promise<BoughtCall | undefined> {
-    const entry = await store.get<Entry>(entryKey(account, day, at));
-    const record = entry && (await readRecord(store, entry.key));
-    if (!entry || record?.state === "rejected") return undefined;
+    const entry = await store.get<unknown>(entryKey(account, day, at));
+    if (!isEntry(entry)) return undefined;
+    const record = await readRecord(store, entry.key).catch(unlessDamaged);
+    if (record?.state === "rejected") return undefined;
     if (!record && (await isKnownUnpaid(store, entry.key))) return undefined;
     return {
       id: `${day}-${at}-${toTag(account)}`,
@@ -110,10 +112,14 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
 
   /** @param id of the refund: that of a job, or of owed work */
   async function isPaidBack(id: string): Promise<boolean> {
-    const refund = await refunds.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
+    // Before `readEnd`: an end is recorded before the refund is removed.
+    const refund = await refunds.read(id).catch(unlessDamaged);
     return refund?.held !== undefined || (await refunds.readEnd(id)) !== undefined;
   }
 }
+
+const isEntry = (record: unknown): record is Entry =>
+  isObject(record) && typeof record.key === "string" && typeof record.at === "number";
 
 /** How many entries of one day are read for one list: refused payments have entries but are not shown. */
 const MOST_READ = 200;

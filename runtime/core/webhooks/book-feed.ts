@@ -78,10 +78,13 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
 
   async function feedAll(): Promise<void> {
     const books = await openBooks();
+    const failures: unknown[] = [];
     for (const endpoint of listening) {
       const lease = rounds.isClosed() ? undefined : await leases.claim(endpoint.id);
-      if (lease) await feed(endpoint, books).finally(() => lease.release());
+      const fed = lease && feed(endpoint, books).finally(() => lease.release());
+      await fed?.catch((error: unknown) => failures.push(error)); // The other receivers get theirs.
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   async function feed(

@@ -1,3 +1,5 @@
+import { unlessDamaged } from "../damage.ts";
+import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { WebhookEvent } from "./events.ts";
 
@@ -14,7 +16,7 @@ export interface Delivery {
   readonly reason?: string;
 }
 
-/** The records of deliveries, by key: `<endpoint>:<event id>`. */
+/** The records of deliveries, by key: `<endpoint>:<event id>`. Those that are damaged are passed over. */
 export interface Deliveries {
   /** Records a delivery, unless it is on record already; returns its key. */
   add(delivery: Delivery): Promise<string>;
@@ -38,13 +40,17 @@ const KEEP_MS = 30 * 24 * 60 * 60_000;
 
 export function createDeliveries(store: Store): Deliveries {
   const keyOf = ({ endpoint, event }: Delivery): string => `${endpoint}:${event.id}`;
+  const readIntact = async (key: string): Promise<Delivery | undefined> => {
+    const delivery = await store.get<unknown>(key).catch(unlessDamaged);
+    return isDelivery(delivery) ? delivery : undefined;
+  };
   return {
     async add(delivery) {
       const key = keyOf(delivery);
       await store.putIfAbsent(`webhook:${key}`, delivery, KEEP_MS);
       return key;
     },
-    read: (key) => store.get<Delivery>(`webhook:${key}`),
+    read: (key) => readIntact(`webhook:${key}`),
     update: (key, delivery) => store.set(`webhook:${key}`, delivery, KEEP_MS),
     async *list(endpoint) {
       for await (const key of store.keys(`webhook:${endpoint}:`)) yield key.slice("webhook:".length);
@@ -56,10 +62,18 @@ export function createDeliveries(store: Store): Deliveries {
     },
     async *givenUp() {
       for await (const key of store.keys("webhook-given-up:")) {
-        const delivery = await store.get<Delivery>(key);
+        const delivery = await readIntact(key);
         if (delivery) yield delivery;
       }
     },
     forget: (delivery) => store.delete(`webhook-given-up:${keyOf(delivery)}`),
   };
 }
+
+const isDelivery = (record: unknown): record is Delivery =>
+  isObject(record) &&
+  typeof record.endpoint === "string" &&
+  isObject(record.event) &&
+  typeof record.event.id === "string" &&
+  typeof record.event.at === "number" &&
+  [record.since, record.failures, record.notBefore].every((number) => typeof number === "number");

@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { unlessDamaged } from "../damage.ts";
 import type { FailedJob } from "../jobs/jobs.ts";
 import type { RefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
@@ -94,7 +95,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   async function tellOnce(event: WebhookEvent, { mark = event.id, forMs = TOLD_MS } = {}): Promise<void> {
     for (const { id, events } of endpoints) {
       const key = `webhook-told:${id}:${mark}`;
-      if (!(events?.includes(event.type) ?? true) || (await store.get(key))) continue;
+      if (!(events?.includes(event.type) ?? true) || (await store.get(key).catch(unlessDamaged))) continue;
       await outbox.publishTo(id, event);
       await store.set(key, true, forMs, "lazy");
     }

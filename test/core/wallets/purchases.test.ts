@@ -15,11 +15,11 @@ const BOUGHT = { payer: PAYER, offer: OFFER, key: "key", service: { manifest: { 
 const REFUND = {
   id: "refund",
   service: "echo",
-  payment: { network: NETWORK, asset: PAYER, amount: "1000", payer: PAYER },
+  payment: { network: NETWORK, asset: PAYER, amount: "1000", payer: PAYER, transaction: "0xfd" },
   openedAt: 0,
   state: "manual",
   reason: "Payments on this network are paid back by hand",
-} as unknown as OpenRefund;
+} as OpenRefund;
 
 describe("a wallet's purchase whose work has failed for good", () => {
   const store = createMemoryStore();

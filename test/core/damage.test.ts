@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import { loadSet } from "../../runtime/cli/set/load.ts";
+import { readSaleAnswer } from "../../runtime/core/notes/answers.ts";
+import { readPrices } from "../../runtime/core/notes/prices.ts";
+import { readRefusals } from "../../runtime/core/notes/refusals.ts";
+import { facilitatorsOf } from "../../runtime/core/rails/facilitators.ts";
+import { createPurchaseList } from "../../runtime/core/wallets/purchases.ts";
+import { createDeliveries } from "../../runtime/core/webhooks/deliveries.ts";
+import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
+import { openStore } from "../../runtime/drivers/store/open-store.ts";
+import { rail, sharedSandbox } from "../support/chains/chains.ts";
+import { startLocalSeller } from "../support/sellers/local-seller.ts";
+import { createDataDir } from "../support/sellers/seller.ts";
+import { json, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { damage } from "../support/store/damage.ts";
+import { openErrands } from "./jobs/errands.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+/** What is no JSON, and what is none of the records. */
+const TEXTS = ['{"cut":', "null", "5", '"text"', "[]", "{}"];
+
+describe("damaged records", () => {
+  const data = createDataDir();
+  let store: OpenStore;
+  after(async () => {
+    await store?.close();
+    data.remove();
+  });
+
+  it("of offers and of facilitators' trust keep no shop from selling", async () => {
+    const [sandbox, shop] = [await sharedSandbox(), openErrands()];
+    const { network } = rail("base");
+    const set = await loadSet(shop.dir);
+    const terms = { sandbox, set, dataDir: data.path, env: { ERRAND_LOG: shop.log } };
+    await (await startLocalSeller(terms)).stop();
+    store = await openStore({ dataDir: data.path });
+    const offers: string[] = [];
+    for await (const key of store.keys("offer:draw:")) offers.push(key);
+    expect(offers).not.to.deep.equal([]);
+    const [facilitator] = facilitatorsOf(rail("base"), set.site);
+    for (const text of TEXTS) {
+      for (const key of [...offers, `untrusted:${network}:${facilitator}`]) damage(data.path, key, text);
+      const seller = await startLocalSeller(terms);
+      const pay = await stockFetch(sandbox, "base");
+      expect((await pay(`${seller.url}/v1/draw`, json({ what: text }))).status, text).to.equal(200);
+      const { warnings = [] } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings?: string[] };
+      const isToBeTold = text === TEXTS[0];
+      expect(warnings.some((warning) => /cannot be read: the log says which/.test(warning))).to.equal(isToBeTold);
+      expect(seller.output().includes("store.damaged")).to.equal(isToBeTold);
+      await seller.stop();
+    }
+    shop.remove();
+  });
+
+  describe("are passed over", () => {
+    const now = Date.now();
+    const day = Math.floor(now / DAY_MS);
+    for (const text of TEXTS) {
+      it(`among refusals: ${text}`, async () => {
+        await store.set(`refusals:${day}:0`, {});
+        await store.set(`refusals:${day}:1`, { "0x1": { at: now, counts: { "refused:x": 2 } } });
+        damage(data.path, `refusals:${day}:0`, text);
+        expect((await readRefusals(store, now)).map(({ payer }) => payer)).to.deep.equal(["0x1"]);
+      });
+
+      it(`among messages that were given up: ${text}`, async () => {
+        const deliveries = createDeliveries(store);
+        const event = { id: "sound", type: "sale", at: now, data: {} } as const;
+        await deliveries.giveUp("hook:sound", { endpoint: "hook", event, since: now, failures: 1, notBefore: now });
+        damage(data.path, "webhook-given-up:hook:damaged", text);
+        damage(data.path, "webhook:hook:damaged", text);
+        const ids: string[] = [];
+        for await (const { event: one } of deliveries.givenUp()) ids.push(one.id);
+        expect(ids).to.deep.equal(["sound"]);
+        expect(await deliveries.read("hook:damaged")).to.equal(undefined);
+      });
+
+      it(`among purchases: ${text}`, async () => {
+        const account = `eip155:8453:0x${TEXTS.indexOf(text)}`;
+        const entry = { key: "nothing", service: "draw", at: now };
+        await store.set(`bought:${account}:${day}`, 3);
+        for (const at of [1, 2, 3]) await store.set(`bought:${account}:${day}:${at}`, { ...entry, key: `${at}` });
+        damage(data.path, `bought:${account}:${day}:1`, text);
+        damage(data.path, "payment:2", text);
+        const list = createPurchaseList({ store, clock: { now: () => now } });
+        const ids = (await list.list([account], 10)).map(({ id }) => id.split("-")[1]);
+        expect(ids).to.have.members(["2", "3"]);
+      });
+
+      it(`among prices and answers: ${text}`, async () => {
+        damage(data.path, "prices", text);
+        expect([...(await readPrices(store, "draw"))]).to.deep.equal([]);
+        damage(data.path, "answers-later:sale_1", text);
+        damage(data.path, `answered:${Math.floor(now / 60_000)}:0`, text);
+        const times = { begun: now };
+        expect(await readSaleAnswer(store, { id: "sale_1", times })).not.to.have.property("sentAt");
+      });
+    }
+  });
+});
