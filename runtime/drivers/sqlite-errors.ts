@@ -2,6 +2,8 @@ const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 
 /** Whether SQLite itself reports an error: locked, full, corrupt, closed. */
 export const isSqliteError = (error: unknown): boolean =>
@@ -12,6 +14,9 @@ export const isBusy = (error: unknown): boolean => [SQLITE_BUSY, SQLITE_LOCKED].
 
 /** Whether the disk took no write: full, over a quota, or broken. */
 export const isDiskError = (error: unknown): boolean => [SQLITE_IOERR, SQLITE_FULL].includes(kindOf(error));
+
+/** Whether a value does not fit its column. */
+export const isOfValue = (error: unknown): boolean => [SQLITE_CONSTRAINT, SQLITE_MISMATCH].includes(kindOf(error));
 
 /** The primary result code: the low byte of an extended one; 0 for other errors. */
 const kindOf = (error: unknown): number =>

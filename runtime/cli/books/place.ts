@@ -48,6 +48,7 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   const access = createBookAccess(from, {
     forget: () => toForget(site.books, Date.now()),
     onProgress: (taken) => process.stderr.write(`Reading the book from Redis: ${taken} entries so far\n`),
+    onDamaged: (stream, id) => process.stderr.write(`The entry ${id} of ${stream} in Redis is damaged: passed over\n`),
   });
   try {
     const books = await access.open();

@@ -15,7 +15,7 @@ export interface BookAccess {
 }
 
 /** How this machine's copy of a book is maintained. */
-export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "isGentle" | "onProgress">;
+export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "isGentle" | "onProgress" | "onDamaged">;
 
 /**
  * Opens the book file in the data directory. When Redis is configured, that file is this machine's copy of the book in

@@ -114,6 +114,7 @@ export async function run(options: RunOptions): Promise<Running> {
     forget: () => toForget(swap.current().set.site.books, clock.now()),
     isGentle: true,
     onProgress: (taken) => log.info("books.catching-up", { taken }),
+    onDamaged: (stream, entry) => log.error("books.entry-damaged", { stream, entry }),
   });
   opening.defer(() => books.close());
   const refusals = createRefusals({ store: shared, clock, log });

@@ -60,7 +60,8 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   return (event) => {
     if (event.kind === "sale") enterSale(event);
     else if (event.kind === "refund") enterRefund(event);
-    else enterReversal(event);
+    else if (KINDS.includes(event.kind)) enterReversal(event);
+    else throw new TypeError(`the book has no lines of the kind ${event.kind}`); // A later version may.
   };
 
   function enterSale(event: SaleEvent): void {

@@ -9,6 +9,7 @@ import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
+import { isOfValue } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
 import { createBookTables } from "./tables.ts";
@@ -27,6 +28,8 @@ export interface ProjectionOptions {
   readonly isGentle?: boolean | undefined;
   /** Called now and then with the number of events read, while the projection catches up. */
   readonly onProgress?: ((taken: number) => void) | undefined;
+  /** Called with the stream and the id of each entry that is passed over, since it is no entry of this version. */
+  readonly onDamaged?: ((stream: string, id: string) => void) | undefined;
 }
 
 /** The tables of a book whose events are in Redis. */
@@ -55,7 +58,7 @@ const DAY_MS = 24 * TIDY_MS;
  * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
-  const { redisUrl, namespace, file, forget, onProgress, isGentle = false } = options;
+  const { redisUrl, namespace, file, forget, onProgress, onDamaged, isGentle = false } = options;
   const most = isGentle ? GENTLE_STEP : STEP;
   const { createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
@@ -140,6 +143,17 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     });
   }
 
+  /** Takes all entries, or one after the other where one of them is damaged or of a later version. */
+  function takeIntact(stream: string, found: readonly StreamEntry[], take: (texts: readonly string[]) => void): void {
+    try {
+      take(found.flatMap(({ message }) => message.e ?? []));
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      if (found.length > 1) for (const entry of found) takeIntact(stream, [entry], take);
+      else onDamaged?.(stream, found[0]?.id ?? "");
+    }
+  }
+
   async function follow(stream: string, take: (texts: readonly string[]) => void): Promise<void> {
     for (let taken = most; ; taken += most) {
       const place = placeOf(stream) ?? START;
@@ -149,7 +163,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
       const began = performance.now();
       transact(db, () => {
         if ((placeOf(stream) ?? START) !== place) return; // Another process has read them.
-        take(found.flatMap(({ message }) => message.e ?? []));
+        takeIntact(stream, found, take);
         writePlace.run(stream, last.id);
       });
       if (taken % TOLD === 0) onProgress?.(taken);
@@ -157,6 +171,18 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     }
   }
 }
+
+interface StreamEntry {
+  readonly id: string;
+  readonly message: Readonly<Record<string, string>>;
+}
+
+/** Whether an error is one of what was to be written: no JSON, or a value of another type. */
+const isOfData = (error: unknown): boolean =>
+  error instanceof SyntaxError ||
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  (error instanceof Error && isOfValue(error.cause));
 
 /** The tables to empty. `book_terms` and `book_names` may stay: without lines and counts their rows have no effect. */
 const TABLES = [
