@@ -21,13 +21,13 @@ const PLUGIN = /\(?file:\S+\?v=[0-9a-f]+/;
  */
 export function refuseExit(): void {
   const { exit } = process;
-  process.exit = (code) => {
+  process.exit = (...code) => {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = Number.POSITIVE_INFINITY;
     const refusal = new Error("process.exit would end the whole shop: throw an error instead");
     Error.stackTraceLimit = stackTraceLimit;
     if (PLUGIN.test(refusal.stack ?? "")) throw refusal;
-    return exit.call(process, code);
+    return exit.apply(process, code); // Without an argument, `process.exitCode` counts.
   };
   syncBuiltinESMExports();
 }
