@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Books } from "../../core/books/books.ts";
 import { createJobFailures } from "../../core/jobs/failures.ts";
 import { createJobs, type FailedJob, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
+import type { JobQueue } from "../../core/jobs/queue.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
@@ -68,16 +69,18 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
     await onFailed?.(job);
   };
 
+  let queue: JobQueue | undefined;
+  const requeue: JobQueue["add"] = async (job) => queue?.add(job);
   return {
     refunds,
-    statusOf: limitPolls(createStatusOf({ records, refunds, clock }), createLimiter),
+    statusOf: limitPolls(createStatusOf({ records, refunds, requeue, clock }), createLimiter),
     async open(services) {
       screen = services.findLast(({ manifest }) => manifest.id === site.refunds?.screen);
       const selling = services.filter(isJobService);
       const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
       const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;
       const ofRedis = { prefix: "payphone-jobs", concurrencyOf, log };
-      const queue =
+      queue =
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });

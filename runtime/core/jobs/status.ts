@@ -2,6 +2,7 @@ import type { Clock } from "../../api/capabilities.ts";
 import type { Run } from "../../api/plugin.ts";
 import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
+import type { JobQueue } from "./queue.ts";
 import { type JobRecord, type JobRecords, toJobId } from "./records.ts";
 
 /** The status of a job. */
@@ -17,13 +18,18 @@ export interface JobStatus extends RefundStatus {
 export interface JobStatusDeps {
   readonly records: Pick<JobRecords, "read" | "readEnd" | "progress">;
   readonly refunds: Pick<Refunds, "status">;
+  /** Queues a job unless it is queued: a queue may have lost one. */
+  readonly requeue?: JobQueue["add"] | undefined;
   readonly clock: Clock;
 }
+
+/** A job that shows no sign of life for so long after it should have ended may be missing in the queue. */
+const SILENCE_MS = 60_000;
 
 /** Makes the handler of a status route, which shows only the jobs of its own service. */
 type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
 
-export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobStatusOf {
+export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDeps): JobStatusOf {
   return (service, job) =>
     async ({ job_id: given }) => {
       // JSON allows lone surrogates, but no key of the store has one.
@@ -39,12 +45,14 @@ export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobS
     };
 
   async function toRunning(
-    { id }: JobRecord,
+    { id, service }: JobRecord,
     begunAt: number,
     { eta_seconds }: JobManifest,
   ): Promise<Pick<JobStatus, "status" | "eta_seconds" | "step">> {
     const progress = await records.progress(id);
     const left = Math.max(0, eta_seconds - Math.floor((clock.now() - begunAt) / 1000));
+    const silentMs = clock.now() - Math.max(begunAt, progress?.at ?? 0);
+    if (silentMs > eta_seconds * 1000 + SILENCE_MS) requeue?.({ id, service, at: begunAt }).catch(() => {}); // Or the next poll.
     return { status: progress ? "IN_PROGRESS" : "DISPATCHING", eta_seconds: left, step: progress?.step ?? null };
   }
 }

@@ -47,6 +47,23 @@ describe("the work of a job that its process left undone", () => {
     expect([(await stage.status(id)).status, stage.refunds.length]).to.deep.equal(["FAILED", 1]);
   });
 
+  it("is queued again for whoever asks after it, a minute after it should have ended, where the queue has lost it", async () => {
+    stage.work = async (_, { signal }) => once(signal, "abort");
+    const id = await stage.buy("x");
+    await eventually(() => stage.attempts.length === 1);
+    await stage.restart({ id: "other" });
+    for await (const key of stage.store.keys("queue:")) await stage.store.delete(key);
+    stage.work = ({ what }) => ({ found: what });
+    await stage.restart();
+    stage.clock.advance(150_000);
+    expect((await stage.status(id)).status).to.equal("IN_PROGRESS");
+    await stage.outOfLine();
+    expect(stage.attempts).to.deep.equal(["x"]);
+    stage.clock.advance(60_000);
+    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+    expect(stage.attempts).to.deep.equal(["x", "x"]);
+  });
+
   it("is given up when it takes its worker with it again and again", async () => {
     stage.rail.script.settle = async (payment, offer) => {
       await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);

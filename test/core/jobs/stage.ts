@@ -203,7 +203,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       site,
       compile: createCompiler(new Map()),
       handlers: new Map([["work.search", handler]]),
-      statusOf: createStatusOf({ records, refunds: refunder, clock }),
+      statusOf: createStatusOf({ records, refunds: refunder, requeue: (lost) => queue.add(lost), clock }),
     });
     const concurrencyOf = (): number => job?.concurrency ?? JOB.concurrency;
     const terms = { log: silentLog, clock };
