@@ -9,6 +9,7 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
+import { damage } from "../../support/store/damage.ts";
 
 describe("the book that receivers of webhooks are told of", () => {
   const folder = mkdtempSync(join(tmpdir(), "payphone-feed-"));
@@ -32,8 +33,12 @@ describe("the book that receivers of webhooks are told of", () => {
     books = await openBooks({ file: storeFileOf(dataDir) });
     [told, waiting, counts, looks, logged] = [[], 0, 0, 0, []];
     opened = Promise.withResolvers();
-    feed = createBookFeed({
-      endpoints: [{ id: "accounts" }],
+    feed = open("accounts");
+  });
+
+  const open = (...ids: string[]): BookFeed =>
+    createBookFeed({
+      endpoints: ids.map((id) => ({ id })),
       openBooks: () => {
         looks += 1;
         return opened.promise;
@@ -50,7 +55,6 @@ describe("the book that receivers of webhooks are told of", () => {
       log: { ...silentLog, warn: (event) => void logged.push(event) },
       everyMs: 1,
     });
-  });
   afterEach(async () => {
     await feed.close();
     await books.close();
@@ -68,6 +72,16 @@ describe("the book that receivers of webhooks are told of", () => {
     for (const sale of sales) await store.enter(sale, { key: sale.id, value: 1 });
   };
   const until = ({ id }: SaleEvent): Promise<boolean> => eventually(() => told.includes(id));
+
+  it("is told to the others where one receiver's position is damaged, and the seller is told so once", async () => {
+    feed = open("cut", "accounts");
+    damage(dataDir, "webhook-cursor:cut");
+    await begin();
+    const sale = toSale({ at: T + 1 });
+    await sell(sale);
+    await until(sale);
+    expect([told, logged]).to.deep.equal([[sale.id], ["webhook.feed-failed"]]);
+  });
 
   it("is told from the start of a new receiver, also of what is sold while the book is opened", async () => {
     const [before, first, second] = [toSale({ at: T - 1 }), toSale(), toSale({ at: T + 1 })];
