@@ -1,4 +1,6 @@
 import { Problem } from "../../api/problem.ts";
+import { unlessDamaged } from "../../core/damage.ts";
+import { isObject } from "../../core/json.ts";
 import type { Store } from "../../core/store.ts";
 import type { Config } from "../config/config.ts";
 
@@ -16,15 +18,20 @@ const KEY = "shop";
 /**
  * Claims a store for one shop, so that payments, jobs and refunds of two shops never mix. All processes of a shop may
  * share the store, even while their sets differ. @throws Problem `bad-request` when the store belongs to another shop;
- * `unavailable`.
+ * `unavailable`, also when its record is damaged.
  */
 export async function claimStore(store: Store, { shop, config, isRenamed }: ClaimOptions): Promise<void> {
   if (isRenamed) return store.set(KEY, { name: shop });
   if (await store.putIfAbsent(KEY, { name: shop })) return;
-  const owner = await store.get<{ readonly name: string }>(KEY);
-  if (owner === undefined || owner.name === shop) return;
+  const owner = await store.get<unknown>(KEY).catch((error: unknown) => unlessDamaged(error) ?? null);
+  if (owner === undefined || (isObject(owner) && owner.name === shop)) return;
   const [place, variable] =
     config.redisUrl === undefined ? [config.dataDir, "PAYPHONE_DATA_DIR"] : ["This Redis", "REDIS_URL"];
+  if (!isObject(owner) || typeof owner.name !== "string")
+    throw new Problem(
+      "unavailable",
+      `${place} does not say whose it is, since its record "${KEY}" is damaged: if it is that of "${shop}", start it once with --renamed`,
+    );
   throw new Problem(
     "bad-request",
     `${place} belongs to the shop "${owner.name}", and this one is "${shop}": set ${variable} to a place of its own, ` +
