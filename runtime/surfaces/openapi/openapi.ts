@@ -22,7 +22,8 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
   const operations = toOperations({ services, schemas, baseUrl });
-  const categories = [...new Set(services.map(({ manifest }) => manifest.category ?? OTHER))].sort();
+  const all = new Set(services.map(({ manifest }) => manifest.category ?? OTHER));
+  const categories = [...all].filter((name) => name !== PROBES).sort();
   return {
     openapi: "3.1.0",
     info: {
@@ -56,11 +57,12 @@ function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] 
     upstreams: upstreams.map(({ id }) => isUp({ id })),
     services: services.map(({ manifest: { id } }) => isUp({ id })),
   };
+  const toFreeId = (id: string): string => (services.some(({ manifest }) => manifest.id === id) ? `${id}_probe` : id);
   return {
-    [PATHS.health]: toProbe("health", "Liveness", "Answers as long as the process does.", {
+    [PATHS.health]: toProbe(toFreeId("health"), "Liveness", "Answers as long as the process does.", {
       "200": toProbeAnswer("Alive", "Health", { status: "ok", service: name }),
     }),
-    [PATHS.ready]: toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
+    [PATHS.ready]: toProbe(toFreeId("ready"), "Readiness", "How the store, each payment rail and each service are.", {
       "200": toProbeAnswer("Ready to sell, at least in part", "Readiness", ready),
       "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
     }),

@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import { definitionsOf, mapSubschemas, parseReference, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import { OWN_SCHEMAS } from "./responses.ts";
 
 /** The files of `schemas/` by name, e.g. `RollRequest`. */
 export type NamedSchemas = ReadonlyMap<string, object>;
@@ -19,9 +20,10 @@ export interface Components {
 }
 
 /**
- * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. A schema written in the
- * manifest itself is named after the service: `TossRequest`, `TossResponse`. Each of their `$defs` that is referred to is
- * a component, too (`TossRequestSide`): generators of clients do not follow pointers into components.
+ * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`, unless payphone's own
+ * has it: `HealthBody`. A schema written in the manifest itself is named after the service: `TossRequest`,
+ * `TossResponse`. Each of their `$defs` that is referred to is a component, too (`TossRequestSide`): generators of
+ * clients do not follow pointers into components.
  */
 export function createComponents(schemas: NamedSchemas): Components {
   const documents = new Map(schemas);
@@ -30,14 +32,21 @@ export function createComponents(schemas: NamedSchemas): Components {
   const parts = new Map<string, string>();
   /** The owners of the `$defs` of self-contained inputs. */
   const opened = new Map<object, string>();
-  const isTaken = (name: string): boolean => documents.has(name) || components.has(name);
+  /** The components of schemas whose names payphone's own have. */
+  const renamed = new Map<string, string>();
+  const isTaken = (name: string): boolean => documents.has(name) || components.has(name) || isOwn(name);
 
-  const add = (name: string): void => {
+  /** Adds a schema, and returns the reference to it. */
+  const add = (name: string): string => {
+    const component = renamed.get(name) ?? (isOwn(name) ? toFreeName(name, isTaken) : name);
     const document = documents.get(name) as SchemaObject | undefined;
-    if (!document || components.has(name)) return;
-    components.set(name, {});
-    const { $schema: _, $defs: __, ...own } = document;
-    components.set(name, rewrite(own, name));
+    if (document && !components.has(component)) {
+      if (component !== name) renamed.set(name, component);
+      components.set(component, {});
+      const { $schema: _, $defs: __, ...own } = document;
+      components.set(component, rewrite(own, name));
+    }
+    return toPointer(component);
   };
   const addPart = (owner: string, definition: string): string => {
     const key = `${owner} ${definition}`;
@@ -57,8 +66,7 @@ export function createComponents(schemas: NamedSchemas): Components {
     if (!reference) return mapped;
     const { name = owner, definition } = reference;
     if (definition !== undefined) return { ...mapped, $ref: toPointer(addPart(name, definition)) };
-    add(name);
-    return { ...mapped, $ref: toPointer(name) };
+    return { ...mapped, $ref: add(name) };
   };
 
   return {
@@ -66,8 +74,7 @@ export function createComponents(schemas: NamedSchemas): Components {
       const schema = manifest[part];
       const name = typeof schema === "string" ? schema : toFreeName(toPascal(manifest.id) + WORDS[part], isTaken);
       if (typeof schema !== "string" && schema) documents.set(name, schema);
-      add(name);
-      return { $ref: toPointer(name) };
+      return { $ref: add(name) };
     },
     open(manifest, input) {
       const { $defs, ...own } = input;
@@ -91,5 +98,7 @@ function toFreeName(wanted: string, isTaken: (name: string) => boolean): string 
   while (isTaken(name)) name += "Body";
   return name;
 }
+
+const isOwn = (name: string): boolean => Object.hasOwn(OWN_SCHEMAS, name);
 
 const toPointer = (name: string): string => `#/components/schemas/${name}`;

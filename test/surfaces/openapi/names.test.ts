@@ -1,0 +1,40 @@
+import { validate } from "@readme/openapi-parser";
+import { expect } from "chai";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { type Loose, showSet } from "../support/fixture-set.ts";
+
+/** A shop whose service, category and schemas have names that payphone's own parts of the description have, too. */
+function namedAlike(): Files {
+  const { "manifests/toss.yaml": toss = "", "schemas/TossResponse.json": response = "", ...rest } = TOSS;
+  const manifest = toss
+    .replace("id: toss", "id: health")
+    .replace("output: TossResponse", "output: Health\ncategory: probes");
+  const own = { ...rest, "manifests/health.yaml": manifest, "schemas/Health.json": response };
+  const side = edit(own, "schemas/Health.json", "Side.json", "Problem.json");
+  return { ...side, "schemas/Problem.json": TOSS["schemas/Side.json"] as string };
+}
+
+describe("names in /openapi.json that payphone's own parts have", () => {
+  let document: Loose;
+  before(async () => {
+    document = (await showSet(await makeDirectory(namedAlike()))).json("/openapi.json");
+  });
+  after(removeDirectories);
+
+  it("leave a service's schemas as they are in the set, and payphone's own, too", () => {
+    const resolve = ({ $ref }: Loose): Loose => document.components.schemas[$ref.split("/").at(-1)];
+    const { responses } = document.paths["/v1/toss"].post;
+    const answer = resolve(responses["200"].content["application/json"].schema);
+    expect(Object.keys(answer.properties)).to.deep.equal(["sides"]);
+    expect(resolve(answer.properties.sides.items)).to.deep.equal({ type: "string", enum: ["heads", "tails"] });
+    const own = document.paths["/health"].get.responses["200"].content["application/json"].schema;
+    expect(Object.keys(resolve(own).properties)).to.deep.equal(["status", "service"]);
+  });
+
+  it("stand for one operation and one tag each", async () => {
+    expect(document.paths["/v1/toss"].post.operationId).to.equal("health");
+    expect(document.paths["/health"].get.operationId).to.equal("health_probe");
+    expect(document.tags.map(({ name }: Loose) => name)).to.deep.equal(["probes"]);
+    expect(await validate(structuredClone(document))).to.deep.include({ valid: true });
+  });
+});
