@@ -48,14 +48,16 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
   const recordings = loadRecordings(set.dir);
   const baseUrls = new Map(upstreams.map((upstream) => [upstream.id, place(upstream).url ?? ""]));
   const titles = new Map(upstreams.map(({ id, title }) => [id, title]));
-  const recorded = { recordings, baseUrls: baseUrls.set(LLM, LLM_URL), titles: titles.set(LLM, "the language model") };
+  const ofModel = { baseUrls: new Map([[LLM, LLM_URL]]), titles: new Map([[LLM, "the language model"]]) };
   return {
     sources: {
       locate: place,
       wrap: (live) => {
         if (online) return live;
         const play = createRecordedTransport({
-          ...recorded,
+          recordings,
+          baseUrls,
+          titles,
           remedy: SET_LIVE,
           fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
         });
@@ -69,7 +71,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
         ? undefined
         : {
             endpoint: RECORDED_MODEL,
-            fetch: toRecordedFetch(LLM, createRecordedTransport({ ...recorded, remedy: SET_MODEL })),
+            fetch: toRecordedFetch(LLM, createRecordedTransport({ recordings, ...ofModel, remedy: SET_MODEL })),
           },
     },
     origins: (manifest: Manifest) => {

@@ -1,7 +1,8 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { openShop } from "../../../runtime/cli/contract/contract.ts";
 import { recordNew } from "../../../runtime/cli/record/new.ts";
 import { runRecord } from "../../../runtime/cli/record/record.ts";
 import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
@@ -143,6 +144,26 @@ examples: [{ input: { what: a } }, { input: { what: b } }]\n`;
     expect(new Set(orders.map(({ headers }) => headers["idempotency-key"]))).to.have.property("size", 2);
     await rm(join(dir, "manifests/order.yaml"));
     await rm(join(dir, "recordings/studio/order.json"));
+  });
+
+  it("plays what an upstream called llm has answered, which is not payphone's own language model", async () => {
+    const manifest = `id: ask\ntitle: Ask\ndescription: Ask.\nroute: POST /v1/ask\nprice: "0.01"\ntags: []
+proxy: { upstream: llm, request: POST /chat, body: input }
+input: { type: object, properties: { text: { type: string } } }\noutput: { type: object, properties: { said: {} } }
+examples: [{ input: { text: hi } }]\n`;
+    const site = await readFile(join(dir, "manifests/_site.yaml"), "utf8");
+    const own = await mkdtemp(join(tmpdir(), "payphone-set-"));
+    await mkdir(join(own, "manifests"));
+    const named = site.replace("id: studio", "id: llm").replace(source.url, `${source.url}/v1`);
+    await writeFile(join(own, "manifests/_site.yaml"), named);
+    await writeFile(join(own, "manifests/ask.yaml"), manifest);
+    source.script('{"said":"hello"}');
+    const { report } = await recordNew({ dir: own, ids: [], env: { STUDIO_KEY: "key-of-the-studio" } });
+    expect(report).to.equal("recordings/llm/ask.json written");
+    const shop = await openShop({ dir: own });
+    expect(await shop.call("ask", { text: "hi" })).to.deep.equal({ said: "hello" });
+    await shop.close();
+    await rm(own, { recursive: true });
   });
 
   it("records a form with a file by the file's digest, and answers that file only", async () => {
