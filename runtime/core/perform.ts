@@ -107,7 +107,8 @@ export async function prepare(service: Runnable, input: unknown, signal: AbortSi
  */
 export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
   const run = runOf(service) as Run<unknown, unknown>;
-  const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
+  const own = structuredClone(input); // A handler may change it, and what was bought stays as it is.
+  const output = await underDeadline(service, call, async (signal) => run(own, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
   const fault = issues.length > 0 ? `schema: ${toIssueText(issues)}` : faultOfFile(service, value);
   if (fault === undefined) return value;

@@ -63,6 +63,23 @@ describe("a paid request", () => {
     expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
   });
 
+  it("is worked on as it was bought, whatever an earlier run has done to its input", async () => {
+    const seen: unknown[] = [];
+    shop.handler = (input) => {
+      const { low, data } = input as typeof input & { data: number[] };
+      seen.push({ low, data: [...data] });
+      input.low = 100;
+      data.push(data.length);
+      if (seen.length === 1) throw new Problem("upstream-failed");
+      return { value: 1 };
+    };
+    const payment = await shop.pay("/v1/echo"); // It is paid first, so that what is owed is kept.
+    const buy = () => shop.post("/v1/echo", { ...ROLL, data: [7] }, { "payment-signature": payment });
+    expect((await buy()).status).to.equal(502);
+    expect((await buy()).status).to.equal(200);
+    expect(seen).to.deep.equal(Array(2).fill({ low: ROLL.low, data: [7] }));
+  });
+
   it("is not charged when the output breaks its schema, which is told to nobody", async () => {
     shop.handler = () => ({ value: "secret" });
     const response = await shop.buy("/v1/roll", ROLL);
