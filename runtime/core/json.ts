@@ -20,6 +20,21 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/**
+ * The value of a JSON text, with the digits of integers that JavaScript would round as texts: they fit no number of a schema.
+ * @throws SyntaxError
+ */
+export const parseDigits = (text: string): unknown =>
+  /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+
+/** Such integers are rounded or infinite, but for round ones. */
+const LONG = 25;
+
+function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+  if (typeof value !== "number" || !/^-?\d{16,}$/.test(source)) return value;
+  return source.length < LONG && BigInt(source) === BigInt(value) ? value : source;
+}
+
 const DEEPEST = 256;
 
 /** Whether data is nested more than 256 levels deep, or contains itself: it cannot be walked safely then. */

@@ -1,6 +1,6 @@
 import type { Progress, ProgressToken } from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
+import { keepInput } from "./exact-input.ts";
 import { createLostPayments } from "./lost.ts";
 import { createPurchases } from "./purchase.ts";
 import { type ToolResult, toFailure } from "./results.ts";
@@ -67,7 +68,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     now: Date.now,
     patienceMs: REPEAT_MS,
   });
-  const handle = serveStdio(() => {
+  const open = (): Server => {
     const server = new Server(INFO, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
       const page = await list({ ...params, _meta: undefined }, mcpReq.signal);
@@ -84,11 +85,14 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
       return toReadable(result) as unknown as CallToolResult;
     });
     return server;
-  });
+  };
+  const transport = new StdioServerTransport(process.stdin.pipe(keepInput()));
+  const handle = serveStdio(open, { transport });
   const { perCall, perDay } = options.limits;
   err(`Paying for tools of ${options.url}: at most ${perCall} USD a call and ${perDay} USD a day.`);
   await ended(signal);
   await handle.close();
+  process.stdin.destroy(); // It would keep the process alive.
   await seller.close();
 }
 

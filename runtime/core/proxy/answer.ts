@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject, parseDigits } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
 import { partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
@@ -96,21 +96,10 @@ function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
 /** The value of a JSON text; any other text is a value itself. */
 export function readText(text: string, reading: ReadPlainText = asValue): unknown {
   try {
-    return reading(parse(text), text);
+    return reading(parseDigits(text), text);
   } catch {
     return text;
   }
-}
-
-/** JSON, with the digits of integers that JavaScript would round as texts: they fit no number of a schema. */
-const parse = (text: string): unknown => (/\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text));
-
-/** Such integers are rounded or infinite, but for round ones. */
-const LONG = 25;
-
-function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
-  if (typeof value !== "number" || !/^-?\d{16,}$/.test(source)) return value;
-  return source.length < LONG && BigInt(source) === BigInt(value) ? value : source;
 }
 
 /**
@@ -148,7 +137,7 @@ const toData = (block: string): string =>
 function toLines(text: string): { readonly lines: readonly unknown[] } | undefined {
   const parts = text.split(text.includes(RECORD) ? RECORD : "\n").filter((part) => part.trim() !== "");
   try {
-    return { lines: parts.map(parse) };
+    return { lines: parts.map(parseDigits) };
   } catch {
     return undefined;
   }

@@ -1,0 +1,34 @@
+import { Transform } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
+
+/** More than a message may have: what is longer goes on as it is, and is refused. */
+const LONGEST = 16 * 1024 * 1024;
+
+/**
+ * Lines of JSON-RPC, in which the digits of integers that JavaScript would round are texts in the arguments of tools: otherwise
+ * another integer would be asked for, and paid.
+ */
+export function keepInput(): Transform {
+  const decoder = new StringDecoder("utf8");
+  let begun = "";
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const lines = (begun + decoder.write(chunk)).split("\n");
+      begun = lines.pop() ?? "";
+      for (const line of lines) this.push(`${toExact(line)}\n`);
+      if (begun.length > LONGEST) {
+        this.push(begun);
+        begun = "";
+      }
+      done();
+    },
+  });
+}
+
+function toExact(line: string): string {
+  const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined;
+  if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return line;
+  const { params } = parseDigits(line) as { readonly params: { readonly arguments?: unknown } };
+  return JSON.stringify({ ...message, params: { ...message.params, arguments: params.arguments } });
+}
