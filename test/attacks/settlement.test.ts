@@ -58,7 +58,13 @@ describe("a settlement", () => {
   });
 
   it("is refused at once when nothing was sent and nothing has moved", async () => {
-    const reasons = ["insufficient_funds", "transaction_simulation_failed", "unsupported_scheme", "token_paused"];
+    const reasons = [
+      "insufficient_funds",
+      "transaction_simulation_failed",
+      "unsupported_scheme",
+      "token_paused",
+      "simulation_refused",
+    ];
     for (const reason of [...reasons, "Execution reverted with reason: Blacklistable: account is blacklisted."]) {
       refuse(shop, reason);
       expect((await shop.buy("/v1/roll", ROLL)).status, reason).to.equal(402);

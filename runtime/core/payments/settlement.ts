@@ -58,7 +58,7 @@ export interface SettlerDeps {
 const REFUSED =
   /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
 /** Reasons that may mean that the money has already moved, which our node may not show yet. */
-const SPENT = /(?<!pa)used|already|duplicate/i; // A paused token moves nothing.
+const SPENT = /(?<!pa|ref|ca)used|already|duplicate/i; // What is paused, refused or caused moves nothing.
 /** The reason of a refusal by the chain, where a facilitator says only that it does not know. The code is x402's. */
 const DEAD = {
   errorReason: "invalid_transaction_state",

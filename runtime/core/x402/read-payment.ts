@@ -137,7 +137,7 @@ export function toPayload(payment: Payment, offer: PaymentRequirements, resource
 export function toRefusal(reason: string | null | undefined, message?: string | null): Refusal {
   const text = `${reason ?? ""} ${REVERT.exec(message ?? "")?.[1] ?? ""}`;
   if (/insufficient|balance/i.test(text) || TOO_LITTLE.test(message ?? "")) return "insufficient_funds";
-  if (/nonce|already|(?<!pa)used|duplicate/i.test(text)) return "authorization_used";
+  if (/nonce|already|(?<!pa|ref|ca)used|duplicate/i.test(text)) return "authorization_used";
   if (/signature/i.test(text)) return "invalid_signature";
   if (/valid_?before|expired|blockhash/i.test(text) || /BlockhashNotFound/.test(message ?? ""))
     return "payment_expired";

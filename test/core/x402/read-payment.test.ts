@@ -242,7 +242,8 @@ describe("reading a payment", () => {
     expect(said("ECRecover: invalid signature 'v' value")).to.equal("invalid_signature");
     expect(said("ERC20: transfer amount exceeds balance")).to.equal("insufficient_funds");
     expect(said("Pausable: paused")).to.equal("payment_rejected");
-    expect(toRefusal("settle_failed")).to.equal("payment_rejected");
+    for (const reason of ["settle_failed", "payer_refused", "error_caused_by_rpc", "token_paused"])
+      expect(toRefusal(reason), reason).to.equal("payment_rejected");
     expect(toRefusal(undefined)).to.equal("payment_rejected");
   });
 });
