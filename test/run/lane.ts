@@ -58,6 +58,14 @@ interface Worker {
   end(): Promise<{ readonly how: string; readonly told: string }>;
 }
 
+/** Ends what runs. */
+const kills = new Set<() => void>();
+const interrupt = (): never => {
+  for (const kill of kills) kill();
+  process.exit(130);
+};
+process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+
 /** The last line of a report is whole. */
 const REPORTED = new RegExp(`${COUNTS}.*\\n`);
 const SOUND = "ended with exit code 0";
@@ -69,16 +77,12 @@ function startWorker(): Worker {
   const stdio: StdioOptions = ["ignore", "pipe", "pipe", "ipc"];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio, detached: true });
   const kill = (): void => killGroup(child.pid);
-  const interrupt = (): never => {
-    kill();
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  kills.add(kill);
   let [output, errors, how] = ["", "", ""];
   let reported = (): void => {};
   const closed = new Promise<void>((resolve) => {
     child.once("close", (code, signal) => {
-      process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+      kills.delete(kill);
       how = signal ? `did not end by itself, but by ${signal}` : `ended with exit code ${code}`;
       reported();
       resolve();
