@@ -65,8 +65,8 @@ const DEAD = {
   errorMessage: "The chain shows that this payment was not made; sign a new one",
 };
 const TRANSACTION = /^\w{1,128}$/;
-/** The longest time of a settlement. */
-export const SETTLE_LIFE_MS = 60_000;
+/** Longer than a settlement takes at most: its attempt, its confirmation and a last look at the chain. */
+export const SETTLE_LIFE_MS = 75_000;
 /** A transaction's hash on EVM. */
 const HASH = /^0x[0-9a-f]{64}$/;
 const LONGEST_TEXT = 100;

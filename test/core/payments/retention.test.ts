@@ -49,7 +49,7 @@ describe("how long a shop remembers", () => {
     expect((await send(await shop.pay("/v1/roll"))).status).to.equal(200);
     expect(lives.get("payment")).to.deep.equal([VALID + DAY, 15 * MINUTE]);
     expect(lives.get("open")).to.deep.equal([VALID + DAY]);
-    expect(lives.get("in-flight"), "20 seconds of work, and a minute for the settlement").to.deep.equal([80 * SECOND]);
+    expect(lives.get("in-flight"), "20 seconds of work, and 75 for the settlement").to.deep.equal([95 * SECOND]);
     expect(lives.get("lease")?.[0]).to.equal(2 * SECOND);
     expect(lives.get("spent"), "an authorization with an expiry is refused by itself").to.equal(undefined);
   });
