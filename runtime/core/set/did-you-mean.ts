@@ -1,19 +1,13 @@
-/**
- * The most similar known word, if it differs by at most one typing error plus one per five letters; or else the first one
- * that goes on after an underscore: `deadline_seconds` for `deadline`.
- */
+/** The most similar known word, if it differs by at most one typing error plus one per five letters. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const limit = 1 + Math.floor(word.length / 5);
-  const start = `${word}_`;
-  let longer: string | undefined;
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
-    if (name.startsWith(start)) longer ??= name;
     if (Math.abs(word.length - name.length) > limit) continue; // Callers send words of any length.
     const distance = distanceOf(word.toLowerCase(), name.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }
-  return best?.name ?? longer;
+  return best?.name;
 }
 
 /** `; did you mean "roll"?`, or an empty text. */

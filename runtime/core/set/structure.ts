@@ -96,7 +96,7 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
     case "additionalProperties": {
       const unknown: string = params.additionalProperty;
       const known = Object.keys((error.parentSchema?.properties ?? {}) as object);
-      const meant = (path.join() === "proxy" && IN_PROXY[unknown]) || didYouMean(unknown, known);
+      const meant = (path.join() === "proxy" && IN_PROXY[unknown]) || didYouMean(toKey(unknown, known), known);
       return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${meant}`);
     }
     case "type":
@@ -118,6 +118,10 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
       return complain("bad-value", error.message ?? "does not fit");
   }
 }
+
+/** The key that goes on after an underscore, as `deadline_seconds` for `deadline`; or the word itself. */
+const toKey = (word: string, known: readonly string[]): string =>
+  known.find((key) => key.startsWith(`${word}_`)) ?? word;
 
 const OF_SITE = "; it stands at the upstream in _site.yaml";
 const OF_LINE = '; write method and path under request: "GET /v1/rates/{date}"';
