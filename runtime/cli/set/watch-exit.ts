@@ -21,13 +21,15 @@ const PLUGIN = /\(?file:\S+\?v=[0-9a-f]+/;
  */
 export function refuseExit(): void {
   const { exit } = process;
-  process.exit = (...code) => {
+  const refuse = (...code: Parameters<typeof exit>): never => {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = Number.POSITIVE_INFINITY;
     const refusal = new Error("process.exit would end the whole shop: throw an error instead");
+    Error.captureStackTrace(refusal, refuse);
     Error.stackTraceLimit = stackTraceLimit;
     if (PLUGIN.test(refusal.stack ?? "")) throw refusal;
-    return exit.apply(process, code); // Without an argument, `process.exitCode` counts.
+    return exit.call(process, ...code); // Without a code it is another call than with undefined.
   };
+  process.exit = refuse;
   syncBuiltinESMExports();
 }

@@ -148,6 +148,15 @@ export default definePlugin("toss", () => {
     expect(stdout).to.include('"title": "has example 1 of toss come true"').and.to.include('"failures": 0');
   });
 
+  it("reports a plugin that would end the process, and fails", async () => {
+    const text = TOSS["plugins/toss.ts"] as string;
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": `${text}process.exit(0);\n` });
+    const args = [LAUNCHER, "check", "--dir", dir];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    const fault = "plugin-failed process.exit would end the whole shop: throw an error instead";
+    expect([status, stdout.split("\n")[0]]).to.deep.equal([1, `plugins/toss.ts:9:9 ${fault}`]);
+  });
+
   it("fails when a plugin ends the process", async () => {
     const text = TOSS["plugins/toss.ts"] as string;
     const end = "setTimeout(process.exit, 0, 0);"; // No code of the plugin is seen to call it.
