@@ -9,11 +9,15 @@ export interface FaultPlace {
   readonly column: number;
 }
 
-/** The first place in the set's own files that an error names: a syntax error, a failed import, or a thrown error. */
+/**
+ * The first place in the set's own files that an error names, or else in its packages, one of which may be payphone: a
+ * syntax error, a failed import, or a thrown error.
+ */
 export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const roots = [pathToFileURL(dir + sep).href, dir + sep].map(escapePattern).join("|");
-  const found = new RegExp(`(?:${roots})([^\\s:?()]+)(?:\\?v=[0-9a-f.]+)?:(\\d+)(?::(\\d+))?`).exec(stack);
+  const all = [...stack.matchAll(new RegExp(`(?:${roots})([^\\s:?()]+)(?:\\?v=[0-9a-f.]+)?:(\\d+)(?::(\\d+))?`, "g"))];
+  const found = all.find(([, file]) => !file?.startsWith("node_modules")) ?? all[0];
   if (!found) return undefined;
   const [, file = "", line = "1", column] = found;
   return { file: file.replaceAll(sep, "/"), line: Number(line), column: Number(column ?? caretOf(stack)) };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Run } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { toIdleLent } from "../../../runtime/cli/set/check.ts";
+import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
@@ -38,4 +38,16 @@ describe("a plugin that comes in a package", () => {
       const toss = handlers.get("toss.toss") as Run<unknown, unknown>;
       expect(() => toss({}, toCall())).to.throw(Problem, "No coin is there");
     });
+
+  it("has what a package throws at it reported at the plugin's own line, where it can be mended", async () => {
+    const files = {
+      ...shop("export const side = () => { throw new Error('no coin'); };", "m.mjs"),
+      "plugins/toss.ts": `import { side } from "coins";
+import { definePlugin } from "payphone/plugin";
+export default definePlugin("toss", () => ({ toss: side() }));
+`,
+    };
+    const faults = await checkDir(await makeDirectory(files));
+    expect(faults.map(toFaultLine)).to.deep.equal(["plugins/toss.ts:3:52 plugin-failed no coin"]);
+  });
 });
