@@ -25,13 +25,15 @@ export function tryParseJson(text: string): unknown {
  * @throws SyntaxError
  */
 export const parseDigits = (text: string): unknown =>
-  /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  MAY_ROUND.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 
+/** The beginning of such an integer, or a text that looks like one: most JSON is parsed in a tenth of the time without the digits. */
+const MAY_ROUND = /(?:^|[[:,\s])-?\d{16}/;
 /** Such integers are rounded or infinite, but for round ones. */
 const LONG = 25;
 
 function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
-  if (typeof value !== "number" || !/^-?\d{16,}$/.test(source)) return value;
+  if (typeof value !== "number" || source.length < 16 || /[.eE]/.test(source)) return value;
   return source.length < LONG && BigInt(source) === BigInt(value) ? value : source;
 }
 

@@ -27,7 +27,7 @@ export function keepInput(): Transform {
 }
 
 function toExact(line: string): string {
-  const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined;
+  const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined; // Most lines go on as they are.
   if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return line;
   const { params } = parseDigits(line) as { readonly params: { readonly arguments?: unknown } };
   return JSON.stringify({ ...message, params: { ...message.params, arguments: params.arguments } });

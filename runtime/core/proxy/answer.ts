@@ -1,4 +1,4 @@
-import { isObject, parseDigits } from "../json.ts";
+import { isObject, parseDigits, tryParseJson } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
 import { partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
@@ -57,7 +57,7 @@ export function readBody(type: string | null, body: Uint8Array, reading: ReadPla
   if (parts === "lines") return toLines(text);
   if (!isJson(type)) return readText(text, reading);
   const value = readText(text);
-  return value === text && text !== "" && !/^-?\d+$/.test(text) ? undefined : value;
+  return value === text && text !== "" && tryParseJson(text) === undefined ? undefined : value;
 }
 
 /** Whether a file is not the JSON or the stream that its type says, or only its beginning; other types do not tell. */
