@@ -35,7 +35,7 @@ const BUILT_IN = [
   {
     own: "mcp-server",
     libraries: [MCP_SERVER, `${MCP_SERVER}/stdio`],
-    source: `export * from "${MCP_SERVER}";\nexport { serveStdio } from "${MCP_SERVER}/stdio";`,
+    source: `export * from "${MCP_SERVER}";\nexport { StdioServerTransport, serveStdio } from "${MCP_SERVER}/stdio";`,
   },
 ];
 /** An import of a part of these libraries that the package would not have. */
