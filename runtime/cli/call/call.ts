@@ -178,16 +178,16 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     report.receipt = { ...receipt, explorer_url };
   }
   const isRefused = isFirst && options.resume === undefined && isSellers(answer);
-  const isOver = isResult(answer) || isPaidBack(answer) || isRefused;
+  const isBought = isResult(answer) && (answer.text !== "" || receipt !== undefined); // A gateway says 202 or 204, too.
+  const isOver = isBought || isPaidBack(answer) || isRefused;
   if (report.resume && isOver) {
     await dropPending(report.resume);
     delete report.resume;
   }
-  if (isResult(answer)) deliver(answer, options, terminal, report);
-  if (receipt?.success ?? isResult(answer))
-    terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
+  if (isBought) deliver(answer, options, terminal, report);
+  if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
   else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, options.identifier !== undefined));
-  if (!isResult(answer)) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
+  if (!isBought) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
 }
 
 /** Waits for the job when the result is an accepted job and the buyer wants to wait. */
