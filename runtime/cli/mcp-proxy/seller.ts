@@ -48,6 +48,8 @@ const LARGEST_MESSAGE = 32 * 1024 * 1024;
 
 /** Opens a session with the first request. */
 export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): McpSeller {
+  const { origin, pathname } = new URL(url);
+  const title = origin + pathname; // The rest may hold a key, which is no model's business.
   let opened: Promise<Client> | undefined;
   const open = async (options: ClientOptions): Promise<Client> => {
     const client = new Client(info, options);
@@ -81,7 +83,7 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     const session = opened;
     const client = await session.catch((error: Error) => {
       leave(session);
-      throw new Problem("upstream-failed", `${url} cannot be reached: ${toWhy(error)}`, { cause: error });
+      throw new Problem("upstream-failed", `${title} cannot be reached: ${toWhy(error)}`, { cause: error });
     });
     const token = asked.params._meta?.progressToken;
     // A caller who listens waits for as long as it hears something.
@@ -95,11 +97,11 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     try {
       return wholeOf(await answer);
     } catch (error) {
-      const { isForgotten = false } = toCallProblem(error, url);
+      const { isForgotten = false } = toCallProblem(error, title);
       if (isForgotten || !(error instanceof ProtocolError)) leave(session); // It may have ended: the next request opens a new one.
       if (isForgotten && !isAgain && !signal.aborted) return request(asked, signal, true);
       if (!(error instanceof ProtocolError)) {
-        throw new Problem("upstream-failed", `the call to ${url} failed: ${toWhy(error)}`, { cause: error });
+        throw new Problem("upstream-failed", `the call to ${title} failed: ${toWhy(error)}`, { cause: error });
       }
       const challenge = toErrorResult(error);
       if (challenge) return challenge;

@@ -177,12 +177,12 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
     const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    for (const [url, why] of [
-      ["http://127.0.0.1:9/mcp", "bad port"],
+    for (const [url, why, query = ""] of [
+      ["http://127.0.0.1:9/mcp", "bad port", "?key=for-nobody-else"],
       [`${other}/page`, `it answers 404: ${"x".repeat(500)}`],
       [`${other}/mcp`, "unexpected redirect"],
     ] as const) {
-      const answer = await call(await open(url));
+      const answer = await call(await open(url + query));
       expect(answer.isError).to.equal(true);
       expect(answer.content[0]?.text).to.equal(`${url} cannot be reached: ${why}`);
     }
