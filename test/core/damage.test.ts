@@ -9,11 +9,14 @@ import { createDeliveries } from "../../runtime/core/webhooks/deliveries.ts";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../runtime/drivers/store/open-store.ts";
 import { rail, sharedSandbox } from "../support/chains/chains.ts";
-import { startLocalSeller } from "../support/sellers/local-seller.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LocalSellerOptions, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 import { json, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { damage } from "../support/store/damage.ts";
 import { openErrands } from "./jobs/errands.ts";
+
+type Triple = [string, string, string];
 
 const DAY_MS = 24 * 60 * 60_000;
 /** What is no JSON, and what is none of the records. */
@@ -21,27 +24,31 @@ const TEXTS = ['{"cut":', "null", "5", '"text"', "[]", "{}"];
 
 describe("damaged records", () => {
   const data = createDataDir();
+  const shop = openErrands();
   let store: OpenStore;
+  let terms: LocalSellerOptions;
+  before(async () => {
+    const [sandbox, set] = await Promise.all([sharedSandbox(), loadSet(shop.dir)]);
+    terms = { sandbox, set, dataDir: data.path, env: { ERRAND_LOG: shop.log } };
+    await (await startLocalSeller(terms)).stop();
+    store = await openStore({ dataDir: data.path });
+  });
   after(async () => {
     await store?.close();
+    shop.remove();
     data.remove();
   });
 
   it("of offers and of facilitators' trust keep no shop from selling", async () => {
-    const [sandbox, shop] = [await sharedSandbox(), openErrands()];
     const { network } = rail("base");
-    const set = await loadSet(shop.dir);
-    const terms = { sandbox, set, dataDir: data.path, env: { ERRAND_LOG: shop.log } };
-    await (await startLocalSeller(terms)).stop();
-    store = await openStore({ dataDir: data.path });
     const offers: string[] = [];
     for await (const key of store.keys("offer:draw:")) offers.push(key);
     expect(offers).not.to.deep.equal([]);
-    const [facilitator] = facilitatorsOf(rail("base"), set.site);
+    const [facilitator] = facilitatorsOf(rail("base"), terms.set.site);
     for (const text of TEXTS) {
       for (const key of [...offers, `untrusted:${network}:${facilitator}`]) damage(data.path, key, text);
       const seller = await startLocalSeller(terms);
-      const pay = await stockFetch(sandbox, "base");
+      const pay = await stockFetch(await sharedSandbox(), "base");
       expect((await pay(`${seller.url}/v1/draw`, json({ what: text }))).status, text).to.equal(200);
       const { warnings = [] } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings?: string[] };
       const isToBeTold = text === TEXTS[0];
@@ -49,7 +56,20 @@ describe("damaged records", () => {
       expect(seller.output().includes("store.damaged")).to.equal(isToBeTold);
       await seller.stop();
     }
-    shop.remove();
+  });
+
+  it("of payments whose outcome is open are told, each once, and other payments are brought to their end", async () => {
+    const [first, second, third] = ["one", "two", "three"].map((name) => `${rail("base").network}:${name}`) as Triple;
+    damage(data.path, `payment:${first}`);
+    damage(data.path, `payment:${second}`, '{"state":"paid"}');
+    for (const key of [first, second, third]) await store.set(`open:${key}`, 1);
+    const seller = await startLocalSeller(terms);
+    // Of the third one nothing is known any more.
+    await eventually(async () => (await store.get(`open:${third}`)) === undefined);
+    await eventually(() => seller.output().split("payment.damaged").length === 3);
+    await seller.stop();
+    for (const key of [first, second])
+      expect(seller.output().split(`"record":"payment:${key}","mend"`), key).to.have.length(2);
   });
 
   describe("are passed over", () => {
