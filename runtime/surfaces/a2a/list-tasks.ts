@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { unlessDamaged } from "../../core/damage.ts";
 import { canonicalOf } from "../../core/digest.ts";
 import type { Store } from "../../core/store.ts";
 import { readClaim } from "../../core/wallets/claim.ts";
@@ -87,7 +88,7 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     const ids = [...new Set([...own, ...known])];
     const found: Task[] = [];
     while (ids.length > 0) {
-      const tasks = await Promise.all(ids.splice(0, AT_ONCE).map((id) => find(id, context)));
+      const tasks = await Promise.all(ids.splice(0, AT_ONCE).map((id) => find(id, context).catch(unlessDamaged)));
       found.push(...tasks.flatMap((task) => (task ? [withoutResult(task)] : [])));
       await new Promise((done) => setImmediate(done)); // Lets other work run: SQLite answers without waiting.
     }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { toDamaged } from "../../../runtime/core/damage.ts";
 import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
@@ -53,6 +54,14 @@ describe("a list of tasks", () => {
   };
 
   describe("of a context that this server has named", () => {
+    it("passes over a task whose record is damaged", async () => {
+      const [first, second] = [await begin("free"), await begin("free")];
+      const { get } = door.store;
+      door.store.get = async (key) => (key.includes(first.id) ? Promise.reject(toDamaged(key, "It is cut")) : get(key));
+      expect((await list({ contextId: first.contextId })).result.tasks).to.deep.equal([]);
+      expect(idsOf(await list({ contextId: second.contextId }))).to.deep.equal([second.id]);
+    });
+
     it("has its tasks, the newest first, without challenges, histories and artifacts", async () => {
       const first = await begin("free");
       const { contextId } = first;
