@@ -1,4 +1,4 @@
-import type { Job, Queue, Worker } from "bullmq";
+import type { Job, JobType, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
@@ -29,6 +29,10 @@ const CHECK_MS = 1000;
 /** The delay after a turn that threw: the cause is not the job, but for example an unreachable store. */
 const TROUBLE_MS = 2000;
 const QUIET_MS = 10_000;
+/** The states of a job that has not ended. */
+const IN_LINE: JobType[] = ["active", "waiting", "delayed"];
+/** Nothing is kept of a job that has ended. */
+const REMOVED = { removeOnComplete: true, removeOnFail: true };
 /** The most entries of BullMQ's stream of events, which nobody reads. */
 const EVENTS = 100;
 
@@ -68,12 +72,17 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   return {
     async add({ id, service, at }) {
       const queue = queueOf(service);
-      const added = queue.add("job", { at }, { jobId: id, removeOnComplete: true, removeOnFail: true });
+      const added = queue.add("job", { at }, { jobId: id, ...REMOVED });
       await reached(Promise.all([added, client.sAdd(list, service)]));
     },
     count: (service) => reached(countOf(service)),
     async list(service, most) {
-      const found = await reached(queueOf(service).getJobs(["active", "waiting", "delayed"], 0, most - 1, true));
+      const read = () => reached(queueOf(service).getJobs(IN_LINE, 0, most - 1, true));
+      const found = await read().catch(async (error: Problem) => {
+        if (!(error.options.cause instanceof SyntaxError)) throw error;
+        await mend(service);
+        return read();
+      });
       return found
         .map(({ id = "", data }) => ({ id, service, at: (data as { at: number }).at }))
         .sort((one, other) => one.at - other.at)
@@ -128,6 +137,18 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     return queue;
   }
 
+  /** Writes what BullMQ keeps of a job anew, where it is damaged: BullMQ would take the job again and again, and never give it. */
+  async function mend(service: string): Promise<void> {
+    const queue = queueOf(service);
+    for (const id of await reached(queue.getRanges(IN_LINE)))
+      await reached(bullmq.Job.fromId(queue, id)).catch(async (error: Problem) => {
+        if (!(error.options.cause instanceof SyntaxError)) throw error;
+        const kept = { data: JSON.stringify({ at: Date.now() }), opts: JSON.stringify({ jobId: id, ...REMOVED }) };
+        await reached(client.hSet(queue.toKey(id), kept));
+        log.warn("queue.job-mended", { job: id, service, reason: error.options.cause.message });
+      });
+  }
+
   function adopt(service: string): void {
     taken.add(service);
     work(service);
@@ -147,7 +168,10 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
     workers.set(service, worker);
-    worker.on("error", complain);
+    worker.on("error", (error) => {
+      complain(error);
+      if (error instanceof SyntaxError) mend(service).catch(complain);
+    });
     // Another worker may have the job by now.
     worker.on("lockRenewalFailed", (ids: string[]) => {
       for (const id of ids) turns.get(id)?.stop.abort();

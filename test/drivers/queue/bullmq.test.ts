@@ -39,6 +39,35 @@ withRedis.describe("a line of jobs in Redis", () => {
     await close();
   });
 
+  for (const field of ["data", "opts"])
+    it(`gives a job its turn, and shows it, also where its ${field} in Redis were damaged by hand`, async () => {
+      const { queue, close } = await openTestQueue({ redisUrl: redis.url });
+      const ids = ["job-1", "job-2", "job-3"];
+      const client = createClient({ url: redis.url });
+      await client.connect();
+      const add = async (): Promise<void> => {
+        for (const id of ids) await queue.add({ id, service: "one", at: 1 });
+        const [key] = await client.keys("*:one:job-2");
+        await client.hSet(key as string, field, '{"cut');
+      };
+      await add();
+      expect((await queue.list("one", 10)).map(({ id }) => id)).to.have.members(ids);
+      for (const id of ids) await client.del(await client.keys(`*:one:${id}`));
+      await client.del(await client.keys("*:one:wait"));
+      await add();
+      const given: string[] = [];
+      const take = async ({ id }: QueuedJob): Promise<"done"> => {
+        given.push(id);
+        return "done";
+      };
+      queue.start(take, ["one"]);
+      await eventually(() => given.length === 3);
+      expect(given).to.have.members(ids);
+      await eventually(async () => (await queue.count("one")) === 0);
+      client.destroy();
+      await close();
+    });
+
   it("is closed, too, while Redis is away, in the middle of a turn", async () => {
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
     const began = Promise.withResolvers<void>();
