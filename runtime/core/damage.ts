@@ -8,7 +8,7 @@ class Damage extends Error {}
  * @param key of the record in the store
  */
 export const toDamaged = (key: string, reason: string): Problem =>
-  new Problem("unavailable", `The record "${key}" in the store is damaged`, { cause: new Damage(reason) });
+  new Problem("unavailable", `The record "${key}" in the store is damaged`, { cause: new Damage(`${key}: ${reason}`) });
 
 export const isDamaged = (error: unknown): boolean => error instanceof Problem && error.options.cause instanceof Damage;
 

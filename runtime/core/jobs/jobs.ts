@@ -30,8 +30,11 @@ export interface Jobs {
    * @throws Problem `unavailable` when the queue is full, and what `settle` throws.
    */
   reserve<T>(service: JobService, input: unknown, settle: (accepted: AcceptedJob) => Promise<T>): Promise<T>;
-  /** Lets the work begin: `payment` is settled, or null for free jobs. Idempotent. @throws Problem `unavailable`. */
-  begin(id: string, payment: JobPayment | null): Promise<void>;
+  /**
+   * Lets the work begin: `payment` is settled, or null for free jobs. Idempotent. @throws Problem `unavailable`.
+   * @param service of a job that was paid for: it fails, and is paid back, where its record is lost
+   */
+  begin(id: string, payment: JobPayment | null, service?: string): Promise<void>;
   /** How many jobs of a service are queued or running, in all processes. @throws Problem `unavailable`. */
   inLine(service: string): Promise<number>;
   /** The services that have queued or running jobs, in all processes, offered here or not. @throws Problem `unavailable`. */
@@ -122,8 +125,8 @@ export function createJobs(deps: JobsDeps): Jobs {
         places.splice(places.indexOf(id), 1);
       }
     },
-    async begin(id, payment) {
-      const record = await records.begin(id, payment);
+    async begin(id, payment, service) {
+      const record = await records.begin(id, payment, service);
       if (!record?.begun)
         throw new Problem("internal", undefined, { cause: new Error(`The job ${id} is not on record`) });
       if (await records.readEnd(id)) return;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
-import { toDamaged } from "../damage.ts";
+import { toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import { isJobPayment, JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
@@ -46,8 +46,11 @@ export interface JobRecords {
    * known to have begun.
    */
   recover(job: Pick<JobRecord, "id" | "service" | "refund">): Promise<JobRecord | undefined>;
-  /** Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. */
-  begin(id: string, payment: JobPayment | null): Promise<JobRecord | undefined>;
+  /**
+   * Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. One that was paid for begins
+   * also where its record is lost or damaged: `recover` writes that anew.
+   */
+  begin(id: string, payment: JobPayment | null, service?: string): Promise<JobRecord | undefined>;
   /** Counts a turn of the job; returns the number so far. */
   countTurn(id: string): Promise<number>;
   /** Counts a failed turn; returns the number so far. */
@@ -112,10 +115,12 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       await store.set(`job:${job.id}`, record, JOB_KEEP_MS);
       return record;
     },
-    async begin(id, payment) {
-      const record = await read(id);
-      if (!record || record.begun) return record;
+    async begin(id, payment, service) {
+      const record = await read(id).catch(unlessDamaged);
+      const isPaid = payment !== null && service !== undefined;
+      if (record ? record.begun : !isPaid) return record;
       const begun = await putOnce(`job-begun:${id}`, { at: clock.now(), payment });
+      if (!record) return { id, service: service ?? "", input: null, refund: true, reservedAt: begun.at, begun };
       const next: JobRecord = { ...record, begun };
       await store.set(`job:${id}`, next, JOB_KEEP_MS);
       return next;
@@ -139,7 +144,13 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       return steps.sort((one, other) => one.at - other.at);
     },
     end: (id, end) => putOnce(`job-end:${id}`, end),
-    readEnd: (id) => store.get<JobEnd>(`job-end:${id}`),
+    async readEnd(id) {
+      const key = `job-end:${id}`;
+      const end = await store.get<unknown>(key);
+      if (end !== undefined && !isJobEnd(end))
+        throw toDamaged(key, "It is no end of a job as this version writes them");
+      return end;
+    },
     async markOffered(service, ttlMs) {
       await store.set(`job-offered:${service}`, true, ttlMs, "lazy");
       if (await store.get(orphanKey(service))) await store.delete(orphanKey(service), "lazy");
@@ -159,6 +170,9 @@ const isJobRecord = (record: unknown): record is JobRecord =>
   typeof record.id === "string" &&
   typeof record.service === "string" &&
   (record.begun === undefined || isBegun(record.begun));
+
+const isJobEnd = (end: unknown): end is JobEnd =>
+  isObject(end) && (end.state === "DELIVERED" || (end.state === "FAILED" && typeof end.error === "string"));
 
 const isBegun = (begun: unknown): begun is NonNullable<JobRecord["begun"]> =>
   isObject(begun) && typeof begun.at === "number" && (begun.payment === null || isJobPayment(begun.payment));

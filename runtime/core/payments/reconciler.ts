@@ -167,9 +167,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
   async function startJob(record: PaymentRecord): Promise<boolean> {
-    const { job } = record;
+    const { job, service } = record;
     if (job === undefined) return true;
-    return beginJob(job, toJobPayment(record)).then(
+    return beginJob(job, toJobPayment(record), service).then(
       () => true,
       (error: unknown) => {
         log.error("job.begin-failed", { job, error });

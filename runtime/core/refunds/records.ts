@@ -66,7 +66,12 @@ export interface RefundRecords {
 /** Records in the store, shared by the server and the command line. */
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
-  const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);
+  async function readWay(id: string): Promise<RefundWay | undefined> {
+    const key = `refund-way:${id}`;
+    const way = await store.get<unknown>(key);
+    if (way !== undefined && !isWay(way)) throw toDamaged(key, "It is no way to refund as this version writes them");
+    return way;
+  }
 
   /** Removes the record of a refund that has ended, which a crash, a slower process or another `open` may have left. */
   async function read(id: string): Promise<OpenRefund | undefined> {
@@ -131,6 +136,10 @@ function isOpenRefund(record: unknown): record is OpenRefund {
     (state === "pending" || state === "manual")
   );
 }
+
+const isWay = (record: unknown): record is RefundWay =>
+  isObject(record) &&
+  (typeof record.byHand === "string" || (isObject(record.signed) && isObject(record.signed.authorization)));
 
 /** Whether the record of a payment has all that its refund needs. */
 export function isJobPayment(record: unknown): record is JobPayment {

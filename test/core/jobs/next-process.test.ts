@@ -64,6 +64,20 @@ describe("the work of a job that its process left undone", () => {
     expect(stage.attempts).to.deep.equal(["x", "x"]);
   });
 
+  it("fails, and is paid back, where its record is lost or damaged before it begins: the money has moved", async () => {
+    for (const record of [undefined, { id: "another" }]) {
+      stage.rail.script.settle = async (payment, offer) => {
+        for (const id of stage.ids()) await stage.store.set(`job:${id}`, record);
+        return move(stage.rail, payment, offer);
+      };
+      const id = await stage.buy("x");
+      expect(await stage.ended(id)).to.include({ status: "FAILED", error: "Its record in the shop's store was lost" });
+      await stage.outOfLine();
+      expect(stage.refunds.at(-1)?.id).to.equal(id);
+    }
+    expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 2]);
+  });
+
   it("is given up when it takes its worker with it again and again", async () => {
     stage.rail.script.settle = async (payment, offer) => {
       await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);

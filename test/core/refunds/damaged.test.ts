@@ -69,6 +69,18 @@ describe("a refund whose record is damaged", () => {
     expect(told()).to.deep.equal([]);
   });
 
+  for (const text of ["null", "{}", '{"signed":5}'])
+    it(`waits, and says which record it is, where the way of its payment is damaged: ${text}`, async () => {
+      const job = failedJob();
+      damage(data.path, `refund-way:${job.id}`, text);
+      const refunds = desk.createProcess({ store });
+      await refunds.open(job);
+      await eventually(async () => /record "refund-way:.*damaged/.test((await records.read(job.id))?.reason ?? ""));
+      expect(await desk.balanceOf(job)).to.equal(0n);
+      await store.delete(`refund-way:${job.id}`);
+      await desk.expectPaidOnce(refunds, job);
+    });
+
   it("is not paid a second time where it was paid before the damage", async () => {
     const lost = first();
     const refunds = desk.createProcess({ store, guardMs: 3_600_000 });
