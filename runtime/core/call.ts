@@ -60,6 +60,8 @@ export interface GivenInput {
   readonly from: "body" | "query";
   /** The fields that are path parameters. */
   readonly inPath?: readonly string[];
+  /** The JSON that it was read from; none for a query. */
+  readonly json?: () => string;
 }
 
 /** How a call ended. All failures except those of payment are thrown as Problem. */

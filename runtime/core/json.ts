@@ -1,3 +1,5 @@
+import { once } from "./once.ts";
+
 /** A JSON object whose fields are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -35,6 +37,38 @@ const LONG = 25;
 function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
   if (typeof value !== "number" || source.length < 16 || /[.eE]/.test(source)) return value;
   return source.length < LONG && BigInt(source) === BigInt(value) ? value : source;
+}
+
+/**
+ * The place of the first integer of a value that JavaScript has rounded; undefined where there is none.
+ * @param json what the value was read from
+ * @param isRead whether a member of the value counts
+ */
+export function findRounded(
+  value: unknown,
+  json: string,
+  isRead: (name: string) => boolean,
+): readonly (string | number)[] | undefined {
+  const rounded = once(() => roundedIn(json));
+  const isRounded = (one: unknown): boolean =>
+    Number.isInteger(one) && !Number.isSafeInteger(one) && rounded().has(one as number);
+  const find = (one: unknown, counts: (name: string) => boolean): (string | number)[] | undefined => {
+    if (typeof one !== "object" || one === null) return undefined;
+    for (const [name, member] of Object.entries(one)) {
+      const inner = !counts(name) ? undefined : isRounded(member) ? [] : find(member, () => true);
+      if (inner) return [Array.isArray(one) ? Number(name) : name, ...inner];
+    }
+    return undefined;
+  };
+  return find(value, isRead);
+}
+
+/** What JavaScript makes of the integers in a JSON text that it rounds. */
+function roundedIn(json: string): ReadonlySet<number> {
+  const written = (json.match(/-?\d{16,}/g) ?? []).map((digits) => [digits, Number(digits)] as const);
+  return new Set(
+    written.flatMap(([digits, read]) => (Number.isFinite(read) && BigInt(digits) !== BigInt(read) ? read : [])),
+  );
 }
 
 const DEEPEST = 256;

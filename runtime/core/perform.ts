@@ -1,6 +1,7 @@
 import type { Call, Run } from "../api/plugin.ts";
-import { Problem, type ValidationIssue } from "../api/problem.ts";
+import { Problem, toValueError, type ValidationIssue } from "../api/problem.ts";
 import type { GivenInput, Invocation } from "./call.ts";
+import { findRounded, isObject } from "./json.ts";
 import { explainFile, type MediaOutput } from "./proxy/media.ts";
 import { isShown, toIssueText } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
@@ -25,16 +26,27 @@ export const readValidInput = async (service: Service, { input }: Pick<Invocatio
 /**
  * Checks an input by the schema and by the handler's own rules. @throws Problem `invalid-input` with all faults.
  */
-export function toValidInput(service: Service, { value: raw, from, inPath = [] }: GivenInput): unknown {
+export function toValidInput(service: Service, given: GivenInput): unknown {
+  const { value: raw, from, inPath = [] } = given;
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from, "input");
-  const all = [...issues, ...checkByHandler(service, value, issues)];
+  const inexact = issues.length === 0 && service.manifest.proxy ? roundedIn(given, value) : [];
+  const all = [...issues, ...inexact, ...checkByHandler(service, value, issues)];
   if (all.length === 0) return value;
   const placed = all.map(({ loc: [, ...field], ...issue }) => {
     return { ...issue, loc: [inPath.includes(String(field[0])) ? "path" : from, ...field] };
   });
   throw new Problem("invalid-input", undefined, { issues: placed });
 }
+
+/** Another API would be asked about another integer than the caller has sent. */
+function roundedIn({ value: given, json = () => "" }: GivenInput, value: unknown): ValidationIssue[] {
+  const place = findRounded(given, json(), (name) => isObject(value) && Object.hasOwn(value, name));
+  return place ? [{ ...toValueError(INEXACT), loc: ["body", ...place] }] : [];
+}
+
+export const INEXACT =
+  "an integer of more than 53 bits is not exact, and might name something else: send it as text, if the service takes one";
 
 /**
  * Does work that was paid for, perhaps under an earlier manifest of the service, which may be a job by now or no longer.

@@ -43,7 +43,8 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
   if (shape.fields > terms.maxFields) throw tooManyFields(shape.fields, terms.maxFields);
   await countFields(shape.fields, terms);
   const value = parseJson(bytes, terms.maxDepth, shape);
-  return { value: isObject(value) ? Object.assign(value, params) : value, from: "body", inPath };
+  const json = (): string => bytes.toString();
+  return { value: isObject(value) ? Object.assign(value, params) : value, from: "body", inPath, json };
 }
 
 /**

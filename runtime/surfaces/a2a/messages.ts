@@ -1,5 +1,6 @@
 import { isSameJson } from "../../core/digest.ts";
-import { isObject, tryParseJson } from "../../core/json.ts";
+import { findRounded, isObject, tryParseJson } from "../../core/json.ts";
+import { INEXACT } from "../../core/perform.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
@@ -73,10 +74,11 @@ export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<str
 export const readTaskId = ({ id }: RpcParams): string | A2aRefusal =>
   isId(id) && id !== "" ? id : refuseParams("params.id must be a task's id");
 
-/** Reads the service and the input from a message's parts. */
+/** Reads the service and the input from a message's parts. @param json what the message was read from */
 export function readRequestedCall(
   parts: readonly unknown[],
   services: ReadonlyMap<string, Service>,
+  json: string,
 ): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
   const data = parts.filter(isObject).flatMap((part) => (part.data == null ? [] : [part.data]));
@@ -95,6 +97,8 @@ export function readRequestedCall(
   if (typeof input === "string") return refuseParams(`The input is not a JSON object. ${HOW}`);
   const stray = input === undefined ? Object.keys(others) : [];
   if (stray.length > 0) return refuseParams(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
+  // A task keeps its input, which would be rounded when it is paid.
+  if (service.manifest.proxy && findRounded(input, json, () => true)) return refuseParams(`In the input, ${INEXACT}`);
   return { service, input: input ?? {} };
 }
 

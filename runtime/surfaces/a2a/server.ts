@@ -4,7 +4,7 @@ import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { isJsonBody, readHeader } from "../http/headers.ts";
 import { readSignInHeader } from "../http/payment-headers.ts";
-import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
+import type { DoorBody, DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import { NOT_JSON, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
 import {
   A2A_CODES,
@@ -44,9 +44,9 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
       let received: Received | undefined;
       try {
         await checkMediaType(http);
-        const { text, bytes } = await http.read();
-        received = receive(text);
-        return toReply(received, await answer(received, { ...http, bytes }), http);
+        const body = await http.read();
+        received = receive(body.text);
+        return toReply(received, await answer(received, { ...http, body }), http);
       } catch (thrown) {
         const toRefusal = findPeerMethod(methodOf(received)) ? toPeerRefusal : toTaskRefusal;
         return toReply(received, toRefusal(thrown, http.requestId), http);
@@ -55,7 +55,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   };
 
   async function answer(received: Received, http: ReadRequest): Promise<MethodAnswer> {
-    const points = Math.max(toPoints(methodOf(received)), 1 + Math.floor(http.bytes / BYTES_OF_ONE));
+    const points = Math.max(toPoints(methodOf(received)), 1 + Math.floor(http.body.bytes / BYTES_OF_ONE));
     const retryAfter = await budget.take(http.client, points);
     if (retryAfter > 0) return refuseOften(methodOf(received), retryAfter, http.requestId);
     await http.admit(isPaying(received));
@@ -67,7 +67,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   }
 
   async function dispatch({ method: name, params }: RpcRequest, http: ReadRequest): Promise<MethodAnswer> {
-    const { headers, requestId, signal, client, bytes, version1 = false } = http;
+    const { headers, requestId, signal, client, body, version1 = false } = http;
     const peerMethod = findPeerMethod(name);
     if (peerMethod) {
       const answer = await peers(peerMethod, params, client);
@@ -80,7 +80,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     if ("refusal" in method) return method.refusal;
     const exchange = toExchangeId(readHeader(headers, "x-a2a-exchange"));
     const signIn = readMessageSignIn(params) ?? readSignInHeader(headers);
-    const answer = await tasks(method, params, { requestId, signal, exchange, bytes, signIn, version1 });
+    const answer = await tasks(method, params, { requestId, signal, exchange, body, signIn, version1 });
     if (isRefusal(answer)) return answer;
     if (!answer.step) return { result: answer.result };
     const { task, required, receipt, problem, isRepeat } = answer.step;
@@ -95,8 +95,8 @@ function toPoints(name: string): number {
   return method && "verb" in method && method.verb === "list" ? 5 : 1;
 }
 
-/** A request whose body was read, with its size. */
-type ReadRequest = DoorRequest & { readonly bytes: number };
+/** A request whose body was read. */
+type ReadRequest = DoorRequest & { readonly body: DoorBody };
 
 /** A message that can be dispatched, or its refusal, with the message's id where it could be read. */
 type Received =

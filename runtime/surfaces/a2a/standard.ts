@@ -85,10 +85,10 @@ export function createStandard(options: StandardOptions): Standard {
   async function begin(message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
     const { parts, contextId, payment } = message;
     // A removed service gets no new offers; its earlier offers can still be paid.
-    const requested = readRequestedCall(parts, typeof payment === "object" ? routed : services);
+    const requested = readRequestedCall(parts, typeof payment === "object" ? routed : services, context.body.text);
     if (isRefusal(requested)) return requested;
     const { service, input } = requested;
-    checkMessageBytes(service, context.bytes);
+    checkMessageBytes(service, context.body.bytes);
     const head = remember(book.draft(service.manifest.id, contextId), message);
     const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
     const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;

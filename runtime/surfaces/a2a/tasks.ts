@@ -5,6 +5,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import type { Service } from "../../core/service.ts";
 import { NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
+import type { DoorBody } from "../rpc/door.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
@@ -14,8 +15,7 @@ import type { TaskIndex } from "./task-index.ts";
 /** The facts of a request that calls need. */
 export interface TaskContext {
   readonly requestId: string;
-  /** The size of the message. */
-  readonly bytes: number;
+  readonly body: DoorBody;
   readonly signal: AbortSignal;
   /** A wallet's proof for signing in. */
   readonly signIn?: string | object | undefined;

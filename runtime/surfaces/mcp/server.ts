@@ -54,15 +54,15 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const value = tryParseJson(text);
     if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, NOT_JSON));
     const payment = readPaymentHeaders(headers);
-    if (Array.isArray(value)) return answerBatch(value, http, payment);
-    const reply = await answer(readMessage(value), { ...http, bytes }, payment);
+    if (Array.isArray(value)) return answerBatch(value, { ...http, bytes, json: text }, payment);
+    const reply = await answer(readMessage(value), { ...http, bytes, json: text }, payment);
     return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment));
   }
 
   /** Batches exist in one version only (2025-03-26). Their calls run concurrently. */
   async function answerBatch(
     values: readonly unknown[],
-    http: DoorRequest,
+    http: ReadRequest,
     payment: BroughtPayment | undefined,
   ): Promise<DoorReply> {
     const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
@@ -90,7 +90,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
 
   async function answer(
     message: RpcMessage,
-    { headers, requestId, signal, admit, bytes, version1 = false }: ReadRequest,
+    { headers, requestId, signal, admit, bytes, json, version1 = false }: ReadRequest,
     headerPayment: BroughtPayment | undefined,
   ): Promise<MessageAnswer> {
     const own = message.kind === "request" ? metaPaymentOf(message.params) : undefined;
@@ -111,6 +111,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
       requestId,
       signal,
       bytes,
+      json,
     });
     if ("error" in answered) return { status: answered.status, text: toErrorText(message.id, answered.error) };
     const { result, call } = answered;
@@ -118,8 +119,8 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
   }
 }
 
-/** A request whose body was read. `bytes` is the size of one message. */
-type ReadRequest = DoorRequest & { readonly bytes: number };
+/** A request whose body was read. `bytes` is the size of one message, `json` the whole body. */
+type ReadRequest = DoorRequest & { readonly bytes: number; readonly json: string };
 
 /** Answers a POST that holds no valid message. It counts as an unpaid request. */
 async function refuse({ admit }: DoorRequest, answer: MessageAnswer): Promise<DoorReply> {

@@ -45,8 +45,8 @@ export function createServiceTools(options: ServiceToolsOptions): Tools {
       const service = byName.get(call.name);
       if (!service)
         return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
-      const { args, payment, signIn, requestId, signal, bytes, version, write } = call;
-      const input = async () => ({ value: args, from: "body" as const });
+      const { args, payment, signIn, requestId, signal, bytes, json, version, write } = call;
+      const input = async () => ({ value: args, from: "body" as const, json: () => json });
       try {
         checkMessageBytes(service, bytes);
         const outcome = await invoke(service, {

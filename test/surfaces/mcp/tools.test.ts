@@ -211,6 +211,7 @@ describe("the MCP tools", () => {
         version1: false,
         requestId: "r",
         bytes: 100,
+        json: "{}",
         signal: new AbortController().signal,
         write: (result) => {
           written.push(version);
