@@ -53,11 +53,20 @@ export const INEXACT =
  * @throws Problem as `perform`; `invalid-input` when the input would be another one now.
  */
 export async function performKept(service: Service, kept: unknown, call: PartialCall): Promise<unknown> {
-  const { value, issues } = service.input.check(kept, "body", "input");
-  if (issues.length > 0 || !isWithin(kept, value)) throw new Problem("invalid-input", OTHERWISE);
+  const taken = takeKept(service, kept);
+  if (!taken) throw new Problem("invalid-input", OTHERWISE);
   const { manifest, handler, job } = service;
   const { deliverable: output = service.output, deadlineMs = service.deadlineMs } = job ?? {};
-  return perform({ manifest, handler, output, deadlineMs }, value, call);
+  return perform({ manifest, handler, output, deadlineMs }, taken.value, call);
+}
+
+/**
+ * An input that was kept, perhaps under an earlier manifest of the service, as the service takes it now; undefined when
+ * it would be another one.
+ */
+export function takeKept({ input }: Service, kept: unknown): { readonly value: unknown } | undefined {
+  const { value, issues } = input.check(kept, "body", "input");
+  return issues.length === 0 && isWithin(kept, value) ? { value } : undefined;
 }
 
 const OTHERWISE = "The service has changed since this was paid for, and takes such an input no more";

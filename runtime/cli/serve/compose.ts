@@ -134,7 +134,17 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   };
   const told = { onFailed: webhooks.jobFailed, onEnded };
   const kept = { store, openBooks: options.books?.open, createLimiter };
-  const engine = createJobEngine({ site, config, baseUrl, refundRail, ...kept, clock, log, ...told });
+  const engine = createJobEngine({
+    site,
+    set: options.digest,
+    config,
+    baseUrl,
+    refundRail,
+    ...kept,
+    clock,
+    log,
+    ...told,
+  });
   const { statusOf } = engine;
   const retired = await bindRetired(options, outside, statusOf);
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf });

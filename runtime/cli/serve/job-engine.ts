@@ -21,6 +21,8 @@ import type { Config } from "../config/config.ts";
 
 export interface JobEngineDeps {
   readonly site: SiteManifest;
+  /** The digest of the set that is sold. */
+  readonly set?: string | undefined;
   readonly config: Config;
   readonly baseUrl: string;
   /** Undefined when the site has no automatic refunds. */
@@ -52,7 +54,8 @@ export type OpenJobs = Pick<
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
-  const { site, config, baseUrl, refundRail, store, openBooks, createLimiter, onFailed, onEnded, clock, log } = deps;
+  const { site, set, config, baseUrl, refundRail, store, openBooks, createLimiter, onFailed, onEnded, clock, log } =
+    deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -86,6 +89,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
       const jobs = createJobs({
         services,
+        set,
         records,
         queue,
         refunds,

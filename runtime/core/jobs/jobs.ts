@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { isDamaged, unlessDamaged } from "../damage.ts";
-import { performKept } from "../perform.ts";
+import { performKept, takeKept } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
 import { toStatusPath } from "../set/job-manifests.ts";
@@ -61,6 +61,8 @@ export interface FailedJob {
 
 export interface JobsDeps {
   readonly services: readonly Service[];
+  /** The digest of the set that has them. */
+  readonly set?: string | undefined;
   readonly records: JobRecords;
   readonly queue: JobQueue;
   readonly refunds: Pick<Refunds, "open">;
@@ -97,13 +99,15 @@ const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
 const UNKNOWN_SERVICE_RETRY_MS = 5000;
+/** The delay of a job whose input only another process takes, which then may take it, too. */
+const ELSEWHERE_RETRY_MS = 2000;
 
 export function createJobs(deps: JobsDeps): Jobs {
-  const { services, records, queue, refunds, clock, log, baseUrl, retryMs = 5000, stepGraceMs = 5000 } = deps;
+  const { services, set, records, queue, refunds, clock, log, baseUrl, retryMs = 5000, stepGraceMs = 5000 } = deps;
   const { orphansMs = 20_000 } = deps;
   const byId = new Map(services.filter(isJobService).map((service) => [service.manifest.id, service]));
   const offered = new Set(byId.keys());
-  const orphans = createOrphanWatch({ queue, records, offered, clock, log, everyMs: orphansMs });
+  const orphans = createOrphanWatch({ queue, records, set, offered, clock, log, everyMs: orphansMs });
   /** The services of the jobs that are being settled, one element per reserved place in the queue. */
   const places: string[] = [];
 
@@ -118,7 +122,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       }
       places.push(id);
       try {
-        const { id: job_id } = await records.reserve({ service: id, input, refund });
+        const { id: job_id } = await records.reserve({ service: id, input, set, refund });
         const status_url = baseUrl + toStatusPath(service.job.manifest, job_id);
         return await settle({ job_id, status: "accepted", status_url, eta_seconds });
       } finally {
@@ -140,12 +144,10 @@ export function createJobs(deps: JobsDeps): Jobs {
       orphans.start();
     },
     async drain() {
-      orphans.close();
-      await queue.drain();
+      await Promise.all([orphans.close(), queue.drain()]);
     },
     async close() {
-      orphans.close();
-      await queue.close();
+      await Promise.all([orphans.close(), queue.close()]);
     },
   };
 
@@ -188,6 +190,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       return (await orphans.isOrphaned(job.service))
         ? fail(job, "The service is not offered any more")
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
+    if (!takeKept(service, job.input) && (await orphans.isSoldElsewhere(job.set)))
+      return { retryInMs: ELSEWHERE_RETRY_MS };
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { createRounds } from "../time/rounds.ts";
 import type { JobQueue } from "./queue.ts";
@@ -13,12 +14,17 @@ export interface OrphanWatch {
   start(): void;
   /** Whether no process has offered the service for an hour. @throws Problem `unavailable`. */
   isOrphaned(service: string): Promise<boolean>;
-  close(): void;
+  /** Whether a set other than this process's own is sold by another process. @throws Problem `unavailable`. */
+  isSoldElsewhere(set: string | undefined): Promise<boolean>;
+  /** Takes the mark of this process's set away. */
+  close(): Promise<void>;
 }
 
 export interface OrphanWatchDeps {
   readonly queue: Pick<JobQueue, "services" | "adopt" | "abandon">;
-  readonly records: Pick<JobRecords, "markOffered" | "orphanedSince">;
+  readonly records: Pick<JobRecords, "markOffered" | "orphanedSince" | "markSold" | "unmarkSold" | "isSold">;
+  /** The digest of the set that this process sells. */
+  readonly set?: string | undefined;
   /** The ids of the services that this process offers. */
   readonly offered: ReadonlySet<string>;
   readonly clock: Clock;
@@ -32,7 +38,8 @@ const UNKNOWN_SERVICE_GRACE_MS = 60 * 60_000;
 const MISSED_RENEWALS = 4;
 
 export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
-  const { queue, records, offered, clock, log, everyMs } = deps;
+  const { queue, records, set: own, offered, clock, log, everyMs } = deps;
+  const seller = randomUUID();
   const adopted = new Set<string>();
   /** After a start, other processes get this time to mark their services. */
   const readyAt = clock.now() + everyMs * MISSED_RENEWALS;
@@ -41,7 +48,15 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
     return everyMs;
   });
 
-  return { start: rounds.start, isOrphaned, close: () => void rounds.close() };
+  return {
+    start: rounds.start,
+    isOrphaned,
+    isSoldElsewhere: async (set) => set !== undefined && set !== own && records.isSold(set),
+    async close() {
+      await rounds.close();
+      if (own !== undefined) await records.unmarkSold(own, seller).catch(() => {}); // The mark expires by itself.
+    },
+  };
 
   async function isOrphaned(service: string): Promise<boolean> {
     const since = await records.orphanedSince(service);
@@ -50,6 +65,7 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   }
 
   async function look(): Promise<void> {
+    if (own !== undefined) await records.markSold(own, seller, everyMs * MISSED_RENEWALS);
     for (const service of offered) await records.markOffered(service, everyMs * MISSED_RENEWALS);
     const services = new Set([...(await queue.services()), ...adopted]);
     for (const service of services) if (!offered.has(service)) await decide(service);

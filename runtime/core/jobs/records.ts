@@ -12,6 +12,8 @@ export interface JobRecord {
   /** The service's id. */
   readonly service: string;
   readonly input: unknown;
+  /** The digest of the set that has accepted it; missing where that is unknown. */
+  readonly set?: string | undefined;
   /** Whether the price is refunded when the job fails. */
   readonly refund: boolean;
   /** Milliseconds since the Unix epoch. */
@@ -38,7 +40,7 @@ export interface JobProgress {
 /** The records of jobs. All writes but those of the progress are durable. */
 export interface JobRecords {
   /** Records a new job under an unguessable id (122 random bits). The record expires unless the job begins. */
-  reserve(job: Pick<JobRecord, "service" | "input" | "refund">): Promise<JobRecord>;
+  reserve(job: Pick<JobRecord, "service" | "input" | "set" | "refund">): Promise<JobRecord>;
   /** @throws Problem `unavailable`, also when the record is damaged. */
   read(id: string): Promise<JobRecord | undefined>;
   /**
@@ -71,6 +73,11 @@ export interface JobRecords {
   markOffered(service: string, ttlMs: number): Promise<void>;
   /** When a service was last known to be offered, in Unix milliseconds; undefined while a process offers it. */
   orphanedSince(service: string): Promise<number | undefined>;
+  /** Marks a set as sold by one seller, for `ttlMs`. */
+  markSold(set: string, seller: string, ttlMs: number): Promise<void>;
+  unmarkSold(set: string, seller: string): Promise<void>;
+  /** Whether anybody sells a set. */
+  isSold(set: string): Promise<boolean>;
 }
 
 /**
@@ -158,10 +165,15 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     async orphanedSince(service) {
       return (await store.get(`job-offered:${service}`)) ? undefined : putOnce(orphanKey(service), clock.now());
     },
+    markSold: async (set, seller, ttlMs) => void (await store.join(sellersKey(set), seller, 1, ttlMs)),
+    unmarkSold: (set, seller) => store.leave(sellersKey(set), seller),
+    isSold: async (set) => (await store.join(sellersKey(set), "who asks", 0, 1000)).weight > 0,
   };
 }
 
 const orphanKey = (service: string): string => `job-orphaned:${service}`;
+
+const sellersKey = (set: string): string => `job-sellers:${set}`;
 
 const stepKey = (id: string, name: string): string => `job-step:${id}:${name}`;
 

@@ -36,6 +36,30 @@ export default definePlugin("${name}", () => ({
   run: ({ endless }) => (endless ? new Promise(() => {}) : { by: "${name}" }),
 }));
 `,
+  "manifests/errand.yaml": `id: errand
+title: Errand
+description: A job that both sets have, each with a field of its own.
+route: POST /v1/errand
+price: "0.01"
+handler: errand.run
+input: { type: object, properties: { ${name}: { type: string } } }
+output: { type: object, properties: { by: { type: string } }, required: [by] }
+tags: [tests]
+job: { status_route: "GET /v1/errand/{job_id}", eta_seconds: 1, deadline_seconds: 30, attempts: 1, concurrency: 1, queue_limit: 20, refund: false }
+examples:
+  - input: {}
+    output: { by: "${name}" }
+`,
+  "plugins/errand.ts": `import { setTimeout } from "node:timers/promises";
+import { definePlugin } from "#plugin";
+
+export default definePlugin("errand", () => ({
+  async run({ ${name}: text }) {
+    await setTimeout(500);
+    return { by: "${name} " + text };
+  },
+}));
+`,
 });
 
 const PLACES = {
@@ -102,12 +126,27 @@ for (const [name, prepare] of Object.entries(PLACES))
       );
     });
 
+    it("of one shop leave each other the jobs whose inputs only the other one takes", async () => {
+      const pay = await stockFetch(await sharedSandbox(), "base");
+      const bought: string[] = [];
+      for (let count = 0; count < 6; count += 1) {
+        const response = await pay(`${right.url}/v1/errand`, json({ right: `x${count}` }));
+        bought.push(((await response.json()) as { status_url: string }).status_url);
+      }
+      type Status = { status: string; deliverable: { by: string } | null };
+      const statuses = async (): Promise<Status[]> =>
+        Promise.all(bought.map(async (url) => (await fetch(url)).json() as Promise<Status>));
+      const areOver = (all: Status[]): boolean => all.every(({ status }) => /^(?:DELIVERED|FAILED)$/.test(status));
+      const ended = await eventually(statuses, areOver, 600); // A job may be asked after 120 times a minute.
+      expect(ended.map(({ deliverable }) => deliverable?.by)).to.deep.equal(bought.map((_, at) => `right x${at}`));
+    });
+
     it("count the jobs of all, also of one that is gone", async () => {
       const pay = await stockFetch(await sharedSandbox(), "base");
       expect((await pay(`${right.url}/v1/right`, json({ endless: true }))).status).to.equal(200);
       await right.kill();
       const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: place.dataDir, ...place.env });
-      expect(out).to.match(/^jobs {5}left 0, right 1$/m);
+      expect(out).to.match(/^jobs {5}errand 0, left 0, right 1$/m);
     });
 
     it("of two shops: the second one is refused with a sentence, and taken after it was renamed", async () => {

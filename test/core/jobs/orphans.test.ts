@@ -37,7 +37,7 @@ describe("services that nobody offers any more", () => {
     [inLine, did] = [["old"], []];
   });
   afterEach(() => {
-    for (const watch of opened.splice(0)) watch.close();
+    for (const watch of opened.splice(0)) void watch.close();
     time.thaw();
   });
   const minutes = async (count: number): Promise<void> => {
@@ -66,7 +66,7 @@ describe("services that nobody offers any more", () => {
     watching.start();
     await minutes(120);
     expect([did, await watching.isOrphaned("old")]).to.deep.equal([[], false]);
-    offering.close();
+    await offering.close();
     await minutes(61);
     expect(did, "the mark has outlived its process").to.deep.equal([]);
     await minutes(2);
@@ -82,6 +82,32 @@ describe("services that nobody offers any more", () => {
     expect(await watch.isOrphaned("old")).to.equal(false);
     time.stall(1);
     expect(await watch.isOrphaned("old")).to.equal(true);
+  });
+
+  it("are sold elsewhere while another process sells their set, and for 80 seconds after its death", async () => {
+    const open = (set: string): OrphanWatch => {
+      const queue = { services: async () => [], adopt() {}, abandon: async () => {} };
+      const watch = createOrphanWatch({
+        ...{ queue, records, set, offered: new Set<string>(), clock, log: silentLog },
+        everyMs: 20_000,
+      });
+      watch.start();
+      opened.push(watch);
+      return watch;
+    };
+    const [own, one, other] = [open("new"), open("old"), open("old")];
+    await minutes(5);
+    const areElsewhere = (): Promise<boolean[]> => Promise.all(["new", "old", undefined].map(own.isSoldElsewhere));
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    await one.close();
+    await minutes(5);
+    expect(await areElsewhere(), "the other one sells it").to.deep.equal([false, true, false]);
+    await other.close();
+    expect(await areElsewhere(), "nobody sells it").to.deep.equal([false, false, false]);
+    await records.markSold("old", "dead", 80_000);
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    await minutes(2);
+    expect(await areElsewhere()).to.deep.equal([false, false, false]);
   });
 
   it("are looked for every 20 seconds, also after a failure, and never after the end", async () => {
@@ -108,7 +134,7 @@ describe("services that nobody offers any more", () => {
     expect(looks).to.equal(1);
     await time.pass(100);
     expect(looks).to.equal(2);
-    watch.close();
+    await watch.close();
     await time.pass(200_000);
     expect(looks).to.equal(2);
   });
