@@ -23,25 +23,40 @@ const MANY_MODULES = 1000;
 
 /** What `payphone status` prints. Reasons have what facilitators and nodes say. */
 export function toStatusText(reports: readonly StatusReport[]): string {
-  const [{ ready, jobs, processes }] = reports as readonly [StatusReport, ...StatusReport[]];
+  const [{ jobs, processes }] = reports as readonly [StatusReport, ...StatusReport[]];
   const rows = processes.map(({ host, pid, version, set, url, since }) => {
     const own = reports.find((report) => report.pid === pid && report.url === url);
     const memory = own ? `${Math.round(own.memory_bytes / 1e6)} MB` : "";
     return [`${host}/${pid}`, version, set, `up ${toSpan(Date.now() - Date.parse(since))}`, url, memory];
   });
+  const ofAll = (toLines: (ready: StatusReport["ready"]) => readonly string[]): readonly string[] =>
+    toCommonLines(reports.map(({ pid, ready }) => ({ pid, lines: toLines(ready) })));
   const lines = Object.entries(jobs).map(([service, count]) => `${service} ${count}`);
   const report = [
     ...toColumns(rows),
     "",
-    `state    ${ready.status}${ready.store_reason === undefined ? "" : `: ${ready.store_reason}`}`,
-    ...toRailLines(ready.rails),
-    ...(ready.distrusted ?? []).map(({ facilitator, reason }) => `warning  ${reason}: payphone trust ${facilitator}`),
+    ...ofAll(({ status, store_reason: why }) => [`state    ${status}${why === undefined ? "" : `: ${why}`}`]),
+    ...ofAll(({ rails }) => toRailLines(rails)),
+    ...ofAll(({ distrusted = [] }) =>
+      distrusted.map(({ facilitator, reason }) => `warning  ${reason}: payphone trust ${facilitator}`),
+    ),
     ...(lines.length > 0 ? [`jobs     ${lines.join(", ")}`] : []),
-    ...toDownLines("source", ready.upstreams),
-    ...toDownLines("service", ready.services),
-    ...[...(ready.warnings ?? []), ...toAdvice(reports)].map((line) => `warning  ${line}`),
+    ...ofAll(({ upstreams }) => toDownLines("source", upstreams)),
+    ...ofAll(({ services }) => toDownLines("service", services)),
+    ...ofAll(({ warnings = [] }) => warnings.map((line) => `warning  ${line}`)),
+    ...toAdvice(reports).map((line) => `warning  ${line}`),
   ];
   return report.map(printable).join("\n");
+}
+
+/** Each line once. One that not all processes have names those that have it. */
+function toCommonLines(all: readonly { readonly pid: number; readonly lines: readonly string[] }[]): readonly string[] {
+  const lines = new Set(all.flatMap(({ lines }) => lines));
+  return [...lines].map((line) => {
+    const own = all.filter(({ lines }) => lines.includes(line));
+    if (own.length === all.length) return line;
+    return `${line} (process ${own.map(({ pid }) => pid).join(", ")})`;
+  });
 }
 
 /** Advice about problems that are present now. */

@@ -57,6 +57,24 @@ describe("payphone status", () => {
     await chmod(socket, 0o600);
   });
 
+  it("says of each process what is not so in all of them", async () => {
+    const rails = [{ id: "base", network: "eip155:8453", state: "up" }];
+    const ready = { ...REPORT.ready, status: "ready", store_reason: undefined, rails, distrusted: [], upstreams: [] };
+    const other = createServer((_request, response) =>
+      response.end(JSON.stringify({ ...REPORT, pid: 2, ready: { ...ready, warnings: [EVIL, "The clock is wrong"] } })),
+    );
+    await new Promise<void>((done) => other.listen(join(data.path, "admin-2.sock"), done));
+    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    other.close();
+    expect(out).to.match(/^state {4}unavailable: The store takes no writes: .* \(process 1\)$/m);
+    expect(out).to.match(/^state {4}ready \(process 2\)$/m);
+    expect(out).to.match(/^rail {5}base \(eip155:8453\) down: .* \(process 1\)$/m);
+    expect(out).to.match(/^rail {5}base \(eip155:8453\) up \(process 2\)$/m);
+    expect(out).to.match(/^source {3}prices down: .* \(process 1\)$/m);
+    expect(out).to.match(/^warning {2}The clock is wrong \(process 2\)$/m);
+    expect(out.match(/^warning {2}0x .*[^)]$/gm), "what is so in both is said once").to.have.length(1);
+  });
+
   it("says why nothing can be sold", async () => {
     const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
     expect(out).to.match(/^state {4}unavailable: The store takes no writes: database or disk is full$/m);
