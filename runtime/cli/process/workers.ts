@@ -1,13 +1,16 @@
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
 import { createLog } from "../../drivers/log.ts";
 import { examineConfig, loadEnv } from "../config/config.ts";
 import { toInterruptListener } from "../interrupt.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
+import { toOwnSocket } from "./socket-name.ts";
 
 /** As many workers as there are processors. */
 const AUTO = "auto";
@@ -28,6 +31,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
   const { config } = examineConfig(loadEnv());
   const log = createLog({ level: config.logLevel });
+  const bury = (pid = 0): Promise<void> => rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // It only lies about.
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.on("SIGTERM", stop);
@@ -43,10 +47,10 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
     return; // The worker has printed the reason.
   }
   cluster.setupPrimary({ args: [...process.argv.slice(2), AS_SOLD] });
-  const slots = [keep(first.worker, stopping.signal, log)];
+  const slots = [keep(first.worker, stopping.signal, { log, bury })];
   for (let at = 1; at < count && !stopping.signal.aborted; at += 1) {
     const next = await launch();
-    slots.push(keep(next.end ? undefined : next.worker, stopping.signal, log));
+    slots.push(keep(next.end ? undefined : next.worker, stopping.signal, { log, bury }));
   }
   if (!stopping.signal.aborted) console.log(`${first.banner}\n${count} workers\nlistening on ${first.url}`);
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
@@ -93,8 +97,14 @@ async function launch(): Promise<Launched> {
   return promise;
 }
 
+interface KeepTerms {
+  readonly log: Log;
+  /** Removes what a killed worker has left in the data directory. Does not fail. */
+  readonly bury: (pid: number | undefined) => Promise<void>;
+}
+
 /** Keeps one worker running until `over` is aborted. @param given the running worker; undefined when it has died */
-async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Promise<void> {
+async function keep(given: Worker | undefined, over: AbortSignal, { log, bury }: KeepTerms): Promise<void> {
   let worker = given;
   let waitMs = FIRST_WAIT_MS;
   while (!over.aborted) {
@@ -102,6 +112,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Pro
     if (worker && !worker.isDead()) {
       const { pid } = worker.process;
       const [code, signal] = (await once(worker, "exit")) as [number | null, string | null];
+      await bury(pid);
       if (over.aborted) return;
       log.error("worker.died", { pid, code, signal });
     }
@@ -109,6 +120,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Pro
     if (performance.now() - since <= SETTLED_MS) await sleep(waitMs, undefined, { signal: over }).catch(() => {});
     if (over.aborted) return;
     const next = await launch();
+    if (over.aborted) return; // It was told to stop, too.
     worker = next.worker;
     if (worker) log.warn("worker.replaced", { pid: worker.process.pid });
     else log.error("worker.not-started", { code: next.end?.code, signal: next.end?.signal });

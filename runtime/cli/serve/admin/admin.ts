@@ -13,6 +13,7 @@ import { openServer } from "../../../server/listen.ts";
 import { toJsonReply } from "../../../server/reply/reply.ts";
 import { createServer } from "../../../server/request/node-http.ts";
 import type { Config } from "../../config/config.ts";
+import { SOCKET, toOwnSocket } from "../../process/socket-name.ts";
 
 export interface AdminOptions {
   readonly config: Pick<Config, "dataDir" | "admin">;
@@ -90,12 +91,6 @@ export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">
   }
 }
 
-/**
- * The socket of the first process on a data directory is `admin.sock`; those of further processes have the process id
- * in their names.
- */
-const SOCKET = "admin.sock";
-
 interface OpenSocket {
   readonly path: string;
   close(): Promise<void>;
@@ -105,7 +100,7 @@ interface OpenSocket {
 async function openSocket(dataDir: string, listener: RequestListener): Promise<OpenSocket> {
   makeFolder(dataDir, 0o700); // With Redis, nothing else needs it before.
   const isTaken = await answers(toSocketPath(join(dataDir, SOCKET)));
-  const path = join(dataDir, isTaken ? `admin-${process.pid}.sock` : SOCKET);
+  const path = join(dataDir, isTaken ? toOwnSocket(process.pid) : SOCKET);
   const address = toSocketPath(path);
   rmSync(path, { force: true });
   const server = createServer(listener);
