@@ -41,15 +41,15 @@ function keepDigits(_name: string, value: unknown, { source = "" }: { readonly s
 
 /**
  * The place of the first integer of a value that JavaScript has rounded; undefined where there is none.
- * @param json what the value was read from
+ * @param json what the value was read from; asked for only where there is such a large integer
  * @param isRead whether a member of the value counts
  */
 export function findRounded(
   value: unknown,
-  json: string,
-  isRead: (name: string) => boolean,
+  json: () => string,
+  isRead: (name: string) => boolean = () => true,
 ): readonly (string | number)[] | undefined {
-  const rounded = once(() => roundedIn(json));
+  const rounded = once(() => roundedIn(json()));
   const isRounded = (one: unknown): boolean =>
     Number.isInteger(one) && !Number.isSafeInteger(one) && rounded().has(one as number);
   const find = (one: unknown, counts: (name: string) => boolean): (string | number)[] | undefined => {

@@ -41,7 +41,7 @@ export function toValidInput(service: Service, given: GivenInput): unknown {
 
 /** Another API would be asked about another integer than the caller has sent. */
 function roundedIn({ value: given, json = () => "" }: GivenInput, value: unknown): ValidationIssue[] {
-  const place = findRounded(given, json(), (name) => isObject(value) && Object.hasOwn(value, name));
+  const place = findRounded(given, json, (name) => isObject(value) && Object.hasOwn(value, name));
   return place ? [{ ...toValueError(INEXACT), loc: ["body", ...place] }] : [];
 }
 

@@ -59,9 +59,9 @@ export async function ask(
 
 /** The JSON of a response to be shown: numbers that JavaScript would round stand as they were sent. */
 export const toExactJson = ({ text, json }: Pick<SellerResponse, "text" | "json">): unknown =>
-  json === undefined ? undefined : JSON.parse(text, keepDigits);
+  json === undefined ? undefined : JSON.parse(text, keepSource);
 
-function keepDigits(_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+function keepSource(_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
   const isExact = typeof value !== "number" || (Number.isFinite(value) && source.length <= EXACT_DIGITS);
   return isExact ? value : RAW.rawJSON(source);
 }

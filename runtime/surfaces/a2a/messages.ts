@@ -98,7 +98,7 @@ export function readRequestedCall(
   const stray = input === undefined ? Object.keys(others) : [];
   if (stray.length > 0) return refuseParams(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
   // A task keeps its input, which would be rounded when it is paid.
-  if (service.manifest.proxy && findRounded(input, json, () => true)) return refuseParams(`In the input, ${INEXACT}`);
+  if (service.manifest.proxy && findRounded(input, () => json)) return refuseParams(`In the input, ${INEXACT}`);
   return { service, input: input ?? {} };
 }
 
