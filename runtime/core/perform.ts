@@ -118,7 +118,9 @@ const fieldOf = ([, ...field]: ValidationIssue["loc"]): string => JSON.stringify
 export async function prepare(service: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
   const { handler } = service;
   if (typeof handler !== "object" || !handler.ready) return;
-  await underDeadline(service, { signal }, async (bounded) => handler.ready?.(input as never, bounded));
+  await underDeadline(service, { signal }, async (bounded) =>
+    handler.ready?.(structuredClone(input) as never, bounded),
+  );
 }
 
 /**

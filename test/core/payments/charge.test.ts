@@ -80,6 +80,21 @@ describe("a paid request", () => {
     expect(seen).to.deep.equal(Array(2).fill({ low: ROLL.low, data: [7] }));
   });
 
+  it("is worked on as it was bought, whatever has been asked before the charge", async () => {
+    const ready = (input: { low: number }): void => {
+      input.low = 100;
+    };
+    const asked = await openShop({ ready });
+    const seen: number[] = [];
+    asked.handler = ({ low }) => {
+      seen.push(low);
+      return { value: 1 };
+    };
+    const response = await asked.buy("/v1/echo", ROLL);
+    await asked.close();
+    expect([response.status, seen]).to.deep.equal([200, [ROLL.low]]);
+  });
+
   it("is not charged when the output breaks its schema, which is told to nobody", async () => {
     shop.handler = () => ({ value: "secret" });
     const response = await shop.buy("/v1/roll", ROLL);

@@ -31,7 +31,7 @@ type Roll = (input: { low: number; high: number; count: number }, call: Call) =>
 export interface ShopOptions {
   readonly rail?: ScriptedRail;
   /** The `ready` of the paid-first service. */
-  readonly ready?: () => void;
+  readonly ready?: (input: { low: number }) => void;
   /** How many calls of one payer may be in flight. */
   readonly callsPerPayer?: number;
   /** Further rails. */
@@ -183,7 +183,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const url = `http://127.0.0.1:${address.port}`;
     const handlers = new Map<string, AnyHandler>([
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
-      ["dice.echo", { ready: () => state.ready?.(), run: work } as AnyHandler],
+      ["dice.echo", { ready: (input: { low: number }) => state.ready?.(input), run: work } as AnyHandler],
     ]);
     const site = toSite(rails);
     const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds, callsPerPayer = 64 } = options;
