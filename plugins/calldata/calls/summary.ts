@@ -32,11 +32,18 @@ export const TOKEN_SUMMARIES: Readonly<Record<string, Summarize>> = {
   "deposit()": (_, token, wei) => (isWeth(token) && wei !== null ? `wrap ${formatUnits(wei, 18)} ETH` : undefined),
 };
 
-const SUMMARIES = { ...TOKEN_SUMMARIES, ...PERMIT2_SUMMARIES, ...ROUTER_SUMMARIES };
+const FUNCTION_SUMMARIES = { ...TOKEN_SUMMARIES, ...PERMIT2_SUMMARIES };
 
-/** The call in words with its amounts; null for other functions, unknown tokens and a DELEGATECALL. */
-export const summarize = (
+/**
+ * The call in words with its amounts; null for other functions, unknown tokens and a DELEGATECALL. Only a command of the
+ * router is told as one: any contract can name a function like it.
+ */
+export function summarize(
   signature: string | null,
   values: Values,
-  { target, wei, isDelegate = false }: Pick<InnerCall, "target" | "wei" | "isDelegate">,
-): string | null => (signature === null || isDelegate ? null : (SUMMARIES[signature]?.(values, target, wei) ?? null));
+  { target, wei, isDelegate = false, command }: Pick<InnerCall, "target" | "wei" | "isDelegate" | "command">,
+): string | null {
+  if (signature === null || isDelegate) return null;
+  const summaries: Readonly<Record<string, Summarize>> = command ? ROUTER_SUMMARIES : FUNCTION_SUMMARIES;
+  return summaries[signature]?.(values, target, wei) ?? null;
+}

@@ -11,6 +11,7 @@ import { createHost, problemOf, type Reach, type Serve, serve } from "../host.ts
 const TRANSFER = "transfer(address,uint256)";
 const SPAM = "join_tg_invmru_haha_fd06787(address,bool)"; // Of the same selector.
 const DECOY = "workMyDirefulOwner(uint256,uint256)"; // Of the same selector.
+const NAMED = "WRAP_ETH(address,uint256)";
 const BATCH = "performAll(bytes[])";
 const TO = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const TRANSFERRED = encodeFunctionData({
@@ -45,7 +46,7 @@ describe("calldata, and directories as they are in the world", () => {
     const clock = createWorldClock();
     openchain = await openOpenchain({
       clock,
-      signatures: [DECOY, SPAM, TRANSFER, "multicall(bytes[])"],
+      signatures: [DECOY, SPAM, TRANSFER, NAMED, "multicall(bytes[])"],
       verified: [TRANSFER],
     });
     fourbyte = await openFourbyte({ clock, signatures: [TRANSFER, SPAM, DECOY, BATCH, "multicall(bytes[])"] });
@@ -68,6 +69,15 @@ describe("calldata, and directories as they are in the world", () => {
       candidates: [DECOY, SPAM],
     });
     expect(fourbyte.asked).to.deep.equal([]);
+  });
+
+  it("is not told in words where a contract has named its own function as a command of the Universal Router", async () => {
+    const data = encodeFunctionData({ abi: parseAbi([`function ${NAMED}`]), args: [TO, 10n ** 18n] });
+    const inside = encodeFunctionData({ abi: parseAbi(["function multicall(bytes[])"]), args: [[data]] });
+    expect(await decode(data)).to.include({ function_signature: NAMED, canonical: true, summary: null });
+    const { calls } = await decode(inside);
+    expect(calls).to.have.nested.property("[0].function_signature", NAMED);
+    expect(calls).to.have.nested.property("[0].summary", null);
   });
 
   it("is decoded by a verified contract's function, though a registered signature was made to fit exactly", async () => {
