@@ -29,7 +29,7 @@ export default definePlugin("calldata", ({ cache, upstream }) => {
           import("./calls/summary.ts"),
         ]);
         const read = await interpret(Buffer.from(digits.slice(8), "hex"), signatures, { verified });
-        const target = ADDRESS.test(contract_address ?? "") ? (contract_address as string) : null;
+        const target = ADDRESS.test(contract_address ?? "") ? (contract_address as string).toLowerCase() : null;
         const decodeCalls = createDecodeCalls((selector) => lookUp(selector, signal));
         const { calls, omitted } = await decodeCalls(read, target);
         return {

@@ -14,6 +14,7 @@ const DECOY = "workMyDirefulOwner(uint256,uint256)"; // Of the same selector.
 const NAMED = "WRAP_ETH(address,uint256)";
 const BATCH = "performAll(bytes[])";
 const TO = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const TRANSFERRED = encodeFunctionData({
   abi: parseAbi([`function ${TRANSFER}`]),
   args: [TO, 5n],
@@ -78,6 +79,15 @@ describe("calldata, and directories as they are in the world", () => {
     const { calls } = await decode(inside);
     expect(calls).to.have.nested.property("[0].function_signature", NAMED);
     expect(calls).to.have.nested.property("[0].summary", null);
+  });
+
+  it("is told in words however the contract's address is written", async () => {
+    const data = encodeFunctionData({ abi: parseAbi(["function multicall(bytes[])"]), args: [[TRANSFERRED]] });
+    for (const contract_address of [USDC, USDC.toLowerCase(), USDC.toUpperCase()]) {
+      const { calls } = await ask({ chain: "ethereum", calldata_hex: data, contract_address });
+      expect(calls).to.have.nested.property("[0].target", USDC);
+      expect(calls).to.have.nested.property("[0].summary", `transfer 0.000005 USDC to ${TO}`);
+    }
   });
 
   it("is decoded by a verified contract's function, though a registered signature was made to fit exactly", async () => {
