@@ -9,6 +9,9 @@ import { planTypes, type TypePlan } from "./type-plan.ts";
 
 /** The file with the types of the plugins, relative to the served directory. */
 const TYPES = "schemas/generated/services.ts";
+/** The generator calls this method of the mapping of the fields, so a field of this name has another one meanwhile. */
+const SHADOWING = "hasOwnProperty";
+const STAND_IN = "hasOwnProperty\u01c3"; // A letter, so that the name needs no quotes.
 const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". Do not edit.\n';
 
 /**
@@ -38,7 +41,10 @@ async function toTypes({ dir, manifests, schemas }: ManifestSet): Promise<string
   const { compile } = await openGenerator();
   const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
   const texts: string[] = [];
-  for (const { name, schema } of types) texts.push(await compile(schema, name, options));
+  for (const { name, schema } of types) {
+    const renamed: object = JSON.parse(JSON.stringify(schema).replaceAll(`"${SHADOWING}"`, `"${STAND_IN}"`));
+    texts.push((await compile(renamed, name, options)).replaceAll(STAND_IN, SHADOWING));
+  }
   return [HEADER, ...texts, toPlugins(handlers, await contractOf(dir))].join("\n");
 }
 

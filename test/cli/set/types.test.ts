@@ -77,6 +77,16 @@ export {};`);
     expect(text).to.include("export interface TossResponse {\npair: Pair;\n}");
   });
 
+  it("have fields with the names of what every object has", async () => {
+    const names = ["hasOwnProperty", "constructor", "toString", "valueOf", "__proto__"];
+    const fields = `{${names.map((name) => `"${name}":{"type":"string","const":"${name}"}`)}}`;
+    const text = await typesOf({
+      "schemas/Names.json": `{"type":"object","properties":${fields},"required":${JSON.stringify(names)}}`,
+    });
+    const lines = names.map((name) => `${name}: "${name}";\n`).join("");
+    expect(text).to.include(`export interface Names {\n${lines}}`);
+  });
+
   it("promise no defaults where it is open which of several alternatives is meant", async () => {
     const filled = { type: "object", properties: { a: { type: "integer", default: 1 } } };
     const schema = { some: { anyOf: [filled, { type: "null" }] }, which: { anyOf: [filled, { type: "string" }] } };
