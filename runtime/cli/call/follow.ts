@@ -5,6 +5,8 @@ import { ask, field, textField, toExactJson } from "./http.ts";
 
 /** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;
+/** So many polls in a row, a minute of them, may tell no status without a reason to wait, as 404 does. */
+const MOST_UNTOLD = 30;
 const ENDS = ["DELIVERED", "FAILED", "UNKNOWN"];
 
 export interface FollowOptions {
@@ -22,11 +24,13 @@ export function toStatusUrl(result: unknown, boughtAt: string): string | undefin
 }
 
 /**
- * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason.
+ * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason,
+ * or Problem `upstream-failed` when the URL tells no status for good.
  */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
   let said = "";
+  let untold = 0;
   for (;;) {
     const answer = await ask({ method: "GET", url: statusUrl, body: undefined }, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -34,6 +38,12 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
     });
     const status = answer.status === 200 ? textField(answer.json, "status") : undefined;
     if (status !== undefined && ENDS.includes(status)) return toExactJson(answer);
+    const mayPass = answer.status >= 500 || answer.status === 429;
+    untold = status !== undefined || mayPass ? 0 : untold + 1;
+    if (untold === MOST_UNTOLD) {
+      const what = printable(`${statusUrl} tells no status (HTTP ${answer.status})`);
+      throw new Problem("upstream-failed", `${what}. The job may go on: ask again later, or ask the seller`);
+    }
     const eta = field(answer.json, "eta_seconds");
     const step = printable(textField(answer.json, "step") ?? status ?? `status ${answer.status}`);
     if (step !== said) onStep(typeof eta === "number" ? `${step} (about ${eta} s left)` : step);

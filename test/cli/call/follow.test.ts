@@ -48,6 +48,26 @@ describe("payphone call for a job", () => {
     expect(steps.slice(3)).to.deep.equal(["count [2J (about 8 s left)"]);
   });
 
+  it("ends where the URL tells no status for good, and says that the job may go on", async () => {
+    const gone: Said = { status: 404, body: { title: "Not found" } };
+    const watch = (): Promise<unknown> =>
+      follow(statusUrl, { onStep: () => {}, signal: AbortSignal.timeout(10_000), pauseMs: 1 });
+    for (const said of [gone, { status: 403, body: {} }, { status: 200, text: "<p>Moved</p>" }]) {
+      seller.script.polls = [said];
+      const error = await watch().catch((reason: unknown) => reason as Error);
+      expect((error as Error).message).to.equal(
+        `${statusUrl} tells no status (HTTP ${said.status}). The job may go on: ask again later, or ask the seller`,
+      );
+    }
+    seller.script.polls = [
+      ...Array<Said>(20).fill(gone),
+      poll({ status: "IN_PROGRESS" }),
+      ...Array<Said>(20).fill(gone),
+    ];
+    seller.script.polls.push(...Array<Said>(50).fill({ status: 503, body: {} }), poll({ status: "DELIVERED" }));
+    expect(await watch()).to.deep.equal({ status: "DELIVERED" });
+  });
+
   it("fails with the job's own words, and says what was paid back", async () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: "0xab" })];
     const { code, out, err } = await run({ url: seller.url, follow: true });
