@@ -8,7 +8,7 @@ import { readConfig } from "../config/config.ts";
 import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
-import { recordNew } from "../record/new.ts";
+import { type NamedInput, recordNew, toExampleInputs } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
 import { LLM } from "../sandbox/sources.ts";
 import { locate } from "../serve/locate.ts";
@@ -36,9 +36,15 @@ export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
   const [first, text, ...more] = ids;
   const service = set.manifests.find(({ id }) => id === first);
-  if (service && more.length === 0)
-    return recordService(set, { manifest: service, inputs: toInputs(service, text) }, env);
-  const known = (set.site.upstreams ?? []).map(({ id }) => id);
+  const sources = set.site.upstreams ?? [];
+  if (service && more.length === 0) {
+    const inputs = toInputs(service, text);
+    // The calls of a tool are no requests that a world of recordings could note.
+    const isTool = sources.some(({ id, mcp }) => mcp === "http" && id === service.proxy?.mcp);
+    if (isTool) return recordNew({ dir, ids: [], env, services: new Set([service.id]), inputs });
+    return recordService(set, { manifest: service, inputs }, env);
+  }
+  const known = sources.map(({ id }) => id);
   const unknown = ids.find((id) => !known.includes(id));
   if (unknown === undefined) return recordNew({ dir, ids, env });
   const right = `"payphone record --new <service> '<input>'" records one input`;
@@ -48,11 +54,11 @@ export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<
 /** The inputs to run a service on. */
 interface Trial {
   readonly manifest: Manifest;
-  readonly inputs: readonly { readonly name: string; readonly input: unknown }[];
+  readonly inputs: readonly NamedInput[];
 }
 
-function toInputs({ examples }: Manifest, text: string | undefined): Trial["inputs"] {
-  if (text === undefined) return examples.map(({ input }, at) => ({ name: `example ${at + 1}`, input }));
+function toInputs(manifest: Manifest, text: string | undefined): Trial["inputs"] {
+  if (text === undefined) return toExampleInputs(manifest);
   try {
     return [{ name: "this input", input: JSON.parse(text) as unknown }];
   } catch {

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Cache, Call, HandlerParts } from "../../api/plugin.ts";
+import { Problem } from "../../api/problem.ts";
+import type { Compile } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
@@ -20,7 +22,18 @@ import { openNotingServers } from "./tools.ts";
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
   /** The ids of the services whose examples are run; default: all. */
   readonly services?: ReadonlySet<string>;
+  /** What is run in place of the examples. */
+  readonly inputs?: readonly NamedInput[];
 }
+
+/** An input of a service, and how a report names it. */
+export interface NamedInput {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export const toExampleInputs = ({ examples }: Manifest): readonly NamedInput[] =>
+  examples.map(({ input }, at) => ({ name: `example ${at + 1}`, input }));
 
 const PATIENCE_MS = 120_000;
 
@@ -29,7 +42,7 @@ const PATIENCE_MS = 120_000;
  * writes the answers to `recordings/<upstream>/<service>.json`. Existing recordings stay unchanged.
  * @throws Problem `bad-request` for a set with faults.
  */
-export async function recordNew({ dir, ids, env, services }: NewRecordOptions): Promise<RecordRun> {
+export async function recordNew({ dir, ids, env, services, inputs }: NewRecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
   const http = createHttpTransport();
@@ -66,10 +79,10 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
       const made = handlers.get(handlerOf(manifest));
       const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
       const kept: RecordedExchange[] = [];
-      for (const [at, example] of manifest.examples.entries()) {
-        const complaint = await tryExample(run, compile(manifest.input).check(example.input, "body").value);
+      for (const { name, input } of inputs ?? toExampleInputs(manifest)) {
+        const complaint = await tryInput(run, compile(manifest.input).check(input, "body"));
         if (complaint === undefined) noting.keep();
-        else lines.push(`example ${at + 1} of ${manifest.id}: not recorded: ${complaint}`);
+        else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
         const called = tools.take();
         if (complaint === undefined) kept.push(...called);
         noting.forget();
@@ -91,8 +104,11 @@ const sourceIdOf = ({ proxy }: Manifest): string | undefined => proxy?.upstream 
 const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean =>
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));
 
-/** Why an example failed; undefined when it succeeded. */
-function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
+/** Why a run on a checked input failed; undefined when it succeeded. */
+function tryInput(
+  run: HandlerParts<never, unknown>["run"],
+  { value, issues }: ReturnType<ReturnType<Compile>["check"]>,
+): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
     id: randomUUID(), // An API that knows `Idempotency-Key` would give the answer of another order with the same one.
@@ -102,7 +118,10 @@ function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): P
     step: (_, work) => work(),
     report() {},
   };
-  return complaintOf(() => run(input as never, call)); // The service's input schema has checked the input.
+  return complaintOf(() => {
+    if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+    return run(value as never, call);
+  });
 }
 
 /** A cache that keeps nothing, so that each example sends its requests. */

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { recordMissing } from "../../../runtime/cli/contract/missing.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { recordNew } from "../../../runtime/cli/record/new.ts";
 import { runRecord } from "../../../runtime/cli/record/record.ts";
@@ -51,6 +52,12 @@ describe("recordings of an MCP server over HTTP", () => {
         .to.include("recordings/site/site_write.json written")
         .and.include("site_destroy: not asked");
       expect(run).to.deep.equal(["look", "write"]);
+      const one = (...ids: string[]) => recordMissing({ dir, ids, env: {} });
+      expect((await one("site_look", '{"a":3}')).report).to.equal("recordings/site/site_look.json written");
+      expect((await one("site_look", '{"a":3}')).report).to.include("recorded already");
+      expect((await one("site_look", '{"a":"x"}')).report).to.match(/^this input of site_look: not recorded: .*a: /);
+      expect((await one("site_write")).report).to.include("recorded already");
+      expect(run).to.deep.equal(["look", "write", "look"]);
       expect((await runRecord({ dir, ids: [], check: true, env: {} })).hasFailed).to.equal(false);
     } finally {
       await site.close();
@@ -59,6 +66,8 @@ describe("recordings of an MCP server over HTTP", () => {
     try {
       const sold = await shop.buy("/v1/site/look", { a: 1 });
       expect([sold.status, await sold.json()]).to.deep.equal([200, toText("look 1")]);
+      const other = await shop.buy("/v1/site/look", { a: 3 });
+      expect([other.status, await other.json()]).to.deep.equal([200, toText("look 3")]);
       const paid = shop.rail.moved.size;
       const missing = await shop.buy("/v1/site/look", { a: 2 });
       expect([missing.status, shop.rail.moved.size]).to.deep.equal([502, paid]);
