@@ -66,7 +66,7 @@ export function verifyBooks(
         isClean &&= seen.endsWith(NOTHING_SOLD);
         continue;
       }
-      isClean &&= seen.missing.length + seen.unbooked.length === 0;
+      isClean &&= seen.missing.length + seen.altered.length + seen.unbooked.length === 0;
       out(json ? toJson(rail, seen) : toText(rail, seen));
     }
     return isClean;
@@ -122,7 +122,9 @@ async function verifyRail(
     await books.refresh();
   };
   const clock = { now: Date.now };
-  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find, again, clock });
+  const isDollar = rail.currency === "usd";
+  const span = { from, to: wanted.to };
+  return audit({ chain, receivers: [...all], span, isDollar, lines: inside, find, again, clock });
 }
 
 /** A line that was altered may have any text, which its chain could not be asked about. */
@@ -138,6 +140,8 @@ function* linesOf(books: Books, filter: Span & { readonly rail: string }): Gener
   }
 }
 
+const NAMES = { payer: "payer", usd: "price in dollars" } as const;
+
 function toText({ id, symbol, decimals }: RailManifest, { sales, booked, received, ...found }: Audit): string {
   const amount = (atomic: bigint): string => `${toSigned(atomic, decimals)} ${symbol}`;
   const show = (why: string, { transaction, from, to, amount: moved, at }: Transfer): string =>
@@ -148,15 +152,20 @@ function toText({ id, symbol, decimals }: RailManifest, { sales, booked, receive
       ({ transaction, booked: sum, shown, ids }) =>
         `  ${shown > sum ? "more on the chain" : "not on the chain"}: ${amount(sum)} in the book, ${amount(shown)} in ${transaction}: ${ids.join(", ")}`,
     ),
+    ...found.altered.map(
+      ({ id, transaction, what, booked: said, shown }) =>
+        `  another ${NAMES[what]} in the book: ${said}, ${shown} in ${transaction}: ${id}`,
+    ),
     ...found.unbooked.map((transfer) => show("not in the book", transfer)),
     ...found.others.map((transfer) => show("by other means", transfer)),
   ];
   return lines.map(printable).join("\n");
 }
 
-function toJson({ id, network, asset }: RailManifest, { missing, unbooked, others, ...sums }: Audit): string {
-  const value = { rail: id, network, asset, ...sums, missing, not_in_book: unbooked, by_other_means: others };
+function toJson({ id, network, asset }: RailManifest, { missing, altered, unbooked, others, ...sums }: Audit): string {
+  const value = { rail: id, network, asset, ...sums, missing, altered, not_in_book: unbooked, by_other_means: others };
   return JSON.stringify(value, (key, one: unknown) => {
+    if (key === "signers") return undefined;
     if (typeof one === "bigint") return String(one);
     return key === "at" ? new Date(one as number).toISOString() : one;
   });

@@ -1,5 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { toAccount } from "../account.ts";
+import { toDecimal } from "../set/price.ts";
 import type { BookLine, Span } from "./books.ts";
 import { SIGNS } from "./events.ts";
 
@@ -8,6 +9,8 @@ export interface Transfer {
   readonly transaction: string;
   /** Null when the chain does not name the sender. */
   readonly from: string | null;
+  /** Who signed the transaction, where a delegate of the sender may be the payer: on Solana. */
+  readonly signers?: readonly string[];
   readonly to: string;
   /** Atomic units. */
   readonly amount: bigint;
@@ -41,6 +44,14 @@ export interface Audit {
     readonly shown: bigint;
     readonly ids: readonly string[];
   }[];
+  /** Lines whose payer has not sent their transfer, or whose price in dollars is not their amount. */
+  readonly altered: readonly {
+    readonly id: string;
+    readonly transaction: string;
+    readonly what: "payer" | "usd";
+    readonly booked: string;
+    readonly shown: string;
+  }[];
   /** x402 payments that are not in the book. */
   readonly unbooked: readonly Transfer[];
   /** Other transfers: somebody has sent money to the address. */
@@ -51,6 +62,8 @@ export interface AuditDeps {
   readonly chain: TransferReader;
   readonly receivers: readonly string[];
   readonly span: Span;
+  /** Whether the token counts dollars: the price of a line is then its amount. */
+  readonly isDollar: boolean;
   /** The lines of the rail in the span. */
   readonly lines: readonly BookLine[];
   /** Every line with this transaction, entered at any time. */
@@ -75,9 +88,11 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const missing: Audit["missing"][number][] = [];
   let [sales, sum, received] = [0, 0n, 0n];
   const transfersOf = createPatientReading(deps);
+  const senders = new Map<string, readonly string[]>();
   for (const [transaction, { count, amount, ids, at }] of booked) {
     const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, receivers, at));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
+    senders.set(transaction, transfers.flatMap(toSenders));
     // One transaction may carry payments that were entered before or after the span.
     const entered = paid === amount ? [] : find(transaction);
     const whole = entered.length === 0 ? amount : sumOf(entered);
@@ -90,7 +105,37 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
     .flat()
     .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction));
   missing.push(...(await checkRefunds(deps, transfersOf)));
-  return { sales, booked: sum, received, missing, ...(await sortOut(strange, deps)) };
+  return {
+    sales,
+    booked: sum,
+    received,
+    missing,
+    altered: findAltered(deps, senders),
+    ...(await sortOut(strange, deps)),
+  };
+}
+
+const toSenders = ({ from, signers = [] }: Transfer): string[] => [...(from === null ? [] : [from]), ...signers];
+
+const NANO_DECIMALS = 9;
+
+/** @param senders by transaction; a line whose transaction names none is not checked */
+function findAltered(
+  { lines, isDollar }: AuditDeps,
+  senders: ReadonlyMap<string, readonly string[]>,
+): Audit["altered"] {
+  return lines.flatMap(({ id, kind, transaction, payer, usd, amount, decimals }) => {
+    const found: Audit["altered"][number][] = [];
+    const [sender, ...others] = senders.get(transaction) ?? [];
+    if (kind === "sale" && payer !== null && sender !== undefined)
+      if (![sender, ...others].some((one) => toAccount(one) === toAccount(payer)))
+        found.push({ id, transaction, what: "payer", booked: payer, shown: sender });
+    if (isDollar && usd !== null && decimals !== null) {
+      const shown = toDecimal((BigInt(amount) * 10n ** BigInt(NANO_DECIMALS)) / 10n ** BigInt(decimals), NANO_DECIMALS);
+      if (usd !== shown) found.push({ id, transaction, what: "usd", booked: usd, shown });
+    }
+    return found;
+  });
 }
 
 /** Reads the transfers of one transaction to these addresses. */

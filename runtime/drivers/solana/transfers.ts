@@ -123,7 +123,9 @@ function toTransfer(
   if (amount <= 0n) return [];
   const owners = new Set([...(before ?? []), ...(after ?? [])].map(({ owner }) => owner ?? ""));
   const from = [...owners].find((owner) => owner !== receiver && gained(owner) < 0n) ?? (own > 0n ? receiver : null);
-  return [{ transaction: signature, from, to: receiver, amount, at: (landed.blockTime ?? 0) * 1000 }];
+  const { staticAccountKeys: keys, header } = landed.transaction.message;
+  const signers = keys.slice(0, header.numRequiredSignatures).map((key) => key.toBase58());
+  return [{ transaction: signature, from, signers, to: receiver, amount, at: (landed.blockTime ?? 0) * 1000 }];
 }
 
 const held = (balances: readonly TokenBalance[] | null | undefined, mint: string, of: string): bigint =>

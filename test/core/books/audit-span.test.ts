@@ -39,6 +39,7 @@ describe("the comparison of a span of the book with the chain", () => {
       lines: book.filter(({ at }) => at >= FROM && at < TO),
       find: (transaction) => book.filter((line) => line.transaction === transaction),
       again: async () => expect.fail("nothing is recent"),
+      isDollar: true,
       clock: { now: () => NOW },
     });
 

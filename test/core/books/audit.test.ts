@@ -23,6 +23,7 @@ describe("the comparison of the book with the chain", () => {
       again: async () => {
         waits += 1;
       },
+      isDollar: true,
       clock,
     });
     return { unbooked: unbooked.length, waits };
@@ -54,6 +55,7 @@ describe("the comparison of the book with the chain", () => {
       lines,
       find: (transaction) => lines.filter((line) => line.transaction === transaction),
       again: async () => {},
+      isDollar: true,
       clock,
     });
     expect(booked).to.equal(0n);
@@ -76,6 +78,7 @@ describe("the comparison of the book with the chain", () => {
         lines: [line],
         find: (transaction) => (transaction === "0xback" ? [line] : []),
         again: async () => {},
+        isDollar: true,
         clock,
       });
     };
@@ -107,6 +110,7 @@ describe("the comparison of the book with the chain", () => {
         lines: [line],
         find: () => [line],
         again: async () => {},
+        isDollar: true,
         clock,
       });
       expect(missing.length, `a ${kind} of ${ago} ms ago, shown at the reading ${reads}`).to.equal(missed);

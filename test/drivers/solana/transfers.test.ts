@@ -55,8 +55,9 @@ describe("the transfers of a token on Solana", () => {
     land("failed", { at: 11, err: { InstructionError: [0, "no"] } as never });
     const found = await transfers.read([SELLER.toBase58()], { from: 10_000, to: 20_000 });
     expect(found.map(({ transaction }) => transaction)).to.deep.equal(["at 10", "at 19"]);
-    const [from, to] = [BUYER, SELLER].map((key) => key.toBase58());
-    expect(found[0]).to.deep.equal({ transaction: "at 10", from, to, amount: 1000n, at: 10_000 });
+    const [from, to, signer] = [BUYER, SELLER, PAYER_OF_FEES].map((key) => key.toBase58());
+    const expected = { transaction: "at 10", from, signers: [signer], to, amount: 1000n, at: 10_000 };
+    expect(found[0]).to.deep.equal(expected);
   });
 
   it("of a transaction are none when it failed, when there is none, and when it has no signature's form", async () => {

@@ -17,16 +17,17 @@ export async function auditBooks(
   expect(lines.filter(({ kind }) => kind === "sale").length, "each sale is in the book once").to.equal(sales);
   expect(lines.filter(({ kind }) => kind !== "sale" && kind !== "refund")).to.deep.equal([]);
   const client = createEvmClient({ url: sandbox.base.url, chainId: 8453 });
-  const { missing, unbooked, others, booked, received } = await audit({
+  const { missing, altered, unbooked, others, booked, received } = await audit({
     chain: createEvmTransfers({ client, asset: sandbox.usdc.address }),
     receivers: [sandbox.env.BASE_PAYMENT_ADDRESS as string],
     span: { from, to: Date.now() + 1000 },
+    isDollar: true,
     lines,
     find: (transaction) => lines.filter((line) => line.transaction === transaction),
     again: async () => {},
     clock: { now: Date.now },
   });
-  expect({ missing, unbooked, others }).to.deep.equal({ missing: [], unbooked: [], others: [] });
+  expect({ missing, altered, unbooked, others }).to.deep.equal({ missing: [], altered: [], unbooked: [], others: [] });
   expect(received).to.equal(booked);
   expect(booked > 0n).to.equal(true);
 }

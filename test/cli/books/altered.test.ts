@@ -1,0 +1,115 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { expect } from "chai";
+import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
+import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { type Ran, runPayphone } from "../../support/commands/commands.ts";
+import { eventually } from "../../support/eventually.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
+import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const RAILS = ["base", "solana", "polygon"] as const;
+const SOMEBODY = { evm: `0x${"5".repeat(40)}`, solana: "So11111111111111111111111111111111111111112" };
+
+interface Audited {
+  readonly rail: string;
+  readonly missing: readonly unknown[];
+  readonly altered: readonly {
+    readonly id: string;
+    readonly what: string;
+    readonly booked: string;
+    readonly shown: string;
+  }[];
+}
+
+describe("payphone books verify, on a book that was altered", () => {
+  let sandbox: TestSandbox;
+  let data: ReturnType<typeof createDataDir>;
+  let started: number;
+  /** The transaction of the sale on each rail. */
+  const sold = new Map<string, string>();
+  before(async () => {
+    started = Date.now();
+    sandbox = await sharedSandbox();
+    data = createDataDir();
+    const dir = await makeProjectShop({ services: ["roll"], rails: RAILS });
+    const seller = await startSeller({ sandbox, dataDir: data.path, dir });
+    for (const rail of RAILS) {
+      const pay = await stockFetch(sandbox, rail);
+      sold.set(rail, receiptOf(await pay(`${seller.url}/v1/roll`, json({ low: 1, high: 6 }))).transaction);
+    }
+    await eventually(lines, ({ length }) => length === RAILS.length);
+    await seller.stop();
+  });
+  after(async () => {
+    data?.remove();
+    await removeDirectories();
+  });
+  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
+  const lines = async (): Promise<{ id: string; rail: string; payer: string }[]> =>
+    (await run("sales", "--json")).out
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  const verify = (...args: string[]): Promise<Ran> =>
+    run("books", "verify", "--from", new Date(started).toISOString(), ...args);
+
+  /** Writes another value into a line, and finds what is said of it. */
+  async function alter(rail: string, column: "payer" | "nano", value: SQLInputValue): Promise<Audited["altered"]> {
+    const { id } = (await lines()).find((line) => line.rail === rail) as { id: string };
+    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    const write = (one: SQLInputValue): void => {
+      db.prepare(`UPDATE book_lines SET ${column} = ? WHERE id = ?`).run(one, packId(id));
+    };
+    const read = db.prepare(`SELECT ${column} AS value FROM book_lines WHERE id = ?`);
+    read.setReadBigInts(true);
+    const { value: before = null } = { ...read.get(packId(id)) };
+    write(value);
+    const { out } = await verify("--rail", rail, "--json");
+    write(before);
+    db.close();
+    return (JSON.parse(out) as Audited).altered;
+  }
+
+  it("finds nothing before it is", async () => {
+    const { out } = await verify("--json");
+    const audits = out.trim().split("\n");
+    for (const { rail, missing, altered } of audits.map((line) => JSON.parse(line) as Audited))
+      expect([missing, altered], rail).to.deep.equal([[], []]);
+  });
+
+  it("names a payer who has not paid, on chains of both kinds", async () => {
+    for (const rail of RAILS) {
+      const { id, payer } = (await lines()).find((line) => line.rail === rail) as { id: string; payer: string };
+      const other = rail === "solana" ? SOMEBODY.solana : SOMEBODY.evm;
+      const transaction = sold.get(rail);
+      const [found, ...rest] = await alter(rail, "payer", packHex(other));
+      expect({ ...found, shown: found?.shown.toLowerCase() }, rail).to.deep.equal({
+        id,
+        transaction,
+        what: "payer",
+        booked: other,
+        shown: payer.toLowerCase(),
+      });
+      expect(rest).to.deep.equal([]);
+    }
+  });
+
+  it("names a price in dollars that is not the amount, where the token counts dollars", async () => {
+    for (const rail of ["base", "solana"]) {
+      const [found] = await alter(rail, "nano", 5_000_000_000n);
+      expect(found, rail).to.deep.include({ what: "usd", booked: "5", shown: "0.001" });
+    }
+  });
+
+  it("says so in words, and with its exit code", async () => {
+    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    db.exec("UPDATE book_lines SET nano = 5000000000");
+    db.close();
+    const { out, code } = await verify("--rail", "base");
+    expect(code).to.equal(1);
+    expect(out).to.match(/^ {2}another price in dollars in the book: 5, 0\.001 in 0x[0-9a-f]{64}: sale_[0-9a-f]{20}$/m);
+  });
+});
