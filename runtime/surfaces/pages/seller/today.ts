@@ -42,7 +42,7 @@ ${(hasJobs || (now.failedJobs ?? 0) + (then.failedJobs ?? 0) > 0) && tile("Faile
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
 ${tile("Owed back", owed === undefined ? "?" : toCount(owed))}
 </dl>
-${now.own > 0 && html`<p class="quiet">Payments of your own wallets: ${toCount(now.own)}. They are among the calls, and in no other figure here.</p>`}`,
+${now.own > 0 && html`<p class="quiet">Payments of your own wallets: ${toCount(now.own)}. Revenue, sales, buyers and what was paid back are without them; calls, failures, what is owed and fees are not.</p>`}`,
 )}
 ${toRevenue(view)}
 <h2>What sold best</h2>

@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import type { BookTally } from "../../../runtime/core/books/events.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+
+const OWN = `0x${"ab".repeat(20)}`;
+const BUYER = `0x${"cd".repeat(20)}`;
+const SHOP = edit(TOSS, "manifests/_site.yaml", "limits:\n", `books: { own: ["${OWN}"] }\nlimits:\n`);
+const COUNTED: readonly Omit<BookTally, "minute" | "door">[] = [
+  { service: "toss", rail: "", what: "challenge", count: 9 },
+  { service: "toss", rail: "base", what: "attempt", count: 6 },
+  { service: "toss", rail: "base", what: "result", count: 3 },
+  { service: "toss", rail: "base", what: "failed:upstream-failed", count: 1 },
+  { service: "toss", rail: "base", what: "failed:invalid-input", count: 2 },
+  { service: "gratis", rail: "", what: "free", count: 40 },
+  { service: "gratis", rail: "", what: "failed:invalid-input", count: 500 },
+  { service: "gratis", rail: "", what: "failed:internal", count: 7 },
+];
+
+describe("the figures of the seller's pages", () => {
+  let shop: OperatedShop;
+  const now = Date.now();
+  before(async () => {
+    shop = await openOperatedShop(SHOP);
+    const store = await openStore({ dataDir: shop.dataDir });
+    const bought = { at: now, service: "toss", amount: "10000", usd: "0.01" };
+    const paidFirst = { begun: now - 30, reserved: now - 20, verified: now - 10, recorded: now - 5 };
+    for (const sale of [
+      toSale({ ...bought, payer: BUYER, times: { ...paidFirst, worked: now - 6 } }),
+      toSale({ ...bought, payer: BUYER, job: "owed", times: paidFirst }),
+      toSale({ ...bought, payer: OWN }),
+    ])
+      await store.enter(sale, { key: sale.id, value: 1 });
+    const minute = Math.floor(now / 60_000);
+    await store.count(COUNTED.map((one) => ({ ...one, minute, door: "rest" })));
+    await store.close();
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const read = async (path: string): Promise<string> => (await shop.admin(path)).text();
+
+  it("are without own wallets where it says so, and with them where it says so", async () => {
+    const today = await read("/");
+    const tile = (name: string): string | undefined => new RegExp(`<dt>${name}</dt><dd>([^<]*)`).exec(today)?.[1];
+    expect(["Revenue", "Sales", "Buyers", "Calls", "Failed calls"].map(tile)).to.deep.equal([
+      "$0.02",
+      "2",
+      "1",
+      "562",
+      "8",
+    ]);
+    expect(today)
+      .to.include("Payments of your own wallets: 1. Revenue, sales, buyers and what was paid back are without them;")
+      .and.to.include("calls, failures, what is owed and fees are not.");
+  });
+});
