@@ -43,6 +43,7 @@ describe("the figures of the seller's pages", () => {
   });
 
   const read = async (path: string): Promise<string> => (await shop.admin(path)).text();
+  const month = new Date(now).toISOString().slice(0, 7);
 
   it("are without own wallets where it says so, and with them where it says so", async () => {
     const today = await read("/");
@@ -57,5 +58,14 @@ describe("the figures of the seller's pages", () => {
     expect(today)
       .to.include("Payments of your own wallets: 1. Revenue, sales, buyers and what was paid back are without them;")
       .and.to.include("calls, failures, what is owed and fees are not.");
+  });
+
+  it("have every service that was called in a month, so that its calls add up", async () => {
+    const statement = await read(`/?month=${month}`);
+    const calls = [...statement.matchAll(/">(toss|gratis)<\/a><\/td><td>[^<]*<\/td><td>(\d+)</g)];
+    expect(calls.map(([, id, count]) => [id, count])).to.deep.equal([
+      ["toss", "15"],
+      ["gratis", "547"],
+    ]);
   });
 });

@@ -23,7 +23,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
   const rows = ids
     .map((id) => ({ id, earned: toEarned(sums.get(id) ?? []), counts: countsOf(tallies.get(id) ?? []) }))
     .filter(
-      ({ earned, counts }) => most === undefined || earned.sales !== 0 || earned.refunds > 0 || counts.has("challenge"),
+      ({ earned, counts }) => most === undefined || earned.sales !== 0 || earned.refunds > 0 || toCalls(counts) > 0,
     )
     .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales)
     .slice(0, most);
