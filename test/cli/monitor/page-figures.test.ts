@@ -68,4 +68,10 @@ describe("the figures of the seller's pages", () => {
       ["gratis", "547"],
     ]);
   });
+
+  it("lose of the payments that were not refused those that bought nothing, and no call without a payment", async () => {
+    for (const path of ["/funnel", "/services/toss"])
+      expect(await read(path), path).to.include("0 left before the money moved, 2 were turned away, 1 failed");
+    expect(await read("/funnel"), "its reasons are those of all calls").to.match(/<code>invalid-input<.*<td>502</);
+  });
 });

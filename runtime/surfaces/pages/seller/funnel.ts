@@ -14,7 +14,7 @@ ${toLooks("/funnel", view)}`;
   if (!tallies) return head;
   const all = countsOf(tallies);
   return html`${head}
-${toSteps(all)}
+${toSteps(tallies)}
 ${toReasons(all)}
 ${(["service", "door", "rail"] as const).map(
   (by) => html`<h2>By ${by}</h2>
@@ -27,14 +27,17 @@ const attemptsOf = (counts: ReadonlyMap<string, number>): number =>
   Math.max(0, (counts.get("attempt") ?? 0) - (counts.get("replay") ?? 0) - (counts.get("early") ?? 0));
 
 /** The steps to a sale, and how many calls reached each. */
-export function toSteps(counts: ReadonlyMap<string, number>): Html {
+export function toSteps(tallies: readonly TallySum[]): Html {
+  const counts = countsOf(tallies);
   const get = (what: string): number => counts.get(what) ?? 0;
   const [told, replays, sold] = [get("challenge"), get("replay"), get("result")];
   const attempts = attemptsOf(counts);
   const refused = sumOf(counts, "refused:");
-  const { failed, turnedAway } = toProblems(counts);
+  // A payment that is not refused names a rail; calls without one had nothing to sell.
+  const paid = countsOf(tallies.filter(({ rail }) => rail !== ""));
+  const { failed, turnedAway } = toProblems(paid);
   const lost = [
-    [get("left"), "left before the money moved"],
+    [paid.get("left") ?? 0, "left before the money moved"],
     [turnedAway, "were turned away"],
     [failed, "failed"],
   ] as const;

@@ -13,7 +13,8 @@ export function toService(view: ShopView, id: string, prices: readonly PriceChan
   const service = services.find((each) => each.id === id);
   const mine = books.sums(look.span, { own, by: ["service"] }).filter((sum) => sum.service === id);
   if (!service && prices.length === 0 && mine.length === 0) return undefined;
-  const counts = countsOf((tallies.now ?? []).filter((tally) => tally.service === id));
+  const counted = (tallies.now ?? []).filter((tally) => tally.service === id);
+  const counts = countsOf(counted);
   const { sales, nano } = toEarned(mine);
   const path = `/services/${encodeURIComponent(id)}`;
   const tile = (name: string, value: string): Html => html`<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -35,7 +36,7 @@ ${toFigureTable(
   ["From", "Price"],
   prices.toReversed().map(({ at, price }) => [toTime(at), price === null ? "free, or not sold" : `$${price}`]),
 )}
-${tallies.now && html`<h2>From the price to the sale</h2>\n${toSteps(counts)}\n${toReasons(counts)}`}`;
+${tallies.now && html`<h2>From the price to the sale</h2>\n${toSteps(counted)}\n${toReasons(counts)}`}`;
 }
 
 const toPrice = (service: { readonly price?: string } | undefined): string => {
