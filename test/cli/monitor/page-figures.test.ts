@@ -74,4 +74,17 @@ describe("the figures of the seller's pages", () => {
       expect(await read(path), path).to.include("0 left before the money moved, 2 were turned away, 1 failed");
     expect(await read("/funnel"), "its reasons are those of all calls").to.match(/<code>invalid-input<.*<td>502</);
   });
+
+  it("call no sale a call, and no result what is still owed", async () => {
+    expect(await read("/buyers"))
+      .to.include('<th scope="col">Sales</th>')
+      .and.not.to.include(">Calls</th>");
+    const sales = await read("/sales");
+    const ids = [...sales.matchAll(/href="(\/sales\/sale_[0-9a-f]+)"/g)].map(([, path]) => path as string);
+    const lives = await Promise.all(ids.map(read));
+    expect(lives.filter((life) => life.includes("The result was put on record"))).to.have.length(1);
+    const [owed, ...others] = lives.filter((life) => life.includes("What is owed was put on record"));
+    expect(owed).to.include("owed</code>");
+    expect(others).to.deep.equal([]);
+  });
 });

@@ -23,7 +23,7 @@ export function toBuyers({ books, own }: ShopView, refusals: readonly BuyerRefus
   ]);
   return html`<h1>Buyers</h1>
 <p class="lead">The ${MOST} who have spent most, in the whole book; refusals of the last 90 days.</p>
-${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last entry", "Calls", "Spent", "Refused"], rows)}
+${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last entry", "Sales", "Spent", "Refused"], rows)}
 <h2>Who was refused, or met a failure</h2>
 ${toFigureTable(
   "The last first; of these calls nobody was charged but where it says so",

@@ -9,13 +9,13 @@ import { type Moment, toTimeLine } from "./life.ts";
 import { toCoins, toLines, toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
-/** The steps of a sale, in order. */
+/** The steps of a sale, in order. Before the work was done, what is on record is the job or the work that is owed. */
 const STEPS = [
   ["begun", "The call came with its payment"],
   ["reserved", "The payment was reserved for this call"],
   ["verified", "The payment was verified"],
   ["worked", "The work was done"],
-  ["recorded", "The result was put on record"],
+  ["recorded", "The result was put on record", "What is owed was put on record"],
 ] as const;
 
 /** What became of a sale, as far as the book does not tell. */
@@ -58,7 +58,10 @@ const isOver = (found: readonly BookLine[], { answer, owed }: SaleFate): boolean
 
 function toLife(sale: BookLine | undefined, found: readonly BookLine[], { answer, owed }: SaleFate): readonly Moment[] {
   const { times } = sale ?? {};
-  const steps = STEPS.flatMap(([step, what]) => (times?.[step] === undefined ? [] : [{ at: times[step], what }]));
+  const isOwed = times?.worked === undefined;
+  const steps = STEPS.flatMap(([step, what, whatOwed = what]) =>
+    times?.[step] === undefined ? [] : [{ at: times[step], what: isOwed ? whatOwed : what }],
+  );
   const settled = sale ? [{ at: sale.at, what: "The settlement was known: it is a sale" }] : [];
   const later = found
     .filter(({ kind, of }) => kind !== "sale" && of === sale?.id)
