@@ -60,7 +60,7 @@ export interface GivenInput {
   readonly from: "body" | "query";
   /** The fields that are path parameters. */
   readonly inPath?: readonly string[];
-  /** The JSON that it was read from; none for a query. */
+  /** The JSON that it was read from; of a query, a JSON of its texts. */
   readonly json?: () => string;
 }
 

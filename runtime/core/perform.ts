@@ -30,7 +30,7 @@ export function toValidInput(service: Service, given: GivenInput): unknown {
   const { value: raw, from, inPath = [] } = given;
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from, "input");
-  const inexact = issues.length === 0 && service.manifest.proxy ? roundedIn(given, value) : [];
+  const inexact = issues.length === 0 && service.manifest.proxy ? roundedIn({ ...given, value: texts }, value) : [];
   const all = [...issues, ...inexact, ...checkByHandler(service, value, issues)];
   if (all.length === 0) return value;
   const placed = all.map(({ loc: [, ...field], ...issue }) => {

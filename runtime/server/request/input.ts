@@ -34,7 +34,8 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
   if (request.method !== "POST") {
     checkQuery(request);
     const { x402Version: _, ...texts } = request.query;
-    return { value: { ...without(inPath, texts), ...params }, from: "query", inPath };
+    const value = { ...without(inPath, texts), ...params };
+    return { value, from: "query", inPath, json: () => JSON.stringify(value) };
   }
   checkMediaType(request);
   const bytes = await receiveBody(request, terms);

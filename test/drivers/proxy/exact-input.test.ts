@@ -7,6 +7,7 @@ const POST = `id: post
 title: Post
 description: One post of the network, by its id.
 route: POST /v1/post
+aliases: [GET /v1/post]
 price: "0.001"
 proxy: { upstream: net, request: POST /posts, body: input }
 input:
@@ -57,6 +58,20 @@ describe("an integer of the input that JavaScript rounds", () => {
       expectRefused(answer);
       expect(answer).to.include(`"loc":${place}`);
     });
+
+  it("is refused in a query, which is sent on as JSON", async () => {
+    const payment = await payFor();
+    for (const [query, place] of [
+      [`id=1&more=${ID}`, '["query","more",0]'],
+      [`id=1&more=1&more=-${ID}`, '["query","more",1]'],
+      [`id=1&more=[2,${ID}]`, '["query","more",1]'],
+    ]) {
+      const headers = { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
+      const answer = await (await fetch(`${shop.url}/v1/post?${query}`, { headers })).text();
+      expectRefused(answer);
+      expect(answer).to.include(`"loc":${place}`);
+    }
+  });
 
   it("is refused of a tool", async () => {
     const args = (id: string): string =>
