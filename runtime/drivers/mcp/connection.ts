@@ -3,6 +3,7 @@ import type { CallToolResult, Client, ClientOptions, ReadBuffer, Transport } fro
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
+import { gatherLines, toExactResponse } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
 import { dropNulls } from "./nulls.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
@@ -131,7 +132,7 @@ async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const fetch: typeof ask = async (...request) => {
     const response = await ask(...request);
     if (response.status === 429) asked = toRetryAfterMs(response.headers.get("retry-after"), Date.now());
-    return response;
+    return toExactResponse(response);
   };
   const transport = dropNulls(endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })));
   return { transport, pidOf: () => undefined, askedMs: () => asked };
@@ -149,7 +150,9 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     stderr: "pipe",
     maxBufferSize: LARGEST_MESSAGE,
   });
-  gatherLines(dropNulls(transport));
+  dropNulls(transport);
+  const { _readBuffer: buffer } = transport as unknown as { readonly _readBuffer: Pick<ReadBuffer, "append"> };
+  buffer.append = gatherLines(buffer.append.bind(buffer)); // It throws an error when a message is too large.
   const lines = createLines((line) => onLine?.(line), Date.now);
   const decoder = new StringDecoder("utf8");
   transport.stderr?.on("data", (chunk: Buffer) => lines.add(decoder.write(chunk)));
@@ -160,26 +163,4 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     queueMicrotask(() => pid !== null && transport.pid === null && killAll(treeOf(pid)));
   };
   return { transport, pidOf: () => transport.pid ?? undefined };
-}
-
-const NEWLINE = 10;
-
-/**
- * Hands the client what the process writes up to an end of line. With each chunk, it would copy all that has come of a
- * message: seconds of the thread for one of 16 MB.
- */
-function gatherLines(transport: Transport): void {
-  const { _readBuffer: buffer } = transport as unknown as { readonly _readBuffer: Pick<ReadBuffer, "append"> };
-  const append = buffer.append.bind(buffer);
-  let gathered: Buffer[] = [];
-  let bytes = 0;
-  buffer.append = (chunk) => {
-    gathered.push(chunk);
-    bytes += chunk.length;
-    if (bytes <= LARGEST_MESSAGE && !chunk.includes(NEWLINE)) return;
-    const whole = Buffer.concat(gathered);
-    gathered = [];
-    bytes = 0;
-    append(whole); // It throws an error when a message is too large.
-  };
 }

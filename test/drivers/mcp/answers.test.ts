@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { expect } from "chai";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
@@ -25,6 +26,11 @@ const OPEN: SiteTool = {
   name: "open",
   outputSchema: { type: "object", properties: { sum: { type: "number" } }, additionalProperties: true },
 };
+const EITHER: SiteTool = {
+  ...GUESS,
+  name: "either",
+  outputSchema: { type: "object", properties: { sum: { type: ["number", "string"] } } },
+};
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`a tool's answer, ${kind}`, () => {
@@ -32,7 +38,7 @@ for (const kind of ["stateless", "sessions"] as const)
     let shop: ProxyShop;
     before(async () => {
       site = await openToolSite(kind);
-      site.offer(GUESS, OPEN);
+      site.offer(GUESS, OPEN, EITHER);
       shop = await openProxyShop({ files: importTools });
     });
     after(async () => {
@@ -76,6 +82,14 @@ for (const kind of ["stateless", "sessions"] as const)
     it("costs nothing with data that break a schema which takes further fields", async () => {
       const [status, , paid] = await buy("open");
       expect([status, paid]).to.deep.equal([502, 0]);
+    });
+
+    it("has the digits of integers that JavaScript rounds, and costs nothing where its schema takes no text", async () => {
+      const sum = (JSON as unknown as { rawJSON(text: string): object }).rawJSON("1234567890123456789");
+      const run = (): CallToolResult => ({ content: [], structuredContent: { sum } });
+      site.offer({ ...toTool(run), name: "either" });
+      expect(await buy("either")).to.deep.equal([200, { sum: "1234567890123456789" }, 1]);
+      expect((await buy("guess", run)).filter(Number.isInteger)).to.deep.equal([502, 0]);
     });
 
     it("says why it failed in the words of its data, where it has no others", async () => {

@@ -1,0 +1,74 @@
+import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
+import { toMediaType } from "../../core/proxy/media.ts";
+
+const FIELD = "structuredContent";
+/** More than a message may have: what is longer goes on as it is, and is refused. */
+const LONGEST = 16 * 1024 * 1024;
+const LF = 10;
+const CR = 13;
+
+/**
+ * Hands on what a server writes up to an end of line, with integers as `toExact`. With each chunk, the client would copy all
+ * that has come of a message: seconds of the thread for one of 16 MB.
+ */
+export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) => void {
+  let gathered: Uint8Array[] = [];
+  let bytes = 0;
+  return (chunk) => {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= LONGEST && endOfLines(chunk) === 0) return;
+    const all = Buffer.concat(gathered);
+    const end = bytes > LONGEST ? bytes : endOfLines(all);
+    gathered = end < bytes ? [all.subarray(end)] : [];
+    bytes -= end;
+    hand(toExactLines(all.subarray(0, end)));
+  };
+}
+
+/** An answer over HTTP, with integers as `toExact`: a message as JSON, or messages in the lines of a stream. */
+export function toExactResponse(response: Response): Response {
+  const isStream = toMediaType(response.headers.get("content-type")) === "text/event-stream";
+  return new Response(response.body?.pipeThrough(isStream ? byLines() : asWhole()), response);
+}
+
+function byLines(): TransformStream<Uint8Array, Uint8Array> {
+  let add: (chunk: Uint8Array) => void;
+  return new TransformStream({
+    start(controller) {
+      add = gatherLines((lines) => controller.enqueue(lines));
+    },
+    transform: (chunk) => add(chunk),
+  });
+}
+
+function asWhole(): TransformStream<Uint8Array, Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  return new TransformStream({
+    transform: (chunk) => void chunks.push(chunk),
+    flush: (controller) => controller.enqueue(Buffer.from(toExact(Buffer.concat(chunks).toString()))),
+  });
+}
+
+/** The place after the last end of line; 0 when there is none. A stream may end its lines with CR alone. */
+const endOfLines = (bytes: Uint8Array): number => Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
+
+function toExactLines(lines: Buffer): Buffer {
+  if (!lines.includes(FIELD)) return lines;
+  const exact = lines.toString().split(/(?<=[\r\n])/);
+  return Buffer.from(exact.map((line) => line.replace(MESSAGE, (_, name, json) => name + toExact(json))).join(""));
+}
+
+/** A line, with the name that it has in a stream, and without its end. */
+const MESSAGE = /^(data: ?|)([^\r\n]+)/;
+
+/**
+ * A message of JSON-RPC in which the digits of integers that JavaScript would round are texts in the data of a tool's
+ * result. Schemas in lists of tools keep their numbers.
+ */
+function toExact(json: string): string {
+  const message = json.includes(FIELD) && /\d{16}/.test(json) ? tryParseJson(json) : undefined;
+  if (!isObject(message) || !isObject(message.result) || !(FIELD in message.result)) return json;
+  const { result } = parseDigits(json) as { readonly result: { readonly [FIELD]: unknown } };
+  return JSON.stringify({ ...message, result: { ...message.result, [FIELD]: result[FIELD] } });
+}
