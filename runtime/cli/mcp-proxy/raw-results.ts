@@ -37,9 +37,9 @@ export function keepResults<T extends Transport>(transport: T): T {
   return transport;
 }
 
-/** A result as the seller wrote it. */
-export function wholeOf(result: object): ToolResult {
-  const { resultType: _, ...whole } = field(field(result, "_meta"), WHOLE) as ToolResult; // `keepResults` has put it there.
+/** A result as the seller wrote it; as the client read it, where an older seller names a `resultType` of its own. */
+export function wholeOf(result: ToolResult): ToolResult {
+  const { resultType: _, ...whole } = (field(field(result, "_meta"), WHOLE) ?? result) as ToolResult;
   return whole;
 }
 

@@ -30,4 +30,20 @@ describe("payphone mcp-proxy, at a seller of an older version", () => {
         spending.remove();
       }
     });
+
+  it("that names a type of its own of a result, passes the result on", async () => {
+    const site = await openToolSite("sessions");
+    const content = [{ type: "text" as const, text: "here" }];
+    const result = { content, resultType: "final" };
+    site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => result });
+    const spending = createDataDir();
+    const client = await openProxy(site.url, spending.path);
+    try {
+      expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
+    } finally {
+      await client.close();
+      await site.close();
+      spending.remove();
+    }
+  });
 });
