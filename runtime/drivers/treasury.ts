@@ -48,5 +48,11 @@ export function createTreasury(keys: TreasuryKeys): Treasury & TreasuryAccounts 
   };
 }
 
+/** The treasury's addresses, for the keys that are set. */
+export async function treasuryAddresses(keys: TreasuryKeys): Promise<readonly string[]> {
+  const treasury = createTreasury(keys);
+  return [...(keys.evmKey ? [await treasury.evmAddress()] : []), ...(keys.solanaKey ? [treasury.solanaAddress] : [])];
+}
+
 /** @param chain `EVM` or `Solana`. */
 export const missingKey = (chain: string): Problem => new Problem("unavailable", `The treasury has no ${chain} key`);

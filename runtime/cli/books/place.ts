@@ -8,7 +8,7 @@ import { toForget } from "../../core/books/keeping.ts";
 import { isObject } from "../../core/json.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { structureChecks } from "../../core/set/structure.ts";
-import { createTreasury } from "../../drivers/treasury.ts";
+import { treasuryAddresses } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { hasSandboxOnly, requireStore, type StorePlace } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
@@ -86,14 +86,10 @@ async function readYamlFile(file: string): Promise<unknown> {
   }
 }
 
-/** The treasury's addresses, for the keys that are set. */
-async function ownAddresses({ treasury }: Config, sandboxDir: string | undefined): Promise<string[]> {
-  if (sandboxDir !== undefined) {
-    const { loadWallets } = await import("../../sandbox/wallet.ts");
-    const { evm, solana } = loadWallets(sandboxDir).treasury;
-    return [evm.address, solana.address];
-  }
-  const { evmKey, solanaKey } = treasury;
-  const accounts = createTreasury(treasury);
-  return [...(evmKey ? [await accounts.evmAddress()] : []), ...(solanaKey ? [accounts.solanaAddress] : [])];
+/** The treasury's addresses: the sandbox's, or those of the configured keys. */
+async function ownAddresses({ treasury }: Config, sandboxDir: string | undefined): Promise<readonly string[]> {
+  if (sandboxDir === undefined) return treasuryAddresses(treasury);
+  const { loadWallets } = await import("../../sandbox/wallet.ts");
+  const { evm, solana } = loadWallets(sandboxDir).treasury;
+  return [evm.address, solana.address];
 }

@@ -5,10 +5,11 @@ import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { readPrices } from "../../core/notes/prices.ts";
 import { readRefusals } from "../../core/notes/refusals.ts";
+import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { restAfter } from "../../core/time/sweeper.ts";
-import { createTreasury } from "../../drivers/treasury.ts";
+import { treasuryAddresses } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
 import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
@@ -25,7 +26,6 @@ import { toService } from "../../surfaces/pages/seller/service.ts";
 import { toServicesView } from "../../surfaces/pages/seller/services.ts";
 import { toToday } from "../../surfaces/pages/seller/today.ts";
 import type { ShopView, Trouble } from "../../surfaces/pages/seller/view.ts";
-import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
 import { createJobDesk } from "./jobs.ts";
 import { findLostBooks } from "./lost-books.ts";
@@ -53,7 +53,7 @@ type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined>
 export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
   const { sold, config, store, log, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
   const readState = createStateReader(deps);
-  const own = ownWallets(config);
+  const own = once(() => treasuryAddresses(config.treasury));
   const history = createTallyHistory(Date.now);
   const isShown = config.admin.port !== undefined;
   if (isShown) void readState().catch(() => {}); // The first look need not wait for the chains.
@@ -225,17 +225,4 @@ const LONGEST_QUERY = 200;
 function toQuery(query: URLSearchParams): Parameters<typeof toSales>[1] {
   const get = (name: string): string | undefined => query.get(name)?.trim().slice(0, LONGEST_QUERY) || undefined;
   return { text: get("q") ?? "", service: get("service"), after: get("after") };
-}
-
-/** The treasury's addresses, for the keys that are set. */
-function ownWallets({ treasury }: Config): () => Promise<readonly string[]> {
-  const accounts = createTreasury(treasury);
-  let known: Promise<readonly string[]> | undefined;
-  return () => {
-    known ??= (async () => [
-      ...(treasury.evmKey ? [await accounts.evmAddress()] : []),
-      ...(treasury.solanaKey ? [accounts.solanaAddress] : []),
-    ])();
-    return known;
-  };
 }
