@@ -8,7 +8,7 @@ import { readConfig } from "../config/config.ts";
 import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
-import { type NamedInput, recordNew, toExampleInputs } from "../record/new.ts";
+import { type NamedInput, recordNew, toInputsOfExamples } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
 import { LLM } from "../sandbox/sources.ts";
 import { locate } from "../serve/locate.ts";
@@ -58,7 +58,7 @@ interface Trial {
 }
 
 function toInputs(manifest: Manifest, text: string | undefined): Trial["inputs"] {
-  if (text === undefined) return toExampleInputs(manifest);
+  if (text === undefined) return toInputsOfExamples(manifest);
   try {
     return [{ name: "this input", input: JSON.parse(text) as unknown }];
   } catch {

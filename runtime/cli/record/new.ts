@@ -32,7 +32,7 @@ export interface NamedInput {
   readonly input: unknown;
 }
 
-export const toExampleInputs = ({ examples }: Manifest): readonly NamedInput[] =>
+export const toInputsOfExamples = ({ examples }: Manifest): readonly NamedInput[] =>
   examples.map(({ input }, at) => ({ name: `example ${at + 1}`, input }));
 
 const PATIENCE_MS = 120_000;
@@ -79,7 +79,7 @@ export async function recordNew({ dir, ids, env, services, inputs }: NewRecordOp
       const made = handlers.get(handlerOf(manifest));
       const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
       const kept: RecordedExchange[] = [];
-      for (const { name, input } of inputs ?? toExampleInputs(manifest)) {
+      for (const { name, input } of inputs ?? toInputsOfExamples(manifest)) {
         const complaint = await tryInput(run, compile(manifest.input).check(input, "body"));
         if (complaint === undefined) noting.keep();
         else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
