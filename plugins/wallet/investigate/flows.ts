@@ -7,6 +7,8 @@ export interface Flow {
   readonly asset: Asset;
   /** Exact decimal text. */
   readonly amount: string;
+  /** The largest of its transfers, likewise. */
+  readonly largest: string;
   readonly count: number;
   /** Unix seconds. */
   readonly firstAt: number;
@@ -58,6 +60,7 @@ export function toFlows(transfers: readonly Transfer[]): Flow[] {
         to,
         asset,
         amount: toAmount(sum(all), asset),
+        largest: toAmount(largest(all), asset),
         count: all.length,
         firstAt: Math.min(...times),
         lastAt: Math.max(...times),
@@ -93,3 +96,6 @@ export function toVolumes(address: string, transfers: readonly Transfer[]): Volu
 
 const sum = (transfers: readonly Transfer[]): bigint =>
   transfers.reduce((total, { units }) => total + BigInt(units), 0n);
+
+const largest = (transfers: readonly Transfer[]): bigint =>
+  transfers.reduce((most, { units }) => (BigInt(units) > most ? BigInt(units) : most), 0n);

@@ -76,6 +76,8 @@ const isMixer = ({ signals }: Screened): boolean => signals.some(({ code }) => c
 interface Between {
   readonly sent: number;
   readonly received: number;
+  /** The largest transfer that was received: many small ones behind it make it no smaller. */
+  readonly largest: number;
   readonly transfers: number;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -89,6 +91,7 @@ function createBetween(flows: readonly Flow[]): (one: string, other: string) => 
     return {
       sent: toDollars(out),
       received: toDollars(back),
+      largest: Math.max(0, ...back.map(({ largest, asset }) => toCents(largest, asset))) / 100,
       transfers: all.reduce((sum, { count }) => sum + count, 0),
       firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
       lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
@@ -104,11 +107,11 @@ interface Flagged {
   readonly totals: Totals;
 }
 
-function toDirect(found: Between, { node, kind, totals }: Flagged): Exposure[] {
+function toDirect({ largest, ...found }: Between, { node, kind, totals }: Flagged): Exposure[] {
   if (found.transfers === 0) return [];
   const share = toShare(found, totals);
   const { dollars, each, share: most } = UNSOLICITED[kind];
-  const isLittle = found.received < dollars && found.received / found.transfers < each && share <= most;
+  const isLittle = found.received < dollars && largest < each && share <= most;
   return [
     {
       ...found,
@@ -149,7 +152,7 @@ function toIndirect(via: GraphNode, { node, kind, totals, subject, between }: On
       lastAt: far.lastAt,
       isDirected,
       isThroughHub: (via.contacts ?? 0) >= HUB_CONTACTS,
-      isUnsolicited: far.sent === 0 && far.received / far.transfers < 1,
+      isUnsolicited: far.sent === 0 && far.largest < 1,
     },
   ];
 }
@@ -183,9 +186,9 @@ const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({
  * cent counts as one: any sum shows who sent something.
  */
 function toDollars(flows: readonly Flow[]): number {
-  const cents = flows.reduce(
-    (sum, { amount, asset }) => sum + Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7),
-    0,
-  );
+  const cents = flows.reduce((sum, { amount, asset }) => sum + toCents(amount, asset), 0);
   return Math.max(cents, Math.sign(flows.length)) / 100;
 }
+
+const toCents = (amount: string, asset: Flow["asset"]): number =>
+  Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7);

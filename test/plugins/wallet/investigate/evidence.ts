@@ -35,6 +35,7 @@ export const toFlow = (from: string, to: string, amount = "100"): Flow => ({
   from,
   to,
   amount,
+  largest: amount,
   asset: "USDC",
   count: 1,
   firstAt: 1,

@@ -100,6 +100,17 @@ export const TAINTED: readonly Archetype[] = [
     payments: [...born(500), usdc(BOSS, SUBJECT, 100_000, 90), usdc(LAZARUS, SUBJECT, 20, 10)],
   },
   {
+    name: "60 USDC from a sanctioned address, and dust behind it",
+    verdict: "medium",
+    why: "dust makes no payment smaller",
+    payments: [
+      ...born(500),
+      usdc(BOSS, SUBJECT, 100_000, 90),
+      usdc(LAZARUS, SUBJECT, 60, 80),
+      ...times(70, (at) => usdc(LAZARUS, SUBJECT, 0.01, 10 + at / 10)),
+    ],
+  },
+  {
     name: "somebody paid by a launderer",
     verdict: "medium",
     why: "20 000 dollars came by way of one address",
