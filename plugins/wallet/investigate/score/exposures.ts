@@ -44,7 +44,10 @@ const UNSOLICITED = {
   mixer: { dollars: 500, each: 500, share: 0.01 },
 } as const;
 
-/** The exposures to all flagged addresses of the graph, those with the most money first. */
+/**
+ * The exposures to all flagged addresses of the graph, those with the most money first. A small sum that an address
+ * has sent does not hide what came from it by way of others.
+ */
 export function findExposures({ graph, movements }: Evidence): Exposure[] {
   const [subject] = graph.nodes;
   if (!subject) return [];
@@ -53,10 +56,10 @@ export function findExposures({ graph, movements }: Evidence): Exposure[] {
   const between = createBetween(graph.flows);
   return flagged
     .flatMap(({ node, kind }): Exposure[] => {
-      if (node.hop === 1) return toDirect(between(subject.address, node.address), { node, kind, totals });
-      const near = graph.nodes.filter(({ hop }) => hop === 1);
+      const direct = node.hop === 1 ? toDirect(between(subject.address, node.address), { node, kind, totals }) : [];
+      const near = graph.nodes.filter(({ hop, address }) => hop === 1 && address !== node.address);
       const paths = near.flatMap((via) => toIndirect(via, { node, kind, totals, subject, between }));
-      return paths.sort(byTelling).slice(0, 1);
+      return [...direct, ...paths.sort(byTelling).slice(0, 1)];
     })
     .sort(byMoney);
 }

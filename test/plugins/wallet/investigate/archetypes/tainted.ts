@@ -117,6 +117,29 @@ export const TAINTED: readonly Archetype[] = [
     payments: [...born(500), usdc(LAZARUS, FRIEND, 50_000, 40), usdc(FRIEND, SUBJECT, 20_000, 39)],
   },
   {
+    name: "somebody paid by a launderer, and dusted by the sanctioned address",
+    verdict: "medium",
+    why: "dust hides no laundered money",
+    payments: [
+      ...born(500),
+      usdc(LAZARUS, FRIEND, 50_000, 40),
+      usdc(FRIEND, SUBJECT, 20_000, 39),
+      usdc(LAZARUS, SUBJECT, 0.01, 30),
+    ],
+  },
+  {
+    name: "a busy launderer, paid 2 dollars by the sanctioned address as well",
+    verdict: "medium",
+    why: "a small payment hides no laundered money",
+    payments: [
+      ...born(500),
+      ...times(100, (at) => usdc(person("payer", at), SUBJECT, 1, 100 + at / 10)),
+      usdc(LAZARUS, FRIEND, 50_000, 40),
+      usdc(FRIEND, SUBJECT, 20_000, 39),
+      usdc(LAZARUS, SUBJECT, 2, 30),
+    ],
+  },
+  {
     name: "a customer of the exchange that a sanctioned address used",
     verdict: "low",
     why: "an exchange links nobody",
