@@ -219,7 +219,8 @@ export function setUpTry(form) {
     ]);
     const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
     if (first) first.checked = true;
-    say(`The seller asks for ${challenge.accepts.map(toPrice).join(", or ")}.`);
+    const refused = isRefusal ? "The payment was not accepted. " : "";
+    say(`${refused}The seller asks for ${challenge.accepts.map(toPrice).join(", or ")}.`);
 
     /** @param {import("./payers.js").Payer} payer */
     function toButton(payer) {

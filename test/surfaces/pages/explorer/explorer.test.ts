@@ -241,5 +241,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     await service("roll").getByRole("button", { name: "Pay with play money" }).click();
     await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
     expect(await service("roll").locator(".answer").innerText()).to.include("invalid_payload");
+    const told = await service("roll").getByRole("status").innerText();
+    expect(told, "read aloud").to.match(/^The payment was not accepted\. The seller asks for/);
   });
 });
