@@ -84,9 +84,18 @@ async function payWithWallet(provider, challenge, offer) {
   };
   const typed = { ...toTypes(chainId, offer), message: authorization };
   const params = [from, JSON.stringify(typed)];
-  const signature = await provider.request({ method: "eth_signTypedData_v4", params });
-  return toPayment(challenge, offer, { signature, authorization });
+  const signed = /** @type {string} */ (await provider.request({ method: "eth_signTypedData_v4", params }));
+  return toPayment(challenge, offer, { signature: withParity(signed), authorization });
 }
+
+/**
+ * A key's signature as tokens take it, which ends with 27 or 28: some wallets end it with 0 or 1.
+ * @param {string} signature
+ */
+const withParity = (signature) =>
+  /^0x[0-9a-f]{128}0[01]$/i.test(signature)
+    ? signature.slice(0, -2) + (signature.endsWith("0") ? "1b" : "1c")
+    : signature;
 
 /** How many seconds the chain's clock may be behind. */
 const CLOCK_SECONDS = 600;

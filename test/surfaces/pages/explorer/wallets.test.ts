@@ -46,6 +46,18 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it("takes a signature that ends with 0 or 1, which tokens do not take", async () => {
+    const { private_key: key } = sandbox.description.buyer.evm;
+    const wallet = createFakeWallet({ key, chainId: 8453, countsFromZero: true });
+    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    await page.locator("#roll button[type=submit]").click();
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    await page.locator("#roll .answer h3", { hasText: /^(?:200 OK|402: the payment)/ }).waitFor();
+    expect(await page.locator("#roll .answer").innerText()).to.match(/^200 OK/);
+    await close();
+    expect(complaints).to.deep.equal([]);
+  });
+
   for (const hours of [-1, 24])
     it(`takes a payment from a machine whose clock is wrong by ${hours} h`, async () => {
       const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: 8453 });

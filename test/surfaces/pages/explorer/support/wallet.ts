@@ -21,10 +21,12 @@ export interface FakeWalletOptions {
   readonly fails?: { readonly method: string; readonly error: unknown };
   /** A method that it does not know. */
   readonly lacks?: string;
+  /** Whether its signatures of typed data end with 0 or 1, instead of 27 or 28. */
+  readonly countsFromZero?: boolean;
 }
 
 /** A browser wallet (EIP-1193) that signs with a key of the test's. */
-export function createFakeWallet({ key, chainId, name, fails, lacks }: FakeWalletOptions): FakeWallet {
+export function createFakeWallet({ key, chainId, name, fails, lacks, countsFromZero }: FakeWalletOptions): FakeWallet {
   const account = privateKeyToAccount(key);
   const asked: FakeWallet["asked"] = [];
   let chain = chainId;
@@ -43,7 +45,8 @@ export function createFakeWallet({ key, chainId, name, fails, lacks }: FakeWalle
     if (method !== "eth_signTypedData_v4") throw new Error(`the wallet knows no ${method}`);
     const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
     if (domain.chainId !== chain) throw new Error(`the wallet is on chain ${chain}, not ${domain.chainId}`);
-    return account.signTypedData({ domain, types, primaryType, message });
+    const signature = await account.signTypedData({ domain, types, primaryType, message });
+    return countsFromZero ? signature.replace(/1b$/, "00").replace(/1c$/, "01") : signature;
   };
   const into = INTO.get(name) ?? ((page) => install(page, name));
   INTO.set(name, into);
