@@ -12,7 +12,7 @@ export interface ReadinessDeps {
   readonly payments: Payments;
   readonly configured: readonly Rail[];
   readonly store: OpenStore;
-  readonly sources: Pick<Sources, "upstreams" | "explain">;
+  readonly sources: Pick<Sources, "upstreams" | "mcpServers" | "explain">;
   readonly addressWatch: Pick<AddressWatch, "warnings">;
   readonly trust: Pick<FacilitatorTrust, "distrusted">;
   /** Further warnings. */
@@ -20,7 +20,7 @@ export interface ReadinessDeps {
 }
 
 /**
- * The state of the store and of each rail, upstream and service. A service is up when it is free or payable on at least
+ * The state of the store and of each rail, upstream, MCP server and service. A service is up when it is free or payable on at least
  * one rail, and everything that it requires is configured.
  */
 export async function toReadiness({
@@ -43,14 +43,15 @@ export async function toReadiness({
     const reason = status?.state === "down" ? { reason: status.reason } : {};
     return { id, network, state: status?.state ?? "down", ...reason };
   });
-  const upstreams = [...sources.upstreams.values()].map(({ id, status }) => ({ id, ...status() }));
+  const servers = [...sources.mcpServers.values()].map(({ id, outage }) => toPart(id, outage()));
+  const upstreams = [...[...sources.upstreams.values()].map(({ id, status }) => ({ id, ...status() })), ...servers];
   const all = services.map((service) => {
     const { id, price } = service.manifest;
     const isPayable = price === undefined || payments.offers.of(service).length > 0;
     const reason = isPayable
       ? (sources.explain(service.manifest) ?? payments.trials.reasonAgainst(id))
       : "No rail that it is sold on is up";
-    return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
+    return toPart(id, reason);
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
   const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...new Set(losses.flat())];
@@ -68,3 +69,6 @@ export async function toReadiness({
     ...(warnings.length > 0 && { warnings }),
   };
 }
+
+const toPart = (id: string, reason: string | undefined): ReadyReport["services"][number] =>
+  reason === undefined ? { id, state: "up" } : { id, state: "down", reason };

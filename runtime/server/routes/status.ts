@@ -9,7 +9,7 @@ export interface ReadyReport {
   /** Why the store is down, as a sentence. */
   readonly store_reason?: string;
   readonly rails: readonly (PartState & { readonly network: string })[];
-  /** The upstreams of services. `down`: paused after repeated failures, or not configured. */
+  /** The upstreams of services, MCP servers too. `down`: paused after repeated failures, or not configured. */
   readonly upstreams: readonly PartState[];
   readonly services: readonly PartState[];
   /** Facilitators that are skipped because they are not trusted any more; omitted when there are none. */

@@ -5,16 +5,18 @@ import { type OperatedShop, openOperatedShop } from "../../support/sellers/opera
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
+import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
 
 const UPSTREAMS = `upstreams:
   - { id: films, title: The studio, variable: FILMS_URL, retries: 0, breaker: { failures: 1, seconds: 600 } }
+  - { id: studio, title: The toolbox, variable: TOOLS_URL, mcp: http }
 `;
-const toManifest = (id: string, more: string): string => `id: ${id}
+const toManifest = (id: string, more: string, proxy = "{ upstream: films, request: GET /film }"): string => `id: ${id}
 title: Film
 description: Makes a film.
 route: POST /v1/${id}
 price: "0.01"
-proxy: { upstream: films, request: GET /film }
+proxy: ${proxy}
 input: { type: object }
 output: { type: object, properties: { done: { type: boolean } }, required: [done] }
 tags: [film]
@@ -26,6 +28,7 @@ const REFUSAL = { status: 503, detail: "The studio has failed several times in a
 describe("a proxied service whose API is known to be down", function () {
   this.timeout(120_000);
   let source: ScriptedSource;
+  let tools: ToolSite;
   let shop: OperatedShop;
   const owned = (): Promise<bigint> => shop.sandbox.usdc.balanceOf(shop.sandbox.description.buyer.evm.address);
   const buy = async (path: string): Promise<{ readonly status: number; readonly detail?: string }> => {
@@ -43,13 +46,21 @@ describe("a proxied service whose API is known to be down", function () {
       "manifests/_site.yaml": TOSS["manifests/_site.yaml"] + UPSTREAMS,
       "manifests/film.yaml": toManifest("film", ""),
       "manifests/job.yaml": toManifest("job", JOB),
+      "manifests/tool.yaml": toManifest("tool", "", "{ mcp: studio, tool: film }"),
     };
-    shop = await openOperatedShop(files, { FILMS_URL: source.url });
+    tools = await openToolSite("stateless");
+    tools.offer({
+      name: "film",
+      inputSchema: { type: "object" },
+      run: () => ({ content: [], structuredContent: { done: true } }),
+    });
+    shop = await openOperatedShop(files, { FILMS_URL: source.url, TOOLS_URL: tools.url });
     expect((await buy("/v1/film")).status, "the call that finds out").to.equal(502);
   });
   after(async () => {
     await shop?.close();
     await source?.close();
+    await tools?.close();
     await removeDirectories();
   });
 
@@ -59,6 +70,18 @@ describe("a proxied service whose API is known to be down", function () {
     expect(await owned()).to.equal(had);
     const { services } = await untilRailsUp(shop.running.url);
     expect(services.filter(({ state }) => state === "down").map(({ id }) => id)).to.deep.equal(["job"]);
+  });
+
+  it("is named in /ready with its API, and so is an MCP server that is not asked", async () => {
+    expect((await buy("/v1/tool")).status).to.equal(200);
+    tools.intercept((response) => response.writeHead(429, { "retry-after": "600" }).end());
+    expect((await buy("/v1/tool")).status).to.equal(503);
+    const { status, upstreams } = await untilRailsUp(shop.running.url);
+    expect(status).to.equal("degraded");
+    expect(upstreams).to.deep.equal([
+      { id: "films", state: "down", reason: "The studio has failed several times in a row" },
+      { id: "studio", state: "down", reason: "The toolbox has asked for a pause" },
+    ]);
   });
 
   it("charges nobody who has to pay first", async () => {
