@@ -28,7 +28,7 @@ export function createCachedWork(work: Work, { manifest, output, urlDigest, cach
   const terms = digestOf([proxy, urlDigest ?? null, ...documentsOf(output)]);
 
   return async (input, signal, order) => {
-    const fields = by ? by.map((name) => input[name] ?? null) : input;
+    const fields = by ? fieldsOf(input, by) : input;
     const key = digestOfInput([terms, fields]);
     const options = { ttlMs: seconds * 1000, signal };
     const { value, storedAt } = await cache.remember<object>(key, options, async (shared) => {
@@ -38,6 +38,14 @@ export function createCachedWork(work: Work, { manifest, output, urlDigest, cach
     return { ...value, age_seconds: Math.max(0, Math.floor((clock.now() - storedAt) / 1000)) };
   };
 }
+
+/** The fields of these names, and those that a placeholder such as `{place.city}` may stand for as well. */
+function fieldsOf(input: JsonObject, names: readonly string[]): JsonObject {
+  const taken = names.map(firstOf);
+  return Object.fromEntries(Object.entries(input).filter(([name]) => taken.includes(firstOf(name))));
+}
+
+const firstOf = (name: string): string => name.split(".")[0] ?? name;
 
 /** The schema, and all that it refers to. */
 function documentsOf({ document, nodes }: Schema): readonly unknown[] {

@@ -47,6 +47,22 @@ examples:
   - input: { base: EUR }
 `;
 
+const OPEN = `id: open
+title: Open
+description: The weather of a place.
+route: POST /v1/open
+price: "0.002"
+proxy: { upstream: bank, request: GET /weather, query: { city: "{place.city}" }, cache: { seconds: 60, by: [place] } }
+input:
+  type: object
+  properties: { place: { type: object, properties: { city: { type: string } } } }
+  additionalProperties: true
+output: { type: object, properties: { rate: { type: number }, age_seconds: { type: integer } } }
+tags: []
+examples:
+  - input: { place: { city: Berlin } }
+`;
+
 describe("an upstream's answer that is kept", () => {
   let shop: ProxyShop;
   beforeEach(async () => {
@@ -56,6 +72,7 @@ describe("an upstream's answer that is kept", () => {
         "manifests/rate.yaml": RATE,
         "manifests/loose.yaml": LOOSE,
         "manifests/free.yaml": FREE,
+        "manifests/open.yaml": OPEN,
       }),
     });
   });
@@ -93,6 +110,15 @@ describe("an upstream's answer that is kept", () => {
       shop.source.script(answer);
       expect([(await shop.buy("/v1/loose", {})).status, shop.rail.moved.size], answer).to.deep.equal([502, 0]);
     }
+  });
+
+  it("is sold to nobody who asks for another one, also where an unnamed field takes the place of a named one", async () => {
+    shop.source.script('{"rate":1}', '{"rate":2}');
+    const place = { city: "Berlin" };
+    const [first, second] = [{ place, "place.city": "Paris" }, { place }];
+    expect(await (await shop.buy("/v1/open", first)).json()).to.include({ rate: 1 });
+    expect(await (await shop.buy("/v1/open", second)).json()).to.include({ rate: 2 });
+    expect(shop.source.asked.map(({ path }) => path)).to.deep.equal(["/weather?city=Paris", "/weather?city=Berlin"]);
   });
 
   it("is for no input with half a character: 422 also where nothing is paid", async () => {
