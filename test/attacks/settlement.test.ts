@@ -28,12 +28,13 @@ describe("a settlement", () => {
       ["HTTP request failed. Details: invalid json"],
       ["invalid_exact_evm_transfer_event_mismatch", { transaction: HASH }],
       ["invalid_exact_evm_transaction_failed", { transaction: HASH }],
+      ["invalid_exact_evm_transaction_failed", { errorMessage: "The request took too long to respond." }],
       ["duplicate_settlement"],
       ["The contract function reverted: FiatTokenV2: authorization is used or canceled"],
       ["transaction expired: block height exceeded"],
     ];
     for (const [reason, more] of doubtful)
-      it(`is never called unpaid for "${reason.split("\n", 1)[0]}"${more ? " with a transaction" : ""}`, async () => {
+      it(`is never called unpaid for "${reason.split("\n", 1)[0]}"${more ? ` with ${Object.keys(more)}` : ""}`, async () => {
         refuse(shop, reason, more);
         await expectUnknown(await send(), reason);
       });
@@ -69,6 +70,9 @@ describe("a settlement", () => {
       refuse(shop, reason);
       expect((await shop.buy("/v1/roll", ROLL)).status, reason).to.equal(402);
     }
+    const errorMessage = 'The contract function "transferWithAuthorization" reverted with the following reason: paused';
+    refuse(shop, "invalid_exact_evm_transaction_failed", { errorMessage });
+    expect((await shop.buy("/v1/roll", ROLL)).status, errorMessage).to.equal(402);
   });
 
   it("is not reached by an input that has no digest: half a character is a fault of the caller's", async () => {

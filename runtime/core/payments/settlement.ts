@@ -2,6 +2,7 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../set/manifest.ts";
 import { createDeadline, pause } from "../time/deadline.ts";
+import { hasRefused, tellsWhy } from "../x402/failed-settlement.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 
@@ -51,14 +52,6 @@ export interface SettlerDeps {
   readonly confirmMs?: number;
 }
 
-/**
- * Error reasons that mean "refused before anything was sent", if the chain agrees that nothing has moved: codes, and
- * revert messages of a token's simulation. Other reasons concern the facilitator's own troubles.
- */
-const REFUSED =
-  /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
-/** Reasons that may mean that the money has already moved, which our node may not show yet. */
-const SPENT = /(?<!pa|ref|ca)used|already|duplicate/i; // What is paused, refused or caused moves nothing.
 /** The reason of a refusal by the chain, where a facilitator says only that it does not know. The code is x402's. */
 const DEAD = {
   errorReason: "invalid_transaction_state",
@@ -96,7 +89,7 @@ export function createSettler(deps: SettlerDeps): Settler {
       const { errorReason: reason, transaction } = receipt;
       if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
       const seen = await look(payment, offer, receipt);
-      const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && isRefusal(receipt);
+      const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && hasRefused(receipt);
       return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
     look: (payment, offer, reported = "") =>
@@ -181,8 +174,8 @@ export function createSettler(deps: SettlerDeps): Settler {
     }
     const receipt = { ...answer, success: false };
     if (found?.state === "dead") {
-      const isReason = REFUSED.test(answer.errorReason ?? "") || SPENT.test(answer.errorReason ?? "");
-      return { state: "rejected", receipt: isReason ? receipt : { ...receipt, ...DEAD }, isFinal: true, isReadable };
+      const told = tellsWhy(answer.errorReason ?? "") ? receipt : { ...receipt, ...DEAD };
+      return { state: "rejected", receipt: told, isFinal: true, isReadable };
     }
     return { state: "unknown", receipt, isFinal: false, isReadable };
   }
@@ -207,9 +200,6 @@ const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
   (isEvm(answer) ? HASH : TRANSACTION).test(answer.transaction) &&
   (answer.amount === undefined || answer.amount === offer.amount);
-
-const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
-  !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
 
 /** Keeps the fields that x402 defines, short enough for a header. Facilitators write null for "none". */
 function toReceipt({ success, transaction, network, ...said }: SettleResponse): SettleResponse {

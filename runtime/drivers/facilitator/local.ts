@@ -205,7 +205,9 @@ function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trac
   if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
   const { errorMessage, ...refusal } = answer;
   if (trace.submission) return { ...refusal, errorReason: "settlement_pending", transaction: trace.submission.hash };
-  return { ...refusal, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
+  const isUnsent = refusal.errorReason === FAILED; // The estimate has refused it: the SDK cannot tell that from a lost answer.
+  const reason = isUnsent && { errorReason: SIMULATED };
+  return { ...refusal, ...reason, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
 }
 
 /** The refusal of a reverted payment; without a transaction, since nothing has moved. */
@@ -232,6 +234,8 @@ type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
 
 const USED = "invalid_exact_evm_nonce_already_used";
 const REVERTED = "invalid_exact_evm_transaction_reverted";
+const FAILED = "invalid_exact_evm_transaction_failed";
+const SIMULATED = "invalid_exact_evm_transaction_simulation_failed";
 
 function unknown({ network, payer }: Of, cause: unknown, transaction?: string): Problem {
   const detail = `What became of a payment of ${payer} on ${network} is not known yet`;
