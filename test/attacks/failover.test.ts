@@ -38,6 +38,15 @@ const diesAfterSending: Mishap = async (forward, response) => {
 };
 const diesBeforeSending: Mishap = async (_forward, response) => void response.destroy();
 
+/** As x402's library answers whose key has no gas. */
+const hasNoGas: Mishap = async (_forward, response) => {
+  const errorMessage =
+    "The total cost (gas * gas fee + value) of executing this transaction exceeds the balance of the account.";
+  const refusal = { errorReason: "invalid_exact_evm_transaction_failed", errorMessage, network: "eip155:8453" };
+  const answer = { success: false, transaction: "", ...refusal };
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+};
+
 describe("a facilitator that dies under load", () => {
   let sandbox: TestSandbox;
   let first: FacilitatorProxy;
@@ -108,6 +117,17 @@ describe("a facilitator that dies under load", () => {
       expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
       expect(second.asked.verify).to.be.greaterThan(0);
     });
+
+  it("is followed by the next one for each settlement, while it verifies and has no gas", async () => {
+    await open();
+    const { answers, transactions, paid } = await buyUnder(async () => {
+      first.mishaps = { settle: hasNoGas };
+    });
+    expect(answers).to.deep.equal(Array(CALLS).fill(200));
+    expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+    expect([first.asked.verify, second.asked.verify]).to.deep.equal([CALLS, 0]);
+    expect(second.asked.settle).to.be.greaterThan(0);
+  });
 
   it("is followed by payphone itself, where the rail says so", async () => {
     await open("    facilitator: [first, in-process]\n");

@@ -1,6 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createDeadline, pause } from "../../core/time/deadline.ts";
+import { isTroubled } from "../../core/x402/failed-settlement.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -26,6 +27,7 @@ export interface FailoverOptions {
 
 const LOOK_PAUSE_MS = 500;
 const ONE_LOOK_MS = 3000;
+const LONGEST_REASON = 240;
 
 /** Codes of Node and undici for errors before anything was sent. After any other error the request may have arrived. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -72,11 +74,11 @@ export function createFailover(options: FailoverOptions): Facilitator {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
-        if ("answer" in tried) {
+        if ("answer" in tried && !isTroubled(tried.answer)) {
           const proves = tried.answer.success || !isSent || isAgain;
           return proves ? { ...tried.answer, by: member.name } : lookLonger(payment, offer, signal);
         }
-        failure = tried.failure;
+        failure = "failure" in tried ? tried.failure : toTrouble(member, tried.answer);
         if (signal.aborted) break;
         isSent ||= !isUnsent(failure);
       }
@@ -118,6 +120,13 @@ export function createFailover(options: FailoverOptions): Facilitator {
       member,
       bound: () => (at === patient ? signal : AbortSignal.any([signal, deadline()])),
     }));
+  }
+
+  /** It is not down, since it answers: it has no gas, or its own node did not answer. */
+  function toTrouble({ name }: FacilitatorMember, { network, errorReason, errorMessage }: SettleResponse): Problem {
+    const reason = [errorReason, errorMessage].filter(Boolean).join(": ").slice(0, LONGEST_REASON);
+    log.warn("facilitator.cannot-settle", { facilitator: name, network, reason });
+    return unsettled(`The facilitator ${name} could not settle this payment: ${reason}`);
   }
 
   /** The settlement, if the chain shows it. @throws Problem `settlement-unknown` when no other may be asked. */
