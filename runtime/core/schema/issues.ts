@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
 import { isObject, unescapeStep } from "../json.ts";
 import { foldFaults } from "./fold-faults.ts";
-import type { SchemaNodes } from "./nodes.ts";
+import { type SchemaNodes, toPathText } from "./nodes.ts";
 import { toIssueTexts, valueError } from "./pydantic-issues.ts";
 
 /** The most issues of an answer, whatever a caller sends. */
@@ -54,11 +54,7 @@ export const toIssueText = (issues: readonly ValidationIssue[]): string =>
     .join("; ");
 
 /** The field of an issue, like `rates[0].id`: its location without the first step. Empty for the whole value. */
-export const toField = ([, ...path]: ValidationIssue["loc"]): string =>
-  path
-    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
-    .join("")
-    .replace(/^\./, "");
+export const toField = ([, ...path]: ValidationIssue["loc"]): string => toPathText(path);
 
 /** The issue that FastAPI reports for a request without a body. */
 export const missingValue = (from: InputLocation): ValidationIssue => ({

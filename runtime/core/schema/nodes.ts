@@ -3,6 +3,10 @@ import { isObject, type JsonObject, unescapeStep } from "../json.ts";
 /** The keys and indexes that lead to a value, from the root of its document. */
 export type Path = readonly (string | number)[];
 
+/** A path as text, like `rails[1].network`; empty for the root. */
+export const toPathText = (path: Path): string =>
+  path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+
 /** A schema, or a schema inside one. */
 export type SchemaNode = boolean | JsonObject;
 

@@ -1,4 +1,4 @@
-import type { Path } from "../schema/nodes.ts";
+import { type Path, toPathText } from "../schema/nodes.ts";
 
 /** Every kind of fault of a set. `manifests/README.md` contains this table; a test compares both. */
 export const FAULT_CODES = {
@@ -119,10 +119,7 @@ export function byPlace(a: Fault, b: Fault): number {
   return compare(a.file, b.file) || a.line - b.line || a.column - b.column || texts;
 }
 
-/** A path as text, e.g. `rails[1].network`; the root is "the file". */
-const toLabel = (path: Path): string =>
-  path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("") ||
-  "the file";
+const toLabel = (path: Path): string => toPathText(path) || "the file";
 
 /** A fault of the value at the path. The message begins with the path, and with the value if it is a short text. */
 export function faultAt(source: SourceFile, path: Path, code: FaultCode, complaint: string): Fault {

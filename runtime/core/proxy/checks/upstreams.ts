@@ -1,4 +1,4 @@
-import type { Path } from "../../schema/nodes.ts";
+import { type Path, toPathText } from "../../schema/nodes.ts";
 import { didYouMean } from "../../set/did-you-mean.ts";
 import { type Draft, isFaulty, type SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
@@ -40,9 +40,7 @@ const BY_SHELL = `the program gets it by a shell: [sh, -c, 'exec program "$DATAB
 
 /** A fault that does not repeat the value. */
 function secretAt(site: SiteDraft, path: Path, complaint: string): Fault {
-  const label = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-  const message = `${label.slice(1)}: ${complaint}`;
-  return { file: site.file, ...site.locate(path), code: "secret-in-set", message };
+  return { file: site.file, ...site.locate(path), code: "secret-in-set", message: `${toPathText(path)}: ${complaint}` };
 }
 
 /** Refuses two credentials with the same header or parameter. */
