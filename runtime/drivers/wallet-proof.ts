@@ -5,11 +5,9 @@ import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import { isEd25519 } from "./ed25519.ts";
 import type { EvmClient } from "./evm/client.ts";
-import { isContractSignature } from "./evm/contract-signature.ts";
+import { isContractSignature, LONGEST_SIGNATURE } from "./evm/contract-signature.ts";
 import { createMemoryLimiter } from "./memory-limiter.ts";
 
-/** A contract's signature may consist of the signatures of many owners. */
-const LONGEST_SIGNATURE = 8192;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 

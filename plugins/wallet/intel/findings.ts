@@ -1,4 +1,4 @@
-import type { ScreenResponse } from "../screen/screening.ts";
+import type { ScreenResponse } from "../screen/response.ts";
 import type { SentWallet, SourceError } from "./gather.ts";
 
 /** The sources of EVM and of Solana wallets, with the names used in `errors`. */

@@ -1,5 +1,6 @@
 import { type Cached, type Host, Problem } from "#plugin";
-import type { Examination, Screening, ScreenResponse } from "../screen/screening.ts";
+import type { ScreenResponse } from "../screen/response.ts";
+import type { Examination, Screening } from "../screen/screening.ts";
 
 /** Reads one fact about a wallet. @param key the wallet's canonical spelling. */
 export type ReadSource<T> = (key: string, signal: AbortSignal) => Promise<T>;

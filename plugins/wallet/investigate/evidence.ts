@@ -1,5 +1,5 @@
 import type { IntelBundle } from "../intel/bundle.ts";
-import type { ScreenResponse } from "../screen/screening.ts";
+import type { ScreenResponse } from "../screen/response.ts";
 import type { Flow, Volume } from "./flows.ts";
 import type { Transfer } from "./sources/transfers.ts";
 import type { Subject } from "./subject.ts";

@@ -5,8 +5,6 @@ import { type ScreenResponse, toScreenResponse } from "./response.ts";
 import { createSanctions } from "./sanctions.ts";
 import type { ScreenTerms } from "./terms.ts";
 
-export type { ScreenResponse } from "./response.ts";
-
 /** Screens addresses against sanctions and bad reputation. */
 export interface Screening {
   /** @param wallet as the caller wrote it. @throws only the signal's reason; failed sources make the answer partial. */

@@ -2,14 +2,16 @@ import type { Hex } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
 import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "./erc1271.ts";
 
+/** The longest signature in characters: a contract's may consist of the signatures of many owners. */
+export const LONGEST_SIGNATURE = 8192;
 /** How long a wallet's contract may take to answer. */
 const CALL_MS = 5000;
 /** The most gas that a wallet's contract may use in the node's simulation. */
 const CALL_GAS = 1_000_000n;
 
 /**
- * Whether the contract at an address accepts a signature of a hash (ERC-1271). Some wallets go on wrapping their
- * signatures with their deployment after it (ERC-6492): the contract is asked about the signature within.
+ * Whether the contract at an address accepts a signature of a hash (ERC-1271). Some wallets wrap their
+ * signatures (ERC-6492) even after their deployment: the contract is asked about the signature within.
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export async function isContractSignature(
@@ -21,7 +23,7 @@ export async function isContractSignature(
   try {
     if (isErc6492Signature(signature)) inner = parseErc6492Signature(signature).signature;
   } catch {
-    return false; // It ends as ERC-6492 says, and does not begin so.
+    return false; // It has the ending of an ERC-6492 signature, and not its beginning.
   }
   const args = [hash, inner] as const;
   const call = { address, abi: ERC1271_ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;

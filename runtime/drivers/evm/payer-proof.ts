@@ -2,7 +2,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { ProvePayer } from "../../core/x402/rails.ts";
 import type { EvmClient } from "./client.ts";
-import { isContractSignature } from "./contract-signature.ts";
+import { isContractSignature, LONGEST_SIGNATURE } from "./contract-signature.ts";
 
 /** The EIP-712 domain of the payment's token. */
 export interface TokenDomain {
@@ -11,9 +11,6 @@ export interface TokenDomain {
   readonly chainId: number;
   readonly verifyingContract: Hex;
 }
-
-/** A contract's signature may consist of the signatures of many owners. */
-const LONGEST_SIGNATURE = 8192;
 
 /** The EIP-712 hash of an authorization. */
 export async function toAuthorizationDigest(

@@ -91,7 +91,7 @@ export function checkLine({ name }: EvmClient, { waitingMs }: { waitingMs(): num
 }
 
 /** The Problem of an empty treasury account, which the operator must fill. */
-export const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
+const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
   new Problem("unavailable", `The service cannot pay for a transaction on ${client.name} now`, { cause });
 
 /** What a transaction's gas depends on. */

@@ -18,8 +18,6 @@ import {
   type WatchTimes,
 } from "./sender-watch.ts";
 
-export type { EvmInclusion } from "./sender-signer.ts";
-
 /** A call to send. The sender chooses its nonce and fees. */
 export interface EvmCall {
   readonly to: Hex;

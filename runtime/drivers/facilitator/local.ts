@@ -11,8 +11,9 @@ import type {
   VerifyResponse,
 } from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
-import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
+import type { EvmSender, EvmSubmission } from "../evm/sender.ts";
 import { checkLine, tooDear } from "../evm/sender-chain.ts";
+import type { EvmInclusion } from "../evm/sender-signer.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget, isLate } from "./gas-budget.ts";

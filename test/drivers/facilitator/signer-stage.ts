@@ -1,5 +1,6 @@
 import { type Hex, type PublicClient, parseAbi } from "viem";
-import type { EvmInclusion, EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
+import type { EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
+import type { EvmInclusion } from "../../../runtime/drivers/evm/sender-signer.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
 import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/deployment-quota.ts";
 import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/gas-budget.ts";

@@ -1,4 +1,4 @@
-import type { ScreenResponse } from "../../screen/screening.ts";
+import type { ScreenResponse } from "../../screen/response.ts";
 import type { Activity, Coverage, Evidence, Graph, Missing } from "../evidence.ts";
 import type { Subject } from "../subject.ts";
 import type { Traced } from "./traced.ts";

@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import type { Call } from "#plugin";
-import type { Screening, ScreenResponse } from "../../screen/screening.ts";
+import type { ScreenResponse } from "../../screen/response.ts";
+import type { Screening } from "../../screen/screening.ts";
 import type { Screened } from "../evidence.ts";
 import { BASE_CHAIN_ID } from "../subject.ts";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type { Evidence, GraphNode, Movements, Screened } from "../../../../plugins/wallet/investigate/evidence.ts";
 import type { Flow } from "../../../../plugins/wallet/investigate/flows.ts";
 import { FLAGS } from "../../../../plugins/wallet/screen/flags.ts";
+import type { ScreenResponse } from "../../../../plugins/wallet/screen/response.ts";
 import { toRisk } from "../../../../plugins/wallet/screen/risk.ts";
-import type { ScreenResponse } from "../../../../plugins/wallet/screen/screening.ts";
 import { CODE_POINTS } from "../../../support/code-points.ts";
 
 /** Whom the evidence is about. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Evidence, GraphNode } from "../../../../plugins/wallet/investigate/evidence.ts";
 import { RULES } from "../../../../plugins/wallet/investigate/score/rules.ts";
 import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
-import type { ScreenResponse } from "../../../../plugins/wallet/screen/screening.ts";
+import type { ScreenResponse } from "../../../../plugins/wallet/screen/response.ts";
 import {
   evidences,
   nodes,
