@@ -23,7 +23,7 @@ export function tryParseJson(text: string): unknown {
 }
 
 /**
- * The value of a JSON text, with the digits of integers that JavaScript would round as texts: they fit no number of a schema.
+ * The value of a JSON text. Integers that JavaScript would round become texts of their digits, which fit no number of a schema.
  * @throws SyntaxError
  */
 export const parseDigits = (text: string): unknown =>
@@ -31,7 +31,7 @@ export const parseDigits = (text: string): unknown =>
 
 /** The beginning of such an integer, or a text that looks like one: most JSON is parsed in a tenth of the time without the digits. */
 const MAY_ROUND = /(?:^|[[:,\s])-?\d{16}/;
-/** Such integers are rounded or infinite, but for round ones. */
+/** Integers with this many digits are not exact in JavaScript, except for round ones. */
 const LONG = 25;
 
 function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
@@ -63,7 +63,7 @@ export function findRounded(
   return find(value, isRead);
 }
 
-/** What JavaScript makes of the integers in a JSON text that it rounds. */
+/** The rounded values of the integers in a JSON text that JavaScript rounds. */
 function roundedIn(json: string): ReadonlySet<number> {
   const written = (json.match(/-?\d{16,}/g) ?? []).map((digits) => [digits, Number(digits)] as const);
   return new Set(

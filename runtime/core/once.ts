@@ -1,4 +1,4 @@
-/** A function that works out each object once, and forgets it with the object. A failure is not kept. */
+/** A function that calls `work` once for each object, and keeps the result as long as the object. A failure is not kept. */
 export function oncePer<K extends object, V extends {}>(work: (object: K) => V): (object: K) => V {
   const known = new WeakMap<K, V>();
   return (object) => {

@@ -17,15 +17,11 @@ export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadli
 /** A call whose `step` and `report` may be omitted: only jobs have their own. */
 export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
-/**
- * Reads the input and checks it. @throws Problem `invalid-input` with all faults.
- */
+/** Reads the input and checks it. @throws Problem `invalid-input` with all faults. */
 export const readValidInput = async (service: Service, { input }: Pick<Invocation, "input">): Promise<unknown> =>
   toValidInput(service, await input());
 
-/**
- * Checks an input by the schema and by the handler's own rules. @throws Problem `invalid-input` with all faults.
- */
+/** Checks an input by the schema and by the handler's own rules. @throws Problem `invalid-input` with all faults. */
 export function toValidInput(service: Service, given: GivenInput): unknown {
   const { value: raw, from, inPath = [] } = given;
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
@@ -39,7 +35,7 @@ export function toValidInput(service: Service, given: GivenInput): unknown {
   throw new Problem("invalid-input", undefined, { issues: placed });
 }
 
-/** Another API would be asked about another integer than the caller has sent. */
+/** The fault of an integer that JavaScript has rounded: the upstream would be asked about another one. */
 function roundedIn({ value: given, json = () => "" }: GivenInput, value: unknown): ValidationIssue[] {
   const place = findRounded(given, json, (name) => isObject(value) && Object.hasOwn(value, name));
   return place ? [{ ...toValueError(INEXACT), loc: ["body", ...place] }] : [];
@@ -49,8 +45,8 @@ export const INEXACT =
   "an integer of more than 53 bits is not exact, and might name something else: send it as text, if the service takes one";
 
 /**
- * Does work that was paid for, perhaps under an earlier manifest of the service, which may be a job by now or no longer.
- * @throws Problem as `perform`; `invalid-input` when the input would be another one now.
+ * Does work that was paid for, perhaps under an earlier manifest: the service may have become a job since, or ceased to be one.
+ * @throws Problem as `perform`; `invalid-input` when the current schema would take the input for another one.
  */
 export async function performKept(service: Service, kept: unknown, call: PartialCall): Promise<unknown> {
   const taken = takeKept(service, kept);
@@ -61,8 +57,7 @@ export async function performKept(service: Service, kept: unknown, call: Partial
 }
 
 /**
- * An input that was kept, perhaps under an earlier manifest of the service, as the service takes it now; undefined when
- * it would be another one.
+ * A stored input, checked by the service's current schema; undefined when that refuses it or would drop a part of it.
  */
 export function takeKept({ input }: Service, kept: unknown): { readonly value: unknown } | undefined {
   const { value, issues } = input.check(kept, "body", "input");
@@ -130,7 +125,7 @@ export async function prepare(service: Runnable, input: unknown, signal: AbortSi
  */
 export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
   const run = runOf(service) as Run<unknown, unknown>;
-  const own = structuredClone(input); // A handler may change it, and what was bought stays as it is.
+  const own = structuredClone(input); // A handler may change its input; the stored one must stay as it was bought.
   const output = await underDeadline(service, call, async (signal) => run(own, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
   const fault = issues.length > 0 ? `schema: ${toIssueText(issues)}` : faultOfFile(service, value);
@@ -176,7 +171,7 @@ function faultOfFile({ manifest: { media, proxy } }: Runnable, file: unknown): s
 /** What a handler has thrown, which may be anything, in a form that can be answered and logged. */
 function readThrown(thrown: unknown): unknown {
   try {
-    if (thrown instanceof Problem) JSON.stringify(thrown); // As its caller would get it.
+    if (thrown instanceof Problem) JSON.stringify(thrown); // Throws where it could not be answered.
     if (typeof thrown === "object" && thrown !== null) return thrown;
     return new Error(`the handler has thrown ${String(thrown)}`);
   } catch (cause) {

@@ -25,7 +25,7 @@ export interface Service {
   readonly job?: Job;
   /** No longer offered: only earlier offers can be paid and earlier purchases fetched. */
   readonly isRetired?: true;
-  /** Says how the jobs of another service stand. */
+  /** A status service: it tells the status of another service's jobs. */
   readonly isStatus?: true;
 }
 
@@ -91,7 +91,7 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
   ];
 }
 
-/** What a job has delivered was checked then, by the schema of that time. */
+/** A deliverable was checked when it was delivered, by the schema of that time. */
 const unchecked: Schema["check"] = (value) => ({ value, issues: [] });
 
 /** How many unknown fields callers may send. */

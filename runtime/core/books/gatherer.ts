@@ -1,4 +1,4 @@
-/** Holds items until they are needed, or are many: work on each at once, between calls, takes several times as long. */
+/** Holds items until their work is needed or they are many: doing it item by item, between calls, takes several times as long. */
 export interface Gatherer<Item> {
   add(item: Item): void;
   /** Works on the items that are held. */

@@ -16,7 +16,7 @@ const COUNT = "jobs-failed";
 const keyOf = (number: number | ""): string => `job-failed:${number}`;
 
 export function createJobFailures(store: Pick<Store, "get" | "set" | "putIfAbsent" | "incr" | "keys">): JobFailures {
-  /** The number of the last job, and so many more. A counter that holds no number is counted anew. */
+  /** Raises the number of the last listed job by `by`, and returns it. A damaged counter is restored from the list. */
   const count = (by: number): Promise<number> =>
     store.incr(COUNT, by).catch(async (error: unknown) => {
       if (!(error instanceof TypeError)) throw error;
@@ -29,7 +29,7 @@ export function createJobFailures(store: Pick<Store, "get" | "set" | "putIfAbsen
   return {
     async note(job) {
       if (await store.get(listedKey(job)).catch(unlessDamaged)) return;
-      while (!(await store.putIfAbsent(keyOf(await count(1)), job, JOB_KEEP_MS))); // Counted anew at the same moment.
+      while (!(await store.putIfAbsent(keyOf(await count(1)), job, JOB_KEEP_MS))); // Two processes may restore the counter at once.
       await store.putIfAbsent(listedKey(job), true, JOB_KEEP_MS, "lazy");
     },
     async list(most) {

@@ -160,7 +160,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     return "retryInMs" in ended ? ended : conclude(record, ended);
   }
 
-  /** What was done of it and with what input is unknown: it fails, and is paid back. */
+  /** Fails a job whose record is lost, since its input and what was done of it are unknown. */
   async function lose({ id, service }: QueuedJob): Promise<TurnResult> {
     const refund = byId.get(service)?.job.manifest.refund ?? true;
     const record = await records.recover({ id, service, refund }).catch(unlessDamaged);
@@ -170,13 +170,13 @@ export function createJobs(deps: JobsDeps): Jobs {
     return "done";
   }
 
-  /** Fails a job of which a step or a counter is damaged, as it would be at every turn. */
+  /** Fails a job with a damaged step or counter: another turn would meet the same damage. */
   function spoil(job: JobRecord, error: unknown): Promise<JobEnd> {
     if (!isDamaged(error)) throw error;
     return fail(job, NOT_KNOWN);
   }
 
-  /** Pays back first: nothing that the seller is told may hold that up. */
+  /** Opens the refund before it tells the seller, so that a failing message does not delay the refund. */
   async function conclude({ id, service, begun, refund }: JobRecord, end: JobEnd): Promise<"done"> {
     if (end.state !== "FAILED") return "done";
     if (begun?.payment && refund) await refunds.open({ id, service, payment: begun.payment });

@@ -167,7 +167,7 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     },
     markSold: async (set, seller, ttlMs) => void (await store.join(sellersKey(set), seller, 1, ttlMs)),
     unmarkSold: (set, seller) => store.leave(sellersKey(set), seller),
-    // The store tells how many there are as one joins: who asks weighs nothing.
+    // Only joining returns the tally: the asker joins with weight 0.
     isSold: async (set) => (await store.join(sellersKey(set), "who asks", 0, 1000)).weight > 0,
   };
 }

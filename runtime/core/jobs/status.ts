@@ -52,7 +52,7 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
     const progress = await records.progress(id);
     const left = Math.max(0, eta_seconds - Math.floor((clock.now() - begunAt) / 1000));
     const silentMs = clock.now() - Math.max(begunAt, progress?.at ?? 0);
-    if (silentMs > eta_seconds * 1000 + SILENCE_MS) requeue?.({ id, service, at: begunAt }).catch(() => {}); // Or the next poll.
+    if (silentMs > eta_seconds * 1000 + SILENCE_MS) requeue?.({ id, service, at: begunAt }).catch(() => {}); // The next poll tries again.
     return { status: progress ? "IN_PROGRESS" : "DISPATCHING", eta_seconds: left, step: progress?.step ?? null };
   }
 }

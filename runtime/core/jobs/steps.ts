@@ -24,7 +24,7 @@ export interface StepsDeps {
 
 export function createSteps(id: string, { records, log, graceMs }: StepsDeps): Steps {
   const running = new Set<Promise<unknown>>();
-  /** Of the steps of this attempt that run or have succeeded. */
+  /** The names of this attempt's steps that run or have succeeded. */
   const names = new Set<string>();
   let isOver = false;
   /** Whether the handler has called `report` in this turn of the event loop. */

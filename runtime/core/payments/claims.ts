@@ -34,7 +34,7 @@ export interface ClaimsDeps {
   readonly claimMs: number;
 }
 
-/** How long a process waits itself: another one, whose clock may be minutes behind, has dated the report. */
+/** How long a process itself waits: the report may be dated by another process, whose clock may be minutes behind. */
 const OWN_WAIT_MS = 10_000;
 
 /** The settlements that facilitators have reported and the chain does not show. */
@@ -63,7 +63,7 @@ export function createClaims({ reservations, onClaim, clock, log, claimMs }: Cla
     sinceOf: (key) => claims.get(key)?.at ?? clock.now(),
   };
 
-  /** When the entry fails, the next look makes it. */
+  /** A failed entry is tried again by the next look. */
   function doubt(key: string): Promise<void> {
     return reservations.doubt(key, true).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
   }

@@ -106,7 +106,7 @@ export function createCredits(deps: CreditsDeps): Credits {
     },
   };
 
-  /** Without the store, whoever has paid is told so all the same; the next request tells of the refund. */
+  /** Undefined when it cannot be read: the payer must be told of the payment in any case. */
   function readRefund(id: string): Promise<RefundStatus | undefined> {
     return refunds.status(id).catch((error: unknown) => {
       log.error("credit.refund-not-read", { refund: id, error });

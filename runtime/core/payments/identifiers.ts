@@ -143,7 +143,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     return Math.max(0, validBefore * 1000 - clock.now()) + UNATTENDED_MS;
   }
 
-  /** As `walk`, for one request at a time; but what was bought and delivered is given to any number of them at once. */
+  /** As `walk`, for one request at a time. A delivered answer needs no turn: any number of requests get it at once. */
   async function find(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
     for (let turn = 0; ; turn += 1) {
       const known = await store.get<Named>(`named:${name}#${turn}`);
@@ -161,7 +161,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
       if (!isCall(known, purchase)) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
-      // Another one comes after it only when it can never be settled.
+      // The identifier gets a further payment only when this one can never be settled.
       const isOver = (await store.get(`named:${name}#${turn + 1}`)) !== undefined;
       const outcome = isOver ? undefined : await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
@@ -169,7 +169,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     }
   }
 
-  /** Remembers a payment for as long as the one that comes after it: who looks for that one begins here. */
+  /** Remembers a payment at least as long as the next one, which is only found by way of it. */
   async function keepAlive(named: string, known: Named, next: Payment): Promise<void> {
     const until = clock.now() + Math.max(memoryMs(next), memoryMs(toPayment(known)));
     if (until > (known.until ?? 0)) await store.set(`named:${named}`, { ...known, until }, until - clock.now());

@@ -151,7 +151,7 @@ export const requestOf = ({ service, payment, input }: Purchase): string =>
 export const callOf = ({ service, input }: Pick<Purchase, "service" | "input">): string =>
   digestOfInput([service.manifest.id, input]);
 
-/** What a call is known by word for word. */
+/** The parts that two calls must share to be the same word for word. */
 type Asked = Pick<Purchase, "service" | "given">;
 
 /** Digest of service and input as it came. Undefined when the input has no canonical form. */

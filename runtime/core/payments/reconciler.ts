@@ -64,7 +64,7 @@ type Check = () => Promise<void>;
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
-/** How long a settlement is looked up of which the chain says that it was never made: a reorganisation may be over then. */
+/** How long a settlement that the chain has ruled out is still looked up, since a reorganisation may bring it back. */
 const DEAD_MS = 10 * 60_000;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
@@ -97,7 +97,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function conclude(key: string, record: PaymentRecord, check?: Check, keepMs?: number): Promise<PaymentRecord> {
     const { payment, state } = record;
-    // The record may have been written without it: after a crash, nobody would look for what is settled from here on.
+    // Unlisted, what is settled from here on would be looked for by nobody after a crash.
     if (state === "settling") await reservations.enlist(key, record);
     const seen = await settler.look(payment, payment.accepted);
     if (seen.state === "unknown" && !(isAlive(record) && (await isDurable(key, record)))) return record;
@@ -108,8 +108,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /**
-   * A record can be read whose write was refused, as on a disk that fails or in a file that was removed: a crash may undo it,
-   * and a payment that was settled meanwhile would be lost. A refused payment is marked as open before it is settled again.
+   * Makes sure that the record is on disk: one whose write was refused (a failing disk, a removed file) can still be read, but
+   * a crash may undo it, and a payment that was settled meanwhile would be lost. `settleAgain` writes a refused payment anew.
    */
   async function isDurable(key: string, record: PaymentRecord): Promise<boolean> {
     if (record.state !== "settling") return true;

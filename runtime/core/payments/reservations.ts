@@ -155,8 +155,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
       const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
       const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
-      // A settlement is written lazily: if a crash reverts it to "settling", the reconciler finds it on the chain
-      // again. But nothing shows again that work has begun which must not be repeated.
+      // Lazy for a settlement: if a crash reverts it to "settling", the reconciler finds it on the chain again. Durable for
+      // the beginning of work that must not be repeated: nothing else would show it.
       const durability = state === "settled" && !owed?.isBegun ? "lazy" : "durable";
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
       const isUnpaid = state === "rejected" && record.isFinal === true; // Others may still be settled.

@@ -14,7 +14,7 @@ export function createSellerOf(services: readonly Service[], { recall }: Pick<Re
   };
 }
 
-/** Whether a payment has bought from the service of a call, which may be free now, or from a retired one at its route. */
+/** Whether a payment was spent on the service of a call, even if that is free today, or on a retired one at its route. */
 export type HasSold = (asked: Service, key: string) => Promise<boolean>;
 
 export function createHasSold(sellerOf: SellerOf, { recall }: Pick<Reservations, "recall">): HasSold {

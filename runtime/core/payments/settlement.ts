@@ -52,7 +52,7 @@ export interface SettlerDeps {
   readonly confirmMs?: number;
 }
 
-/** The reason of a refusal by the chain, where a facilitator says only that it does not know. The code is x402's. */
+/** The refusal of a payment that the chain rules out after an answer that left its outcome open. The code is x402's. */
 const DEAD = {
   errorReason: "invalid_transaction_state",
   errorMessage: "The chain shows that this payment was not made; sign a new one",

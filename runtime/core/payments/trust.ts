@@ -122,7 +122,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
       write(key, async () => {
         const known = await store.get<Entry>(key).catch(unlessDamaged);
         if (isTrustedAgain(known))
-          change(key, known); // Trusted again a moment ago, in another process.
+          change(key, known); // Another process has just trusted it again.
         else await store.set(key, entry, DOUBT_MS);
       });
     },
@@ -155,7 +155,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
       for (const { facilitator, network } of parties) {
         const key = keyOf(facilitator, network);
         const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
-        if (unwritten.has(key) || (found !== undefined && !isEntry(found))) continue; // A damaged one changes nothing.
+        if (unwritten.has(key) || (found !== undefined && !isEntry(found))) continue; // A damaged entry is ignored.
         if (JSON.stringify(found) !== JSON.stringify(entries.get(key))) change(key, found);
       }
     },

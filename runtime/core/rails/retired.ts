@@ -5,8 +5,8 @@ import { isTestSite } from "./networks.ts";
 import { isSameToken } from "./tokens.ts";
 
 /**
- * A site with the rails that earlier sites had and it has not: offers on them can still be paid, and payments there
- * settled, by the facilitators and at the tiers of then. Test money buys nothing once real money is taken.
+ * Adds to a site the rails that only earlier sites had, with their facilitators and tiers: offers on them can still be
+ * paid, and payments there settled. Test money buys nothing once real money is taken.
  */
 export function withRetiredRails(site: SiteManifest, earlier: readonly SiteManifest[]): SiteManifest {
   return earlier.filter((one) => isTestSite(one) === isTestSite(site)).reduce(withRailsOf, site);
@@ -32,6 +32,6 @@ function withRailsOf(site: SiteManifest, earlier: SiteManifest): SiteManifest {
   };
 }
 
-/** Rails with their facilitators named, since those that a rail does not name are all of its site. */
+/** Rails that name their facilitators: a rail that names none means all of its own site. */
 const named = (rails: readonly RailManifest[], site: SiteManifest): RailManifest[] =>
   rails.map((rail) => ({ ...rail, facilitator: facilitatorsOf(rail, site) }));

@@ -121,7 +121,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   /** Writes a damaged record anew from the book. True when that refund can go on. */
   async function restore(id: string): Promise<boolean> {
     const lease = await leases.claim(id);
-    if (!lease) return false; // Another process is at it.
+    if (!lease) return false; // Another process restores it.
     try {
       if (!(await isLost(id))) return true;
       if (await isForeign(id)) return tellOfLoss(id, FOREIGN);
@@ -205,7 +205,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   }
 }
 
-/** Until it is written anew: otherwise the operator must act. */
+/** Stands for a damaged refund, until that is restored or the operator acts. */
 const DAMAGED: Pick<OpenRefund, "state" | "held"> = { state: "manual" };
 
 const UNKNOWN =

@@ -2,13 +2,14 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import { SchemaEnv } from "ajv/dist/compile/index.js";
 import type { AnyValidateFunction } from "ajv/dist/core.js";
 
-/** Schemas that are compiled with all that they refer to. */
+/** The schemas that are compiled together with everything that they refer to. */
 const whole = new WeakSet<SchemaEnv>();
 
 /**
- * Compiles a schema, given by its key or inline, and then each one that it refers to. Ajv compiles a reference amid the
- * schema that has it, so that some hundred schemas which refer to each other, as large APIs have, would exhaust the
- * stack. To Ajv, those whose turn has not come are being compiled: it leaves such references open. @throws Ajv's errors
+ * Compiles a schema, given by its key or inline, and then each one that it refers to. Ajv itself compiles
+ * a referenced schema in the middle of the one that refers to it, so that a chain of some hundred schemas, as large APIs
+ * have, would exhaust the stack. Here the waiting schemas are marked as being compiled: Ajv leaves references to those
+ * open. @throws Ajv's errors
  */
 export function compileApart(ajv: Ajv2020, schema: string | object): AnyValidateFunction | undefined {
   const waiting = Object.values(ajv.schemas).filter((one) => one !== undefined && !one.validate) as SchemaEnv[];

@@ -6,7 +6,7 @@ export function createEndlessCheck({
   reach,
   resolve,
 }: Pick<SchemaNodes, "reach" | "resolve">): (schema: SchemaNode) => boolean {
-  /** Schemas all of whose parts end. */
+  /** Schemas whose checks end, and the checks of all their parts. */
   const sound = new Set<unknown>();
   return (schema) => {
     if (sound.has(schema)) return false;

@@ -85,11 +85,11 @@ export function checkScreened(site: SiteDraft, manifests: readonly Draft[], comp
   return [faultAt(site, ["screen", "service"], "bad-rules", `the service must take ${refused.join(", and ")}`)];
 }
 
-/** As buyers may have them. */
+/** Examples of buyers' wallets. */
 const EVM_WALLET = "0x7ab4e3c19f2d5a86b0c4e1d83f9a6752c1b0e8d4";
 const SOLANA_WALLET = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 
-/** Whether a wallet may spend the price of each service in a day: its buyers would be sent away for ever. */
+/** Finds services that cost more than a wallet may spend in a day: nobody could ever buy them. */
 function checkSpending(site: SiteDraft, manifests: readonly Draft[]): Fault[] {
   const { usd_per_day: most } = site.data.limits?.per_payer ?? {};
   if (most === undefined) return [];
@@ -101,7 +101,7 @@ function checkSpending(site: SiteDraft, manifests: readonly Draft[]): Fault[] {
   return [faultAt(site, ["limits", "per_payer", "usd_per_day"], "bad-rules", complaint)];
 }
 
-/** Whether a service answers at once when it is told a wallet, and nothing else. */
+/** Whether a service is no job and needs no input but `wallet`. */
 function takesWallets(service: Draft["data"] | undefined, schemas: Schemas): boolean {
   const { input, job } = service ?? {};
   const root = input === undefined ? undefined : toRootSchema(input, schemas);

@@ -17,7 +17,7 @@ export interface Challenge {
 /** The `error` of a challenge when no payment was refused. */
 export const UNPAID = "Payment required";
 
-/** What a call has cost that was refused for this reason: what is over, or used, may have been taken by an earlier call. */
+/** What a refused call has cost: an expired or used payment may have been charged for an earlier call. */
 export const toCharged = (error: string): string =>
   /^(?:payment_expired|authorization_used)\b/.test(error)
     ? "this call was not charged, but an earlier one with the same payment may have been"

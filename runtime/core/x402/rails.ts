@@ -17,7 +17,7 @@ export interface Rail {
 /** Whether a rail is offered. */
 export const isOffered = ({ isRetired }: Pick<Rail, "isRetired">): boolean => !isRetired;
 
-/** The networks of rails by their names in version 1, the rails' ids: of all rails, and of those that are offered. */
+/** The networks of all rails, and of the offered ones, by the rail's id, which is their name in x402 version 1. */
 export function networksOf(rails: readonly Rail[]): Record<"networks" | "offered", ReadonlyMap<string, string>> {
   const toNamed = ({ manifest: { id, network } }: Rail) => [id, network] as const;
   const offered = new Map(rails.filter(isOffered).map(toNamed));
