@@ -2,7 +2,7 @@ import { within } from "../core/time/deadline.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
-/** The pause between two pings of an idle connection. One that answers nothing for `PATIENCE_MS`, not even a ping, is replaced. */
+/** The pause between two pings of an idle connection, which is replaced after a silence of `PATIENCE_MS`. */
 export const PING_MS = 1000;
 /** The longest delay between two attempts to connect. */
 const LONGEST_DELAY_MS = 1000;

@@ -115,7 +115,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     await tidy();
   }
 
-  /** Forgets nothing that the stream still has: a folder that no server sells may say how long sales are kept. */
+  /** Deletes old lines, but none that the stream still has: this folder may have another `keep_days` than the server's. */
   async function tidy(): Promise<void> {
     if (!forget || performance.now() - tidiedAt < TIDY_MS) return;
     const { before: wanted, tallyMinute } = forget();
@@ -143,7 +143,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     });
   }
 
-  /** Takes all entries, or one after the other where one of them is damaged or of a later version. */
+  /** Takes all entries at once; one by one when that fails because one of them is damaged or of a later version. */
   function takeIntact(stream: string, found: readonly StreamEntry[], take: (texts: readonly string[]) => void): void {
     try {
       take(found.flatMap(({ message }) => message.e ?? []));
@@ -177,7 +177,7 @@ interface StreamEntry {
   readonly message: Readonly<Record<string, string>>;
 }
 
-/** Whether an error is one of what was to be written: no JSON, or a value of another type. */
+/** Whether the data of an entry has caused the error: it is no JSON, or a value has another type. */
 const isOfData = (error: unknown): boolean =>
   error instanceof SyntaxError ||
   error instanceof TypeError ||

@@ -15,8 +15,9 @@ export function transact<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Runs `work` in a savepoint of a transaction: when `work` throws, only its own writes are undone. What SQLite refused it alone
- * is no longer an error of SQLite's, so that whatever shares the transaction is kept.
+ * Runs `work` in a savepoint of a transaction: when `work` throws, only its own writes are undone.
+ * @throws what `work` throws; a plain Error in place of SQLite's for values that it refuses: SQLite's own errors would roll
+ * back everything else in the transaction.
  */
 export function wholly<T>(db: DatabaseSync, work: () => T): T {
   db.exec("SAVEPOINT book");

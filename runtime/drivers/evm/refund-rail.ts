@@ -72,7 +72,7 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
 
     async send(signed, signal) {
       const { nonce: id } = signed.authorization;
-      // One that waits for its block, perhaps of a process that has died since: another one could only revert after it.
+      // A transaction may be waiting for its block, perhaps from a process that has died: a second one could only revert.
       const earlier = await sender.find(id, signal);
       if (earlier && (await earlier.included(signal)).status === "success") return;
       const spentFor = { purpose: "refund" } as const;

@@ -74,16 +74,16 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
   return "unclear";
 }
 
-/** The Problem of gas prices above the cap, which pass. */
+/** The Problem of gas prices above the cap: they may fall again. */
 export const tooDear = ({ name }: EvmClient): Problem =>
   new Problem("unavailable", `Transactions on ${name} cost more now than this service may pay`);
 
-/** After this wait, not even higher fees have brought a transaction into a block: slow chains have one every twelve seconds. */
+/** By then higher fees were tried as well, and even a slow chain has had several blocks, one every twelve seconds. */
 const STALLED_MS = 60_000;
 
 /**
- * What is sent now would stand in line behind the transaction that waits: the account's own one, or one that another
- * program has sent with its key. @throws Problem `unavailable`
+ * Refuses to send behind a transaction that waits for long: one of this account's own, or of another program that has
+ * its key. @throws Problem `unavailable`
  */
 export function checkLine({ name }: EvmClient, { waitingMs }: { waitingMs(): number }): void {
   if (waitingMs() < STALLED_MS) return;

@@ -27,11 +27,11 @@ export function createDeploymentQuota(store: Store, network: string, perDay: num
   }
 
   const heldBy = (payer: string): string => `wallet-deploying:${network}:${payer.toLowerCase()}`;
-  /** Counts the payments that hold a payer's deployment: one that is not sent leaves it to the others. */
+  /** Counts the payments that share a payer's deployment: it is given back with the last of them. */
   const hold = (payer: string, by: number): Promise<number> => store.incr(heldBy(payer), by, DAY_MS);
 
   return {
-    // A deployment that is counted for a day must not be set aside for minutes instead.
+    // Joining again would shorten a deployment that is counted for a day to minutes.
     reserve: async (payer) => ((await store.get<number>(heldBy(payer))) ?? 0) > 0 || join(payer, RESERVED_MS),
     async take(payer) {
       await hold(payer, 1);

@@ -80,7 +80,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
         for (const listener of listeners) listener();
       }
       const { payer, ...verdict } = body;
-      return payer ? body : verdict; // Some write null, or an empty text, for a payer whom they do not know.
+      return payer ? body : verdict; // Some write null or an empty text for an unknown payer.
     },
     async settle(payment, offer, signal) {
       try {
@@ -109,15 +109,15 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     return { ...body, transaction: body.transaction ?? "", network: body.network ?? offer.network };
   }
 
-  /** For what may be asked any number of times. */
+  /** Sends once more after a broken connection: for requests that may be repeated. */
   function sendTwice(action: Action, body: string | undefined, signal: AbortSignal): ReturnType<typeof send> {
     return repeat(() => send(action, body, signal), whenBroken(signal), { retries: 1, delayMs: 0 });
   }
 
-  /** Whoever asks from now on gets a new connection: the others of a pool are as old as the one that broke. */
+  /** Replaces the pool: its other connections are as old as the one that broke. */
   function renew(pool: Promise<Dispatcher>): void {
     if (opened === pool) opened = undefined;
-    void pool.then((old) => old.close()).catch(() => {}); // When those who wait for their answers have them.
+    void pool.then((old) => old.close()).catch(() => {}); // Closes when its running requests are answered.
   }
 
   async function send(
@@ -132,7 +132,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const all = { ...sent, ...basic, ...(await headers?.(action)) };
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
-      pool = opened ??= openPool(base.origin); // Behind every other wait: a pool may be renewed meanwhile.
+      pool = opened ??= openPool(base.origin); // Read last, since the pool may be replaced during the waits above.
       const answer = await exchange(await pool, { path, method, headers: all, body: body ?? null }, bounds);
       return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {

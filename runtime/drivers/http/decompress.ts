@@ -2,8 +2,8 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
 /**
- * Also those that are not asked for: some servers send what they have. `deflate` is not asked for, because some send it
- * without its zlib header (RFC 9110, section 8.4.1.2).
+ * Some servers send codings that were not asked for. `deflate` is not asked for, because some send it without its zlib
+ * header (RFC 9110, section 8.4.1.2).
  */
 const DECODERS = new Map<string, () => Decoder>([
   ["br", createBrotliDecompress],

@@ -27,7 +27,7 @@ const CONNECT_MS = 3000;
 const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
 /** Headers that are not sent to another origin (Fetch Standard, section 4.4). */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
-/** What a request says that does not say otherwise. */
+/** The default headers of a request. */
 const USUAL = { accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "payphone" };
 
 /** A kept connection may break because its server was just closing it. */
@@ -50,7 +50,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       const ended = signal ? AbortSignal.any([signal, late]) : late;
       const own = Object.fromEntries(new Headers(headers));
       const first: Hop = { url: toTarget(url), method, headers: { ...USUAL, ...own }, body };
-      let hop = first; // The errors name its host.
+      let hop = first; // For errors, which name its host.
       opened ??= openAgent(lookup, isAllowed);
       const agent = await opened;
       const send = (next: Hop): Promise<Received> => {
@@ -74,7 +74,7 @@ const REDIRECTED = {
     status: statusCode,
     location: typeof location === "string" ? location : null,
   }),
-  discard: async ({ body }: Received) => body.on("error", () => {}).destroy(), // It says that it was aborted.
+  discard: async ({ body }: Received) => body.on("error", () => {}).destroy(), // An unread body emits an error when it is destroyed.
   toUrl: (location: string, { url }: Hop) => toTarget(location, url),
   mayCross: (header: string) => !SECRETS.has(header),
 };
@@ -107,7 +107,7 @@ async function openAgent(lookup: LookupFunction, isAllowed: (address: string) =>
   return new Agent({
     connect(target, callback) {
       const host = target.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // No look-up.
+      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // An IP address needs no look-up, which would check it.
       connect(target, callback);
     },
   });

@@ -22,7 +22,7 @@ const LONGEST_REST_MS = 10 * 60_000;
 export function noteSilence(gate: Gate, error: unknown, begun: number): boolean {
   const status = statusOf(error);
   const { options } = toProblem(error);
-  if (options.cause !== error) return false; // A Problem from the beginning: it answered, or was not asked.
+  if (options.cause !== error) return false; // It was a Problem already: the endpoint answered, or was not asked.
   if (status === undefined) gate.fail();
   else if (status === 429 && options.retryAfter) gate.rest(Math.min(1000 * options.retryAfter, LONGEST_REST_MS));
   else if (status === 401 || isUnpaid(error)) gate.rest(REFUSED_MS);

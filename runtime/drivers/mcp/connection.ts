@@ -64,7 +64,7 @@ const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 export async function connectMcp(address: McpAddress, timeoutMs: number): Promise<McpConnection> {
   // No version negotiation for programs: the client would start them twice.
   if (!("url" in address)) return openSession(address, timeoutMs, {});
-  const probe = { timeoutMs: timeoutMs / 2 }; // A call that waits for the session has time left to be made.
+  const probe = { timeoutMs: timeoutMs / 2 }; // Half of the time is left to the call that waits for the session.
   try {
     return await openSession(address, timeoutMs, { versionNegotiation: { mode: "auto", probe } });
   } catch (error) {

@@ -43,7 +43,7 @@ export function mayBeOlder(error: unknown): boolean {
   if (!(error instanceof SdkError)) return false;
   if (error.code === SdkErrorCode.RequestTimeout) return true;
   if (error.code !== SdkErrorCode.EraNegotiationFailed) return false;
-  return !(error.cause instanceof TypeError); // So fetch fails where nothing was reached.
+  return !(error.cause instanceof TypeError); // `fetch` throws one when nothing was reached.
 }
 
 /** The server answered with no result of a tool, or asked back; its session goes on. */
@@ -102,7 +102,7 @@ export function toCallProblem(error: unknown, title: string, askedMs?: number): 
   return {
     problem: new Problem("upstream-failed", `${title} failed`, { cause: error }),
     isSessionLost: true,
-    isBroken: error instanceof TypeError && isConnectionBroken(error.cause), // As fetch fails.
+    isBroken: error instanceof TypeError && isConnectionBroken(error.cause), // `fetch` throws a TypeError.
   };
 }
 

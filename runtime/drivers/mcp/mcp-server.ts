@@ -119,7 +119,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
   };
 
-  /** Calls again, in a new session, once, after a failure that passes, as when the server has forgotten the old one. */
+  /** Calls a tool, and once more in a new session after a passing failure, such as a forgotten session. */
   async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isPassing: Judge): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
@@ -132,7 +132,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (gone) throw gone;
       return result;
     } catch (error) {
-      // The caller's time is often up before the server's, so that it would never be called late.
+      // A caller's time is often up before the server's: without this, a hanging server would never count as late.
       if (signal.aborted) void endIfDead(session, begun + timeoutMs - clock.now());
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;

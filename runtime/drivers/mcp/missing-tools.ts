@@ -5,8 +5,8 @@ import type { McpConnection } from "./connection.ts";
 /** The tools that are sold although their server no longer offers them: servers remove and rename tools. */
 export interface MissingTools {
   /**
-   * Whether a failed call failed because the server lacks the tool: its list is asked where its words may say so.
-   * @returns the Problem of such a call
+   * Finds out whether a call failed because the server lacks the tool. Asks for its list only when `words`, the text of the
+   * failure, may say so. @returns the Problem; undefined for any other failure
    */
   explain(tool: string, words: string, session: McpConnection): Promise<Problem | undefined>;
   /** Before a payment. @throws Problem `unavailable` for a tool that was missing, and that the list still lacks. */
@@ -19,10 +19,10 @@ interface Listed {
   readonly at: number;
 }
 
-/** Servers have no common code for it: -32602, -32601, or a result with `isError`. The list decides. */
+/** Failures that may be about a missing tool. Servers have no common code for it, so their list decides. */
 const MAY_SAY_SO = /\btools?\b|method not found/i;
 const LIST_MS = 5000;
-/** Failing calls do not ask for the list more often. */
+/** The least time between two requests for the list. */
 const PAUSE_MS = 10_000;
 const RETRY_SECONDS = 60;
 
@@ -49,7 +49,7 @@ export function createMissingTools(
   async function isMissing(tool: string, session: McpConnection): Promise<boolean> {
     const age = clock.now() - (listed?.at ?? 0);
     if (age < 0 || age >= PAUSE_MS) {
-      const names = await session.names?.(LIST_MS).catch(() => undefined); // It says nothing, then.
+      const names = await session.names?.(LIST_MS).catch(() => undefined); // Then nothing is known.
       listed = names && { names, at: clock.now() };
     }
     if (!listed) return false;

@@ -2,8 +2,8 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { isObject } from "../../core/json.ts";
 
 /**
- * Takes out of each result the members that are null, as servers write them for what they do not say: the client refuses a
- * result, and a list with all of its tools, for one of them.
+ * Removes members that are null from each result. Some servers write null for absent members, and for one of these the
+ * client refuses the whole result, such as a list of tools.
  */
 export function dropNulls<T extends Transport>(transport: T): T {
   const heard = transport.onmessage;
@@ -16,7 +16,7 @@ export function dropNulls<T extends Transport>(transport: T): T {
   return transport;
 }
 
-/** An object of MCP, or each of a list, without members that are null; what its members hold is its author's own. */
+/** An object of MCP, or each of a list, without members that are null. Data within members stays as it is. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -14,7 +14,7 @@ export interface ProxyHandlerOptions {
   readonly plan: RequestPlan;
   readonly ask: Ask;
   readonly read: Read;
-  /** Whether a call has an id of our own, under which its work may be run again: jobs and work that was paid first. */
+  /** Whether this server has chosen the call's id, under which the work may run again: jobs and work that was paid first. */
   readonly hasOwnId: (call: Call) => boolean;
   /** Set when an order is polled. */
   readonly poll: Poll | undefined;
@@ -37,7 +37,7 @@ export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<J
     },
     async run(input, call: Call) {
       if (poll) return read(await poll(input, call));
-      return work(input, call.signal, hasOwnId(call) ? call.id : randomUUID()); // Callers may choose the ids of the others.
+      return work(input, call.signal, hasOwnId(call) ? call.id : randomUUID()); // Other ids may be the caller's choice.
     },
   };
 }

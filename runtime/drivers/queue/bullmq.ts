@@ -55,7 +55,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     reconnection.end(client);
     throw gone(error);
   });
-  // Not by the client's own option, which the workers' connections would take over: those wait for jobs.
+  // Not the client's own `pingInterval`: the workers' connections, which wait for jobs, would inherit it.
   const ping = setInterval(() => void (client.isReady && client.ping().catch(() => {})), PING_MS).unref();
   const connection = bullmq.createNodeRedisClient(client);
   connection.on("error", complain);

@@ -105,7 +105,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     if (!taken.has(serviceOf(key))) return undefined;
     const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
     if (found === undefined) return undefined;
-    const entry = isEntry(found) ? found : { ...toJob(key), notBefore: 0 }; // The key says what a damaged one does not.
+    const entry = isEntry(found) ? found : { ...toJob(key), notBefore: 0 }; // The key has what a damaged entry lacks.
     return isDue(entry, clock.now()) ? entry : undefined;
   }
 
@@ -130,7 +130,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 const isEntry = (value: unknown): value is Entry =>
   isObject(value) && typeof value.id === "string" && typeof value.notBefore === "number";
 
-/** Also after the clock was set back, so that nothing that was paid for waits for it. */
+/** True also after the clock was set back: paid work must not wait for it. */
 const isDue = ({ notBefore, since = 0 }: Entry, now: number): boolean => notBefore <= now || now < since;
 
 /** Keys sort by time, which has 13 digits until the year 2286. */

@@ -132,13 +132,13 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, log: Log
     delete: remove,
     putIfAbsent: (key, value, ttlMs, durability = "durable") =>
       reach(async () => {
-        const text = toText(value); // now, because the caller may change the value after this call
+        const text = toText(value); // At once: the caller may change the value after this call.
         await null;
         return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), durability);
       }),
     renew: (key, value, ttlMs, durability = "durable") =>
       reach(async () => {
-        const text = toText(value); // now, as above
+        const text = toText(value); // At once, as above.
         await null;
         return atomics.renew(checkKey(key), text, toTtl(ttlMs), durability);
       }),
@@ -157,14 +157,14 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, log: Log
     leave: (key, member) => reachInTurn(() => atomics.leave(checkKey(key), checkKey(member))),
     enter: (event, { key, value, ttlMs, durability = "durable" }) =>
       reach(async () => {
-        const text = toText(value); // now, as above
+        const text = toText(value); // At once, as above.
         await null;
         return atomics.enter(event, checkKey(key), text, toTtl(ttlMs), durability);
       }),
     count: (tallies) => reach(() => atomics.count(tallies)),
     forget: (before, tallyMinute) => reach(() => atomics.forget(before, tallyMinute)),
     async *keys(prefix) {
-      const seen = new Set<string>(); // Redis may name a key twice
+      const seen = new Set<string>(); // Redis may name a key twice.
       let cursor: string | undefined;
       do {
         const page = await reachInTurn(() => atomics.page(prefix, cursor));

@@ -40,7 +40,7 @@ export interface RedisHealthDeps {
 
 /** The time between two examinations. */
 const EVERY_MS = 5000;
-/** Replication is not waited for: what the old master had not sent is lost. Said until the next start. */
+/** A new master lacks what the old one had not sent, since writes do not wait for replicas. Told until the next start. */
 const PROMOTED =
   "A replica has become Redis's master, and may lack the newest payments: compare with payphone books verify";
 const AWAY = "Redis was away, and has not told yet whether it still has its data";
@@ -53,14 +53,14 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   let isPromoted = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
-  /** Why the connection is away: the newest reason last. */
+  /** Why Redis cannot be reached: the newest reason last. */
   let outages: readonly string[] = [];
   let isConnected = true;
   let disconnections = 0;
-  /** How many of the disconnections were before the last examination. */
+  /** How many disconnections the last examination has covered. */
   let examined = 0;
   const rounds = createRounds(async () => {
-    await look().catch(() => {}); // It is logged.
+    await look().catch(() => {}); // `look` logs it.
     return EVERY_MS;
   });
   rounds.start(EVERY_MS);
@@ -85,7 +85,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
     failed,
     reconnected() {
       isConnected = true;
-      if (examined < disconnections) look().catch(() => {}); // The next look is soon.
+      if (examined < disconnections) look().catch(() => {}); // Tried again within `EVERY_MS`.
     },
     fault() {
       const reason = fault ?? (examined < disconnections ? AWAY : undefined);
@@ -106,7 +106,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
     const known = disconnections;
     const [cluster, memory, persistence, replication, found, refusal, fsync] = await ask(redis).catch(
       (error: Error) => {
-        if (isConnected) failed(error); // Otherwise the connection says why.
+        if (isConnected) failed(error); // Otherwise the connection's own error was logged.
         throw error;
       },
     );
@@ -157,7 +157,7 @@ const ask = (redis: RedisTeller) =>
     ),
   ]);
 
-/** Codes name no address of a private network, as most messages do: `/ready` is public. */
+/** The code rather than the message, which may name a private address: `/ready` is public. */
 const toReason = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 const explainSilence = (reason: string): string =>

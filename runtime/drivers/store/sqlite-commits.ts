@@ -136,7 +136,7 @@ function createRoom(renew: () => void): { make(): void; refused(error: unknown):
         renew();
         refusal = undefined;
       } catch (error) {
-        refusal = isDiskError(error) ? error : undefined; // Another process reads the log.
+        refusal = isDiskError(error) ? error : undefined; // Otherwise another process reads the log, which does no harm.
         triedAt = performance.now();
         if (refusal) throw refusal;
       }

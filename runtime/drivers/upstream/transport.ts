@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly body?: string | Uint8Array;
   /** Whether only redirects within the same origin are followed. */
   readonly stays?: boolean;
-  /** Whether it is not repeated, so that a kept connection that the upstream is just closing would cost its answer. */
+  /** Whether it must not be repeated: it gets a connection that the upstream is hardly about to close. */
   readonly isSentOnce?: boolean;
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ type Received = Dispatcher.ResponseData;
 const CONNECTIONS = 32;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
-/** For requests that are sent once: some servers close connections after two idle seconds, and do not say so. */
+/** For `isSentOnce`: some servers close connections after two idle seconds without announcing it. */
 const SENT_ONCE_KEEP_ALIVE_MS = 1000;
 const MAX_REDIRECTS = 3;
 /** The headers that are sent to another origin; all others may be credentials. */

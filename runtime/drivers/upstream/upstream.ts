@@ -144,7 +144,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     return refusal && `${title} ${refusal.reason}`;
   }
 
-  /** A 403 alone may concern only one request. */
+  /** Whether a refused credential stops the sale. A 403 may concern only one request. */
   function blocks({ status, at }: { readonly status: number; readonly at: number }): boolean {
     return status !== 403 && clock.now() - at < REFUSED_MS;
   }
