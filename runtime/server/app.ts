@@ -89,7 +89,7 @@ export function createApp(deps: AppDeps): RequestListener {
     toCallBudget,
   );
   const endpoints = createRpc({ ...shared, doors: deps.doors ?? new Map(), fail });
-  const slashed = [...endpoints].map(([path, methods]) => [`${path}/`, methods] as const); // So some clients write them.
+  const slashed = [...endpoints].map(([path, methods]) => [`${path}/`, methods] as const); // Some clients add a slash.
   mount(new Map([...endpoints, ...slashed]), () => undefined);
   mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
@@ -128,7 +128,7 @@ function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
 interface NowhereDeps {
   readonly limits: Limits;
   readonly send: Send;
-  /** By the paths without parameters. */
+  /** Keyed by the paths without parameters. */
   readonly fixed: ReadonlyMap<string, unknown>;
   readonly baseUrl: string;
 }

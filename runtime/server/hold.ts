@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { PATHS } from "../core/paths.ts";
 import { answerNotYet } from "./listen.ts";
 
-/** Lets requests wait while a server starts, so that who comes in these seconds is served, and not turned away. */
+/** Lets requests wait while a server starts, instead of refusing them. */
 export interface Hold {
   readonly listener: RequestListener;
   /** Names the listener that serves. Probes get to it at once. */
@@ -43,6 +43,6 @@ export function createHold(mostMs: number): Hold {
   };
 }
 
-/** Whether a request asks how the server is. */
+/** Whether a request is a health check. */
 const isProbe = ({ url = "" }: IncomingMessage): boolean =>
   [PATHS.health, PATHS.ready].some((path) => url.split("?")[0]?.endsWith(path));

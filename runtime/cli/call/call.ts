@@ -178,7 +178,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     report.receipt = { ...receipt, explorer_url };
   }
   const isRefused = isFirst && options.resume === undefined && isSellers(answer);
-  const isBought = isResult(answer) && (answer.text !== "" || receipt !== undefined); // A gateway says 202 or 204, too.
+  const isBought = isResult(answer) && (answer.text !== "" || receipt !== undefined); // An empty 202 or 204 may be a gateway's.
   const isOver = isBought || isPaidBack(answer) || isRefused;
   if (report.resume && isOver) {
     await dropPending(report.resume);

@@ -66,7 +66,7 @@ function keepSource(_key: string, value: unknown, { source = "" }: { readonly so
   return isExact ? value : RAW.rawJSON(source);
 }
 
-/** As many digits a number can have. */
+/** JavaScript reads numbers of so many digits exactly. */
 const EXACT_DIGITS = 15;
 /** TypeScript does not know it yet (ECMAScript 2026). */
 const RAW = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };

@@ -26,7 +26,7 @@ export interface SetComparison {
   readonly from: string | undefined;
   readonly to: string;
   readonly changes: readonly Change[];
-  /** What is as before until a restart. */
+  /** What only a restart will change: a sentence each. */
   readonly kept?: readonly string[];
 }
 

@@ -121,7 +121,7 @@ export function damageOf(dir: string, digest: string): string | undefined {
 /** Files that are part of a set wherever they stand; others are only when something of the set names them. */
 const DEFINING = /^(?:manifests|schemas)\/|^package\.json$/;
 
-/** The list of a kept set's files, beside its folder; undefined for any other folder, and for one that was kept without. */
+/** The list of a kept set's files, which is beside its folder; undefined for a folder without a list. */
 function keptFiles(dir: string): ReadonlyMap<string, string> | undefined {
   try {
     const text = readFileSync(`${dir}${LIST}`, "utf8");
@@ -131,7 +131,7 @@ function keptFiles(dir: string): ReadonlyMap<string, string> | undefined {
   }
 }
 
-/** What the name of a set's folder is followed by in that of its list. */
+/** The ending of the list's name, which begins with the name of the set's folder. */
 export const LIST = ".files";
 
 const toName = (dir: string, file: string): string => relative(dir, file).replaceAll(sep, "/");

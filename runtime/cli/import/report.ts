@@ -18,7 +18,7 @@ export interface OfferRow {
 const MOST_LISTED = 20;
 /** The most characters of a summary or value. */
 const MOST_SHOWN = 60;
-/** The same of a name. Nobody types a longer one. */
+/** The most characters of a name: nobody types a longer one. */
 export const LONGEST_NAME = 128;
 /** How many tools the models behind MCP clients can choose from reliably. */
 const MOST_TOOLS = 40;

@@ -61,10 +61,10 @@ function refuseOwner(owner: string): void {
   throw new Problem("bad-request", `Name the owner in 1 to ${most} characters: --owner "Ada Lovelace"`);
 }
 
-/** What a new repository has: none of it is of a shop. */
+/** Files of a new repository, beside which a shop can be written. */
 const OF_REPOSITORIES =
   /^(?:\.git|\.gitattributes|\.gitignore|\.github|\.editorconfig|\.idea|\.vscode|\.DS_Store|README\.md|LICEN[CS]E(?:\.(?:md|txt))?)$/;
-/** Files that are only extended. */
+/** Files that are extended and not overwritten. */
 const KEPT = [".gitignore", "README.md"];
 
 async function refuseFull(shop: string, dir: string): Promise<void> {

@@ -2,12 +2,12 @@ import { Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
 
-/** More than a message may have: what is longer goes on as it is, and is refused. */
+/** Longer lines are passed on unchanged: they are refused anyway. */
 const LONGEST = 16 * 1024 * 1024;
 
 /**
- * Lines of JSON-RPC, in which the digits of integers that JavaScript would round are texts in the arguments of tools: otherwise
- * another integer would be asked for, and paid.
+ * Passes on lines of JSON-RPC. In the arguments of tools, integers that JavaScript would round become texts of their digits:
+ * otherwise another integer would be asked for and paid.
  */
 export function keepInput(): Transform {
   const decoder = new StringDecoder("utf8");
@@ -27,7 +27,7 @@ export function keepInput(): Transform {
 }
 
 function toExact(line: string): string {
-  const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined; // Most lines go on as they are.
+  const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined; // Most lines have none.
   if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return line;
   const { params } = parseDigits(line) as { readonly params: { readonly arguments?: unknown } };
   return JSON.stringify({ ...message, params: { ...message.params, arguments: params.arguments } });

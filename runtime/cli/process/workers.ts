@@ -31,7 +31,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
   const { config } = examineConfig(loadEnv());
   const log = createLog({ level: config.logLevel });
-  const bury = (pid = 0): Promise<void> => rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // It only lies about.
+  const bury = (pid = 0): Promise<void> => rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // A socket that is left does no harm.
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.on("SIGTERM", stop);
@@ -142,7 +142,7 @@ async function stopAll(): Promise<void> {
   clearTimeout(late);
 }
 
-/** An end that was not in order is told as one. */
+/** Ends at once, with an exit code that tells so. */
 function killNow(): void {
   process.exitCode = 1;
   killAll();

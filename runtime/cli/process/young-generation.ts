@@ -4,8 +4,8 @@ import { setFlagsFromString } from "node:v8";
 const GROWING = 2;
 
 /**
- * Starts something without letting V8's young generation grow, which takes 30 MB for the garbage of a start, and gives
- * them back to nobody. Afterwards it grows with the load, as it does otherwise.
+ * Starts something without letting V8's young generation grow: it would grow by 30 MB for the garbage of a start, and V8
+ * would keep them. Afterwards it grows with the load, as usual.
  */
 export async function startSmall<T>(start: () => Promise<T>): Promise<T> {
   setFlagsFromString("--semi-space-growth-factor=1");

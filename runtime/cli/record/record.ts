@@ -105,7 +105,7 @@ export function toLeakCheck(places: readonly Place[]): RepeatsCredential {
   return (answer) => checks.some((repeatsCredential) => repeatsCredential(answer));
 }
 
-/** What an upstream's headers do not have. */
+/** The credentials of an upstream that are not in headers. */
 function toSecrets({ manifest, url, query = {} }: Place): readonly string[] {
   const keys = Object.values(query);
   if (url === undefined || url === manifest.url) return keys;

@@ -92,7 +92,7 @@ const VERSIONED = /^file:.*\?v=[0-9a-f]+(?:\.\d+)?$/;
 /** A relative path that means the same as a URL. */
 const RELATIVE = /^\.{1,2}\/[^?#%]*$/;
 
-/** Whether the importer is no plugin's, but of the shop's own program. A CommonJS module has no version in its URL. */
+/** Whether the importer belongs to the shop's own program, not to a plugin. A CommonJS module has no version in its URL. */
 const isOfProgram = (importer: string, { conditions }: ResolveHookContext): boolean =>
   !importer.includes("?v=") && !conditions.includes("require");
 
@@ -108,7 +108,7 @@ function toVersioned(specifier: string, resolved: ResolveFnOutput, importer: str
   return output;
 }
 
-/** What modules import while they run, by their URL and specifier: Node asks at each call, and it stays the same. */
+/** Imports that modules make while they run, by importer and specifier: Node resolves them at each call, always to the same. */
 const lateImports = new Map<string, ResolveFnOutput>();
 
 let readsFormer = false;
@@ -133,7 +133,7 @@ const load: LoadHookSync = (url, context, next) => {
 const findServed = (url = ""): Served | undefined =>
   url.includes("/node_modules/") || url.startsWith(RUNTIME) ? undefined : served.find((one) => url.startsWith(one.url));
 
-/** Whether a shop's package imports. Another payphone may be installed beside it, whose classes are different ones. */
+/** Whether the importer is in a package of a shop. Another payphone, with classes of its own, may be installed beside it. */
 const isOfPackage = (importer: string): boolean =>
   importer.includes("/node_modules/") &&
   served.some(({ home }) => importer.startsWith(pathToFileURL(join(home, "node_modules", sep)).href));

@@ -42,7 +42,7 @@ export function notePackage(specifier: string, home: string): void {
     used.set(`${home} ${name}`, { name, file, version: read(file).version });
 }
 
-/** What is to be said of each package whose version on the disk is another one than plugins use. */
+/** A sentence for each package that plugins use in another version than the installed one. */
 export const listKeptPackages = (): readonly string[] =>
   [...used.values()].flatMap(({ name, file, version: kept }) => {
     const { version } = existsSync(file) ? read(file) : {};

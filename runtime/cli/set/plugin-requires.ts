@@ -51,10 +51,10 @@ function keepRequired(module: NodeModule): void {
   };
 }
 
-/** Of files that CommonJS names without them. */
+/** Endings that CommonJS code may leave out. */
 const ENDINGS = ["", ".js", ".json", "/index.js"];
 
-/** The exports of CommonJS may be those of an ES module, too. */
+/** A `.cjs` file is none, although its exports may be those of an ES module. */
 const isEsModule = (file: string): boolean => !/\.c[jt]s$/.test(file) && isModuleNamespaceObject(cache[file]?.exports);
 
 /** Whether the hook must refuse what is required now. */
@@ -63,15 +63,15 @@ export const isForgetting = (): boolean => forgetting;
 let forgetting = false;
 
 /**
- * Node knows what was required from a folder without asking the hooks, and would then return a module that it has only
- * prepared. It forgets this when it has to look for the module.
+ * Makes Node forget what was required from a folder: it remembers that without asking the hooks, and would return a module
+ * that it has only prepared. It forgets when a look-up fails.
  */
 function forgetRequire(importer: string, specifier: string): void {
   forgetting = true;
   try {
     createRequire(importer)(specifier);
   } catch {
-    // The hook has thrown.
+    // The hook throws on purpose.
   } finally {
     forgetting = false;
   }

@@ -85,7 +85,7 @@ const modules = new Set<string>();
 /** By path and version. */
 const imported = new Map<string, { readonly url: string; readonly file: string; readonly root: string }>();
 const failed = new Map<string, number>();
-/** What was read with the modules that import others while they run. Saved edits must not reach them. By URL. */
+/** By URL: for modules that import others while they run, the files as they were read then. Saved edits must not reach them. */
 const late = new Map<string, Reading>();
 const former = new Map<string, string>();
 

@@ -40,7 +40,7 @@ export interface ShopDoor {
   close(): Promise<void>;
 }
 
-/** For what no buyer breaks off. */
+/** Never aborted: for requests that no buyer breaks off. */
 export const NEVER: AbortSignal = new AbortController().signal;
 const ANSWER_MS = 60_000;
 const INFO = { name: "payphone-simulate", version: "1" };

@@ -3,7 +3,7 @@ import type { Reply } from "../reply/reply.ts";
 /** Request headers that browser agents may send, besides those that begin with `mcp-` or `a2a-`. */
 const REQUEST_HEADERS = [
   "accept",
-  "accept-payment", // mppx says so what it can pay
+  "accept-payment", // the client mppx names in it what it can pay
   "access-control-expose-headers", // the stock x402 client sends it as a request header
   "authorization",
   "baggage", // with the two that begin with "trace": W3C's trace context, which pages with OpenTelemetry send

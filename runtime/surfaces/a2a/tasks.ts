@@ -175,7 +175,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     const receipts = withReceipt(task, receipt);
     if (outcome.kind === "result") {
       const answered = toAnswered(services.get(task.skill), outcome.output, receipt ? "Paid and done." : "Done.");
-      const paid = receipt && { payment: { status: "payment-completed" as const, receipts } }; // It may be free now.
+      const paid = receipt && { payment: { status: "payment-completed" as const, receipts } }; // None where the service has become free.
       const written = await keep(task, { ...answered, ...paid });
       await list(written, paying, receipt);
       return { task: written, ...(receipt && { receipt }), ...(outcome.isRepeat && { isRepeat: true }) };

@@ -124,9 +124,9 @@ function withOwnParameters(document: JsonObject): JsonObject {
     return Object.fromEntries(methods);
   };
   const withFormat = (own: JsonObject): JsonObject => {
-    if (own.collectionFormat === "tsv") return { ...own, style: "tabDelimited" }; // OpenAPI 3 has no style for it.
+    if (own.collectionFormat === "tsv") return { ...own, style: "tabDelimited" }; // The conversion drops it: OpenAPI 3 has no such style.
     const isUnsaid = own.in === "formData" && own.type === "array" && own.collectionFormat === undefined;
-    return isUnsaid ? { ...own, collectionFormat: "csv" } : own; // The conversion forgets that this is the default.
+    return isUnsaid ? { ...own, collectionFormat: "csv" } : own; // The default, which the conversion ignores.
   };
   const paths = Object.entries(isObject(document.paths) ? document.paths : {});
   return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path, toOwn(item)])) };

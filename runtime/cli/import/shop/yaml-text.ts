@@ -67,7 +67,7 @@ function change(document: Document, path: readonly string[], after: unknown): vo
   document.deleteIn(path);
   const around = path.slice(0, -1);
   const left = around.length > 0 ? document.getIn(around) : undefined;
-  if (isMap(left) && left.items.length === 0) document.deleteIn(around); // Such as a key, of which nothing is left.
+  if (isMap(left) && left.items.length === 0) document.deleteIn(around); // No empty mapping stays.
 }
 
 /** The text of `_site.yaml` with one more upstream at the end of its list. The rest is unchanged. */

@@ -34,7 +34,7 @@ export interface StatusReport {
   readonly modules: number;
   /** How many of them were imported for the first set. */
   readonly modules_at_start: number;
-  /** What of plugins is as before until a restart. */
+  /** What only a restart will change in plugins: a sentence each. */
   readonly kept: readonly string[];
   /** Earlier sets that still have work in flight. */
   readonly retiring: number;
