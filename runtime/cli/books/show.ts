@@ -1,6 +1,8 @@
 import { Problem } from "../../api/problem.ts";
 import { type BookLine, FOUND_MOST } from "../../core/books/books.ts";
+import type { BookFee } from "../../core/books/fees.ts";
 import { explorerOf } from "../../core/rails/tokens.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { toColumns } from "../columns.ts";
@@ -44,32 +46,45 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
     for (const [number, lines] of lives.entries()) {
       const steps = [...toSteps(lines), ...(ends[number] ?? [])].sort((one, other) => one.at - other.at);
       const [line] = lines as [BookLine];
-      const paid = [...books.fees(lines).values()];
-      if (command.json) {
-        const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
-        const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
-        const facts = { ...rest, sale_id: of, at: new Date(at).toISOString(), request_id: requestId, job_id: job };
-        out(JSON.stringify({ ...facts, own: isOwn(line, own), fees: paid.map(toFeeJson), life }));
-        continue;
-      }
-      const facts: readonly (readonly [string, string | null | undefined])[] = [
-        ["sale", `${line.of ?? line.id}${isOwn(line, own) ? " (paid by your own wallet: no revenue)" : ""}`],
-        ["service", `${line.service}${line.door ? `, by ${line.door}` : ""}`],
-        ["amount", `${toAmountText({ ...line, kind: "sale" }, site.rails)} ($${line.usd ?? "?"})`],
-        ["payer", line.payer],
-        ["receiver", line.receiver],
-        ["transaction", line.transaction],
-        ["fee", paid.map((fee) => `${toFeeText(fee)} for the ${fee.purpose}`).join(", ")],
-        ["explorer", explorerOf(site.rails, line)],
-        ["request id", line.requestId],
-        ["job", line.job],
-        ["set", line.set],
-      ];
-      const shown = facts.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
-      const life = steps.map(({ at, step }) => [new Date(at).toISOString(), printable(step)]);
-      out([...toColumns(shown), "", ...toColumns(life), ""].join("\n"));
+      const life = { line, steps, fees: [...books.fees(lines).values()], isOwn: isOwn(line, own) };
+      out(command.json ? toJson(life) : toText(life, site.rails));
     }
   });
+}
+
+/** A sale with its events, and the fees of its lines. */
+interface Life {
+  /** The first of its lines. */
+  readonly line: BookLine;
+  readonly steps: readonly Step[];
+  readonly fees: readonly BookFee[];
+  readonly isOwn: boolean;
+}
+
+function toJson({ line, steps, fees, isOwn: own }: Life): string {
+  const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
+  const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
+  const facts = { ...rest, sale_id: of, at: new Date(at).toISOString(), request_id: requestId, job_id: job };
+  return JSON.stringify({ ...facts, own, fees: fees.map(toFeeJson), life });
+}
+
+function toText({ line, steps, fees, isOwn: own }: Life, rails: readonly RailManifest[]): string {
+  const facts: readonly (readonly [string, string | null | undefined])[] = [
+    ["sale", `${line.of ?? line.id}${own ? " (paid by your own wallet: no revenue)" : ""}`],
+    ["service", `${line.service}${line.door ? `, by ${line.door}` : ""}`],
+    ["amount", `${toAmountText({ ...line, kind: "sale" }, rails)} ($${line.usd ?? "?"})`],
+    ["payer", line.payer],
+    ["receiver", line.receiver],
+    ["transaction", line.transaction],
+    ["fee", fees.map((fee) => `${toFeeText(fee)} for the ${fee.purpose}`).join(", ")],
+    ["explorer", explorerOf(rails, line)],
+    ["request id", line.requestId],
+    ["job", line.job],
+    ["set", line.set],
+  ];
+  const shown = facts.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
+  const life = steps.map(({ at, step }) => [new Date(at).toISOString(), printable(step)]);
+  return [...toColumns(shown), "", ...toColumns(life), ""].join("\n");
 }
 
 /** The events of a sale, in order. */
