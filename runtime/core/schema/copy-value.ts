@@ -88,7 +88,7 @@ const ownDefault = ({ default: value }: FieldShape): unknown =>
   typeof value === "object" ? structuredClone(value) : value;
 
 /** Whether no number is infinite: JSON.parse reads 1e400 as Infinity. */
-function hasFiniteNumbers(value: unknown): boolean {
+export function hasFiniteNumbers(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;
   if (isList(value)) return value.every(hasFiniteNumbers);

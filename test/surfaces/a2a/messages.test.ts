@@ -99,6 +99,15 @@ describe("what a message of A2A asks for", () => {
     expect(door.executions).to.equal(0);
   });
 
+  it("is refused when its input has a number that would be null when it is paid, wherever it stands", async () => {
+    for (const input of ['{"low":1e400,"high":6}', '{"low":1,"high":6,"more":[{"least":-1e999}]}']) {
+      const { error } = await send([{ text: `roll ${input}` }]);
+      expect(error?.code, input).to.equal(-32602);
+      expect(error.message).to.equal("In the input, a number is infinite: larger than 1.8e308");
+    }
+    expect((await send([{ text: 'roll {"low":1,"high":1e308}' }])).result.status.state).to.equal("input-required");
+  });
+
   it("is refused with a guess, when there is no such skill", async () => {
     expect((await send([{ text: "rol" }])).error.message).to.equal('There is no skill "rol"; did you mean "roll"?');
     for (const skill of ["__proto__", "constructor", "x".repeat(10_000)])
