@@ -26,6 +26,8 @@ export interface Interpreted {
   readonly shown: Interpretation;
   readonly values: readonly unknown[];
   readonly data: Buffer;
+  /** Whether nothing was decoded because the budget was used up. */
+  readonly isCut: boolean;
 }
 
 /** With more data, other calls get a turn between two signatures. */
@@ -42,11 +44,12 @@ export async function interpret(
   texts: readonly string[],
   { verified = 0, budget = toBudget(data) }: { readonly verified?: number; readonly budget?: ReadBudget } = {},
 ): Promise<Interpreted> {
-  const found =
-    (await findFit(data, texts.slice(0, verified), budget)) ?? (await findFit(data, texts.slice(verified), budget));
+  const trusted = await findFit(data, texts.slice(0, verified), budget);
+  const found = trusted ?? (budget.left < 0 ? undefined : await findFit(data, texts.slice(verified), budget));
   if (!found) {
     const shown = { function_name: null, function_signature: null, params: [], decoded: false, canonical: null };
-    return { shown: { ...shown, candidates: [...texts] }, values: [], data };
+    const isCut = texts.length > 0 && budget.left < 0;
+    return { shown: { ...shown, candidates: [...texts] }, values: [], data, isCut };
   }
   const { signature, decoded } = found;
   const { text, name, types } = signature;
@@ -61,6 +64,7 @@ export async function interpret(
     },
     values: decoded.values,
     data,
+    isCut: false,
   };
 }
 

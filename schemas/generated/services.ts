@@ -311,7 +311,7 @@ export interface CalldataDecodeResponse {
    */
   calls?: DecodedCall[];
   /**
-   * How many calls are inside of the arguments and not in `calls`: those that lie deeper than three levels, or come after the first 100, and one for a batch that leads to the same bytes too often to be read. What is inside of them is not counted. Unless it is 0, `calls` does not tell all that the calldata does.
+   * How many calls are inside of the arguments and not in `calls`: those that lie deeper than three levels, or come after the first 100, and one for a call whose arguments, or those before them, lead to the same bytes too often to be read. What is inside of them is not counted. Unless it is 0, `calls` does not tell all that the calldata does.
    */
   calls_omitted?: number;
   /**

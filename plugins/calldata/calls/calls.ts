@@ -82,12 +82,12 @@ export function createDecodeCalls(lookUp: LookUp): (read: Interpreted, target: s
 
   /** All inner calls share one budget, so that hostile offsets do not multiply from level to level. */
   async function decodeCalls(
-    { shown: call, values, data }: Interpreted,
+    { shown: call, values, data, isCut }: Interpreted,
     target: string | null,
     depth = 1,
     budget = toBudget(data),
   ): Promise<DecodedCall[]> {
-    const listed = await WRAPPERS[call.function_signature ?? ""]?.(values, target);
+    const listed = isCut ? null : await WRAPPERS[call.function_signature ?? ""]?.(values, target);
     if (listed === null) omitted++; // Nobody knows how many.
     const inside = listed ?? [];
     const found: DecodedCall[] = [];

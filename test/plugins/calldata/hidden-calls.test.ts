@@ -140,6 +140,27 @@ describe("calls that are hard to see", () => {
     expect(await decodeCalls(read, null)).to.deep.equal({ calls: [], omitted: 1 });
   });
 
+  it("are counted as omitted behind a call that leads to the same bytes so often that none after it is read", async () => {
+    const offsets = Array.from({ length: 30 }, () => toHex(30 * 32, { size: 32 }));
+    const item = [toHex(20_000, { size: 32 }), `0x${"00".repeat(20_000)}`] as const;
+    const entangled = concatHex(["0xac9650d8", toHex(32, { size: 32 }), toHex(30, { size: 32 }), ...offsets, ...item]);
+    const data = encode("multicall", [[entangled, encode("multicall", [[TRANSFER]])]]);
+    const decode = async (data: Hex) => {
+      const read = await interpret(Buffer.from(data.slice(10), "hex"), ["multicall(bytes[])"]);
+      return createDecodeCalls(() => Promise.reject(new Error("nobody is asked")))(read, USDC);
+    };
+    expect(await decode(entangled)).to.deep.equal({ calls: [], omitted: 1 });
+    const bytes = Buffer.from(entangled.slice(10), "hex");
+    const { shown } = await interpret(bytes, ["multicall(bytes[])", "registeredByAnybody()"], { verified: 1 });
+    expect(shown.decoded, "as a function of no verified contract").to.equal(false);
+    const { calls, omitted } = await decode(data);
+    expect(calls.map(({ decoded, calls: inside }) => [decoded, inside.length])).to.deep.equal([
+      [false, 0],
+      [false, 0],
+    ]);
+    expect(omitted).to.equal(2);
+  });
+
   it("do not multiply from level to level where offsets lead to the same bytes", async () => {
     const nest = (inner: Hex): Hex => {
       const items = Array.from({ length: 7 }, () => toHex(7 * 32, { size: 32 }));
