@@ -94,7 +94,8 @@ function createBetween(flows: readonly Flow[]): (one: string, other: string) => 
     return {
       sent: toDollars(out),
       received: toDollars(back),
-      largest: Math.max(0, ...back.map(({ largest, asset }) => toCents(largest, asset))) / 100,
+      // A job's step may be of an earlier version.
+      largest: Math.max(0, ...back.map(({ amount, largest = amount, asset }) => toCents(largest, asset))) / 100,
       transfers: all.reduce((sum, { count }) => sum + count, 0),
       firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
       lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),

@@ -170,6 +170,10 @@ describe("the score of an investigation", () => {
     expect(dusted("1")).to.deep.equal(["paid_by_sanctioned"]);
     const grains = Array.from({ length: 200 }, () => toFlow(ADDRESS, SUBJECT, "0.001"));
     expect(dusted("0.001", ...grains), "20 cents in all").to.deep.equal(["dusted_by_sanctioned"]);
+    const { largest: _, ...earlier } = toFlow(ADDRESS, SUBJECT, "0.5");
+    expect(dusted("0.2", earlier as typeof earlier & { largest: string }), "a job that was begun before").to.deep.equal(
+      ["dusted_by_sanctioned"],
+    );
     expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["paid_sanctioned", "paid_by_sanctioned"]);
   });
 
