@@ -145,6 +145,17 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(JSON.parse(String(copied)).mcpServers.payphone.url).to.equal(`${counter.url}/mcp`);
   });
 
+  it("is printed with the whole of each example and answer", async () => {
+    await unfold("roll");
+    const countCut = (): Promise<unknown> =>
+      page.evaluate(`[...document.querySelectorAll("pre")].filter((one) =>
+        one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth).length`);
+    expect(await countCut(), "on the screen they are scrolled").to.be.above(0);
+    await page.emulateMedia({ media: "print" });
+    expect(await countCut()).to.equal(0);
+    await page.emulateMedia({ media: null });
+  });
+
   it("can be read without JavaScript", async () => {
     const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
     await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
