@@ -7,7 +7,11 @@ import { type OperatedShop, openOperatedShop } from "../../support/sellers/opera
 
 const OWN = `0x${"ab".repeat(20)}`;
 const BUYER = `0x${"cd".repeat(20)}`;
-const SHOP = edit(TOSS, "manifests/_site.yaml", "limits:\n", `books: { own: ["${OWN}"] }\nlimits:\n`);
+const MINE = String(TOSS["manifests/toss.yaml"]).replaceAll("/toss", "/mine").replace("id: toss", "id: mine");
+const SHOP = {
+  ...edit(TOSS, "manifests/_site.yaml", "limits:\n", `books: { own: ["${OWN}"] }\nlimits:\n`),
+  "manifests/mine.yaml": MINE.replace(/price: .*/, "sign_in: true"),
+};
 const COUNTED: readonly Omit<BookTally, "minute" | "door">[] = [
   { service: "toss", rail: "", what: "challenge", count: 9 },
   { service: "toss", rail: "base", what: "attempt", count: 6 },
@@ -17,6 +21,7 @@ const COUNTED: readonly Omit<BookTally, "minute" | "door">[] = [
   { service: "gratis", rail: "", what: "free", count: 40 },
   { service: "gratis", rail: "", what: "failed:invalid-input", count: 500 },
   { service: "gratis", rail: "", what: "failed:internal", count: 7 },
+  { service: "mine", rail: "", what: "challenge", count: 100 },
 ];
 
 describe("the figures of the seller's pages", () => {
@@ -52,7 +57,7 @@ describe("the figures of the seller's pages", () => {
       "$0.02",
       "2",
       "1",
-      "562",
+      "662",
       "8",
     ]);
     expect(today)
@@ -62,9 +67,10 @@ describe("the figures of the seller's pages", () => {
 
   it("have every service that was called in a month, so that its calls add up", async () => {
     const statement = await read(`/?month=${month}`);
-    const calls = [...statement.matchAll(/">(toss|gratis)<\/a><\/td><td>[^<]*<\/td><td>(\d+)</g)];
+    const calls = [...statement.matchAll(/">(toss|gratis|mine)<\/a><\/td><td>[^<]*<\/td><td>(\d+)</g)];
     expect(calls.map(([, id, count]) => [id, count])).to.deep.equal([
       ["toss", "15"],
+      ["mine", "100"],
       ["gratis", "547"],
     ]);
   });
@@ -73,6 +79,14 @@ describe("the figures of the seller's pages", () => {
     for (const path of ["/funnel", "/services/toss"])
       expect(await read(path), path).to.include("0 left before the money moved, 2 were turned away, 1 failed");
     expect(await read("/funnel"), "its reasons are those of all calls").to.match(/<code>invalid-input<.*<td>502</);
+  });
+
+  it("do not say that a price was told where a wallet was only asked to sign in", async () => {
+    const funnel = await read("/funnel");
+    expect(funnel).to.match(/Told the price<\/span><strong>9</);
+    expect(funnel, "by rail").to.match(/none named yet<\/td><td>9</);
+    expect(await read("/services/mine")).to.match(/Told the price<\/span><strong>0</);
+    expect(await read("/services")).to.match(/mine<\/a><\/td><td>free<\/td><td>100<\/td>(<td>[^<]*<\/td>){3}<td>–</);
   });
 
   it("call no sale a call, and no result what is still owed", async () => {

@@ -1,5 +1,6 @@
 import { PROBLEMS, type ProblemCode } from "../../../api/problem.ts";
 import type { BookSum, TallySum } from "../../../core/books/books.ts";
+import type { ShopView } from "./view.ts";
 
 /** The revenue, without payments from the seller's own wallets. Dollars are in units of 10⁻⁹. */
 export interface Earned {
@@ -62,6 +63,12 @@ export function countsOf(tallies: readonly TallySum[]): ReadonlyMap<string, numb
   for (const { what, count } of tallies) counts.set(what, (counts.get(what) ?? 0) + count);
   return counts;
 }
+
+/** Leaves out calls that were asked to sign in to a free service: they were told no price. */
+export const withoutSignIns = (tallies: readonly TallySum[], services: ShopView["services"]): readonly TallySum[] => {
+  const free = new Set(services.flatMap(({ id, price }) => (price === undefined ? [id] : [])));
+  return tallies.filter(({ service, what }) => what !== "challenge" || !free.has(service));
+};
 
 /** The sum of all counts whose name begins with a word, such as `failed:`. */
 export const sumOf = (counts: ReadonlyMap<string, number>, word: string): number =>

@@ -1,13 +1,13 @@
 import type { TallySum } from "../../../core/books/books.ts";
 import { type Html, html } from "../html.ts";
-import { countsOf, sumOf, toCount, toProblems, toShare } from "./figures.ts";
+import { countsOf, sumOf, toCount, toProblems, toShare, withoutSignIns } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
 
 /** The funnel from the challenge to the sale, and why payments were refused. */
 export function toFunnel(view: ShopView): Html {
-  const tallies = view.tallies.now;
+  const tallies = view.tallies.now && withoutSignIns(view.tallies.now, view.services);
   const head = html`<h1>Funnel</h1>
 <p class="lead">From the price to the sale, ${view.look.words}.</p>
 ${toLooks("/funnel", view)}`;

@@ -1,6 +1,6 @@
 import type { PriceChange } from "../../../core/notes/prices.ts";
 import { type Html, html } from "../html.ts";
-import { countsOf, toCount, toEarned, toQuantile, toShare, toTime, toUsd } from "./figures.ts";
+import { countsOf, toCount, toEarned, toQuantile, toShare, toTime, toUsd, withoutSignIns } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import { toReasons, toSteps } from "./funnel.ts";
 import { toRevenue } from "./revenue.ts";
@@ -13,7 +13,7 @@ export function toService(view: ShopView, id: string, prices: readonly PriceChan
   const service = services.find((each) => each.id === id);
   const mine = books.sums(look.span, { own, by: ["service"] }).filter((sum) => sum.service === id);
   if (!service && prices.length === 0 && mine.length === 0) return undefined;
-  const counted = (tallies.now ?? []).filter((tally) => tally.service === id);
+  const counted = withoutSignIns(tallies.now ?? [], services).filter((tally) => tally.service === id);
   const counts = countsOf(counted);
   const { sales, nano } = toEarned(mine);
   const path = `/services/${encodeURIComponent(id)}`;

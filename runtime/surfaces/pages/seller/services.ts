@@ -27,7 +27,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
     )
     .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales)
     .slice(0, most);
-  const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? "free" : `$${price}`]));
+  const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? FREE : `$${price}`]));
   return toFigureTable(
     "Services, by what they earned",
     [
@@ -50,7 +50,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
       toCount(earned.sales),
       toUsd(earned.nano),
       toShare(Number(earned.nano), Number(total)),
-      toShare(earned.sales, counts.get("challenge") ?? 0),
+      toShare(earned.sales, prices.get(id) === FREE ? 0 : (counts.get("challenge") ?? 0)),
       ...PARTS.map((part) => toQuantile(counts, part)),
       toShare(...toFailed(counts)),
       toCount(earned.refunds),
@@ -59,6 +59,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
   );
 }
 
+const FREE = "free";
 const PARTS = [0.5, 0.95, 0.99];
 const SPEED = ["p50", "p95", "p99"];
 
