@@ -63,6 +63,9 @@ describe("the figures of the seller's pages", () => {
     expect(today)
       .to.include("Payments of your own wallets: 1. Revenue, sales, buyers and what was paid back are without them;")
       .and.to.include("calls, failures, what is owed and fees are not.");
+    expect(today, "dollars in the tile, a number in the table").to.match(
+      /<dt>Paid back<\/dt><dd>\$0<[\s\S]*<th scope="col">Refunds</,
+    );
   });
 
   it("have every service that was called in a month, so that its calls add up", async () => {

@@ -40,7 +40,7 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
       "Sold of asked",
       ...SPEED,
       "Failed",
-      "Paid back",
+      "Refunds",
       "From cache",
     ],
     rows.map(({ id, earned, counts }) => [
