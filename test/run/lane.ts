@@ -1,6 +1,7 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { join } from "node:path";
 import { killGroup } from "../support/kill-group.ts";
+import { NODE_COMPILE_CACHE } from "./compile-cache.ts";
 import { COUNTS, type Counts, END, FAILURES } from "./reporter.ts";
 
 /** How the tests of a file did. */
@@ -19,8 +20,6 @@ export interface Lane {
 }
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Without it, every process strips and compiles the same files again: half of what it takes to start. */
-const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
 /** Megabytes for young objects from the beginning: with V8's one, a process collects garbage a tenth of its time. */
 const YOUNG = "--min-semi-space-size=16";
 /** No file needs so long. */

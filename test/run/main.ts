@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { boundCompileCache } from "./compile-cache.ts";
 import { createQueue, isUnit, type Queue, testFiles, waitingOf } from "./files.ts";
 import { createLane, type Outcome } from "./lane.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
@@ -23,6 +24,7 @@ const WAITING_JOBS = 2;
 const started = performance.now();
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+boundCompileCache();
 let installing = values.unit ? undefined : installPrograms(say);
 void installing?.then(() => {
   installing = undefined;
