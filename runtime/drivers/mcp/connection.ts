@@ -60,7 +60,7 @@ const LARGEST_MESSAGE = 16 * 1024 * 1024;
 /** Variables that the client would pass on by default. */
 const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 
-/** Opens a session. Loads the SDK. @throws the client's errors; nothing is left open then. */
+/** Opens a session. Loads the SDK. @throws the client's errors, with `askedMs`; nothing is left open then. */
 export async function connectMcp(address: McpAddress, timeoutMs: number): Promise<McpConnection> {
   // No version negotiation for programs: the client would start them twice.
   if (!("url" in address)) return openSession(address, timeoutMs, {});
@@ -84,7 +84,7 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
     await client.connect(transport, { timeout: timeoutMs });
   } catch (error) {
     await client.close().catch(() => {});
-    throw error;
+    throw Object.assign(error as Error, { askedMs: askedMs?.() });
   }
   const pid = pidOf();
   if (pid !== undefined) void ended.then(endOnExit(pid));

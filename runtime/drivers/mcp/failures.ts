@@ -27,9 +27,9 @@ export interface CallFailure {
   readonly words?: string;
 }
 
-/** The Problem when a session could not be opened. */
-export function toStartProblem(error: unknown, title: string): Problem {
-  const { problem } = toCallProblem(error, title);
+/** The Problem when a session could not be opened. @param askedMs as of `toCallProblem` */
+export function toStartProblem(error: unknown, title: string, askedMs?: number): Problem {
+  const { problem } = toCallProblem(error, title, askedMs);
   const isTold = problem.code === "internal" || problem.code === "unavailable";
   return isTold ? problem : new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
 }

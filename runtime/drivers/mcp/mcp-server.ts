@@ -215,8 +215,10 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       slots?.free(holder);
       if (error instanceof Problem) throw error;
       pause((error as Error).message.slice(0, LONGEST_REASON));
+      const { askedMs } = error as { askedMs?: number };
+      if (!options.neverRests) busy.rest(Math.min(askedMs ?? 0, LONGEST_REST_MS));
       const { toStartProblem } = await import("./failures.ts");
-      throw toStartProblem(error, title);
+      throw toStartProblem(error, title, askedMs);
     }
   }
 

@@ -57,4 +57,30 @@ describe("the rate of calls of an MCP server's tools", () => {
       await site.close();
     }
   });
+
+  it("is none, either, while it wants a pause already when a session is opened", async () => {
+    const site = await openToolSite("sessions");
+    const clock = createWorldClock();
+    site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+    const server = openSiteServer(site.url, { clock });
+    const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
+      work.then(
+        () => "none",
+        ({ message, options: { retryAfter } }: Problem) => [message, retryAfter],
+      );
+    try {
+      site.intercept((response) => void response.writeHead(429, { "retry-after": "120" }).end());
+      expect(await refusalOf(server.ready("work"))).to.deep.equal(["Site is asked too often", 120]);
+      site.intercept(undefined);
+      await clock.pause(20_000);
+      const asked = site.asked.length;
+      expect(await refusalOf(server.call("work", {}, SIGNAL))).to.deep.equal(["Site has asked for a pause", 100]);
+      expect([site.asked.length, server.outage()]).to.deep.equal([asked, "Site has asked for a pause"]);
+      await clock.pause(100_000);
+      expect(await refusalOf(server.call("work", {}, SIGNAL))).to.equal("none");
+    } finally {
+      await server.close();
+      await site.close();
+    }
+  });
 });
