@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { sha256 } from "../../core/digest.ts";
-import { isObject, tryParseJson } from "../../core/json.ts";
+import { findRounded, isObject, tryParseJson } from "../../core/json.ts";
 import { isJson } from "../../core/proxy/answer.ts";
 import { partsField } from "../../core/proxy/media.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
@@ -126,7 +126,7 @@ function toExchange(request: RecordedRequest, { status, headers, bytes }: Told):
   const typed: RecordedResponse = { ...own, ...(type && { headers: { "content-type": type } }) };
   const text = bytes.toString();
   if (Buffer.from(text).equals(bytes)) {
-    const json = toWritable(tryParseJson(text));
+    const json = toWritable(text);
     if (json === undefined || !isReadAsJson(type, json)) return { case: name, request, response: { ...typed, text } };
     return { case: name, request, response: { ...(USUAL_TYPE.test(type) ? own : typed), json } };
   }
@@ -141,11 +141,12 @@ const USUAL_TYPE = /^(?:application\/json(?:;\s*charset="?utf-8"?)?)?$/i;
 const isReadAsJson = (type: string, value: unknown): boolean =>
   isJson(type) || (typeof value === "object" && partsField(type) === undefined);
 
-/** The value if it can be written as JSON again; one that is nested too deeply cannot. */
-function toWritable(value: unknown): unknown {
+/** The value of a JSON text that can be written again: not one that is nested too deeply, or whose integers are rounded. */
+function toWritable(text: string): unknown {
+  const value = tryParseJson(text);
   try {
     JSON.stringify(value);
-    return value;
+    return findRounded(value, () => text) ? undefined : value;
   } catch {
     return undefined;
   }
