@@ -25,7 +25,7 @@ export const readValidInput = async (service: Service, { input }: Pick<Invocatio
 export function toValidInput(service: Service, given: GivenInput): unknown {
   const { value: raw, from, inPath = [] } = given;
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
-  const { value, issues } = service.input.check(texts, from, "input");
+  const { value, issues } = service.input.check(texts, from, useOf(service));
   const inexact = issues.length === 0 && service.manifest.proxy ? roundedIn({ ...given, value: texts }, value) : [];
   const all = [...issues, ...inexact, ...checkByHandler(service, value, issues)];
   if (all.length === 0) return value;
@@ -34,6 +34,9 @@ export function toValidInput(service: Service, given: GivenInput): unknown {
   });
   throw new Problem("invalid-input", undefined, { issues: placed });
 }
+
+/** A proxied service passes its input on. */
+const useOf = ({ manifest }: Service): "passed" | "input" => (manifest.proxy ? "passed" : "input");
 
 /** The fault of an integer that JavaScript has rounded: the upstream would be asked about another one. */
 function roundedIn({ value: given, json = () => "" }: GivenInput, value: unknown): ValidationIssue[] {
@@ -59,8 +62,8 @@ export async function performKept(service: Service, kept: unknown, call: Partial
 /**
  * A stored input, checked by the service's current schema; undefined when that refuses it or would drop a part of it.
  */
-export function takeKept({ input }: Service, kept: unknown): { readonly value: unknown } | undefined {
-  const { value, issues } = input.check(kept, "body", "input");
+export function takeKept(service: Service, kept: unknown): { readonly value: unknown } | undefined {
+  const { value, issues } = service.input.check(kept, "body", useOf(service));
   return issues.length === 0 && isWithin(kept, value) ? { value } : undefined;
 }
 

@@ -3,7 +3,7 @@ import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { toBytes, toMultipart } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
-import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
+import { type Placeholder, parseTemplate, readValue, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded, toPlace } from "./values.ts";
 
 /** The body of a request, with its media type. */
@@ -18,7 +18,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   if (body === undefined) return undefined;
   const value =
     body === "input" ? toRest(plan, scope) : toValue(body, { ...scope, encode: encoding === "text" ? inXml : asItIs });
-  if (value === undefined) return undefined;
+  if (value === undefined || value === null) return undefined;
   const place = toPlace(typeof body === "string" ? (soleOf(parseTemplate(body))?.name ?? "body") : "body");
   switch (encoding) {
     case "json":
@@ -73,12 +73,12 @@ interface BodyScope extends Scope {
   readonly encode: Encode;
 }
 
-/** Fills a JSON template. A placeholder that is a whole text keeps its type; an absent value is omitted. */
+/** Fills a JSON template. A placeholder that is a whole text keeps its type, `null` included; an absent value is omitted. */
 function toValue(template: unknown, scope: BodyScope): unknown {
   if (typeof template === "string") {
     const parts = parseTemplate(template);
     const sole = soleOf(parts);
-    return sole ? readPlace(sole, scope) : fill(parts, scope, scope.encode);
+    return sole ? readValue(sole, scope) : fill(parts, scope, scope.encode);
   }
   if (Array.isArray(template)) return template.map((item) => toValue(item, scope)).filter((item) => item !== undefined);
   if (!isObject(template)) return template;

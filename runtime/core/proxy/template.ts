@@ -62,12 +62,14 @@ export function soleOf(template: Template): Placeholder | undefined {
 export const placeholdersOf = (template: Template): readonly Placeholder[] =>
   template.filter((part) => typeof part === "object");
 
+/** The value of a placeholder; undefined when it is absent, or `null`. */
+export const readPlace = (place: Placeholder, scope: Scope): unknown => readValue(place, scope) ?? undefined;
+
 /** The value of a placeholder; undefined when absent. A field whose own name contains the dot has precedence. */
-export function readPlace({ name, source }: Placeholder, { input, order }: Scope): unknown {
-  if (source === "order") return valueAt(order, name) ?? undefined;
-  if (Object.hasOwn(input, name)) return input[name] ?? undefined;
-  const found = name
+export function readValue({ name, source }: Placeholder, { input, order }: Scope): unknown {
+  if (source === "order") return valueAt(order, name);
+  if (Object.hasOwn(input, name)) return input[name];
+  return name
     .split(".")
     .reduce<unknown>((value, step) => (isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined), input);
-  return found ?? undefined;
 }

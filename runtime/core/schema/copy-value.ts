@@ -16,15 +16,18 @@ export interface Copied {
   readonly restoreNulls: () => void;
 }
 
+/** What a copy is for: see `Schema.check`. */
+export type CopyUse = "input" | "passed" | "output";
+
 interface Progress {
   readonly path: (string | number)[];
   readonly issues: ValidationIssue[];
   readonly nulls: [object: Record<string, unknown>, name: string][];
-  readonly use: "input" | "output";
+  readonly use: CopyUse;
 }
 
 /** Copies a value for its check. @param from the first element of every `loc`. @param use see `Schema.check`. */
-export function copyValue(value: unknown, shape: Shape, from: string, use: "input" | "output"): Copied {
+export function copyValue(value: unknown, shape: Shape, from: string, use: CopyUse): Copied {
   const progress: Progress = { path: [], issues: [], nulls: [], use };
   const copied = copy(value, shape, from, progress);
   const restoreNulls = (): void => {
@@ -45,7 +48,7 @@ function copy(value: unknown, shape: Shape, key: string | number, progress: Prog
   if (progress.path.length === DEEPEST) {
     return refuse(valueError(`nested more than ${DEEPEST} levels deep`), key, progress);
   }
-  if (shape.isFree && progress.use === "input" && hasFiniteNumbers(value)) return value;
+  if (shape.isFree && progress.use !== "output" && hasFiniteNumbers(value)) return value;
   progress.path.push(key);
   const copied = isList(value) ? copyArray(value, shape, progress) : copyObject(value, shape, progress);
   progress.path.pop();
@@ -71,7 +74,7 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
     const isAbsent = given === undefined || (given === null && field.optional && !nullable);
     const found = isAbsent ? ownDefault(field) : given;
     if (found === null && field.optional && nullable) {
-      if (progress.use === "output" || field.default !== undefined) progress.nulls.push([copied, name]);
+      if (progress.use !== "input" || field.default !== undefined) progress.nulls.push([copied, name]);
     } else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
   }
   const rest = shape.rest();

@@ -4,7 +4,7 @@ import type { ValidationIssue } from "../../api/problem.ts";
 import { isObject } from "../json.ts";
 import { once } from "../once.ts";
 import { compileApart } from "./compile-apart.ts";
-import { copyValue } from "./copy-value.ts";
+import { type CopyUse, copyValue } from "./copy-value.ts";
 import { createEndlessCheck } from "./endless.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
@@ -26,12 +26,13 @@ export interface Schema {
    * @param from the first element of every `loc`.
    * @param use `input`: JSON that was parsed for this call alone, so that parts of any shape are not copied. An
    * optional `null` that the schema allows and that has no default is omitted, so that equal calls have equal inputs.
+   * `passed`: an input that is passed on to another API, where such a `null` may clear a field: it is kept.
    * `own`: what the operator wrote, all faults of which are found, however many parts it has.
    */
   check(
     value: unknown,
     from: InputLocation,
-    use?: "input" | "output" | "own",
+    use?: CopyUse | "own",
   ): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
   /** A copy of query or path texts, converted to the schema's types. Other texts stay as they are for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
@@ -100,7 +101,7 @@ export function createCompiler(
       nodes,
       check(value, from, use = "output") {
         if (value === undefined || (value === null && !takesNull)) return { value, issues: [missingValue(from)] };
-        const copied = copyValue(value, shape(), from, use === "input" ? use : "output");
+        const copied = copyValue(value, shape(), from, use === "own" ? "output" : use);
         if (copied.issues.length > 0) return { value: undefined, issues: copied.issues };
         const errors = errorsOf(validator(), copied.value);
         const isWhole = errors.length > 0 && (use === "own" || !isLarge(copied.value));
