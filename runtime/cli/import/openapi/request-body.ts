@@ -137,21 +137,12 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
   const wholes = examplesOf(media, pointers.tryObject(media.schema), pointers).filter(isObject);
   const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
   const named = parts.map(([wireName, part]) => {
-    const isOwnFile = files.some(([name]) => name === wireName);
-    const own = pointers.tryObject(part);
+    const terms: PartTerms = { encoding: encodings[wireName], pointers };
     const given = wholes.flatMap((whole) => (Object.hasOwn(whole, wireName) ? [whole[wireName]] : []));
-    const text = isOwnFile ? undefined : toFormText(encodings[wireName], part, { pointers, examples: given });
-    const description = [own.description, text?.note].filter((one) => typeof one === "string").join(" ");
-    const field: Field = {
-      name: claim(toFieldName(wireName), "_"),
-      schema: isOwnFile ? toFileSchema(own, most) : text ? { type: "string", description } : part,
-      isRequired: required.includes(wireName),
-      examples: isOwnFile
-        ? [own.type === "array" ? [HELLO_FILE] : HELLO_FILE]
-        : (text?.examples ?? [...given, ...examplesOf({}, own, pointers)]),
-    };
-    const isSpread =
-      !hasFiles && isDeepObject(encodings[wireName]) && /^(?:|object|array)$/.test(kindOf(part, pointers));
+    const isOwnFile = files.some(([name]) => name === wireName);
+    const value = isOwnFile ? toFilePart(pointers.tryObject(part), most) : toValuePart(part, given, terms);
+    const field: Field = { name: claim(toFieldName(wireName), "_"), isRequired: required.includes(wireName), ...value };
+    const isSpread = !hasFiles && isDeepObject(terms.encoding) && /^(?:|object|array)$/.test(kindOf(part, pointers));
     return { key: isSpread ? `${wireName}[*]` : wireName, field };
   });
   const isPlain = named.every(({ key, field }) => key === field.name);
@@ -160,6 +151,24 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
     body: isPlain ? "input" : Object.fromEntries(named.map(({ key, field }) => [key, `{${field.name}}`])),
     files: files.map(([name]) => name),
   };
+}
+
+const toFilePart = (own: JsonObject, most: number): Pick<Field, "schema" | "examples"> => ({
+  schema: toFileSchema(own, most),
+  examples: [own.type === "array" ? [HELLO_FILE] : HELLO_FILE],
+});
+
+/** @param given the values of the part in examples of the whole form */
+function toValuePart(
+  part: unknown,
+  given: readonly unknown[],
+  { encoding, pointers }: PartTerms,
+): Pick<Field, "schema" | "examples"> {
+  const own = pointers.tryObject(part);
+  const text = toFormText(encoding, part, { pointers, examples: given });
+  if (!text) return { schema: part, examples: [...given, ...examplesOf({}, own, pointers)] };
+  const description = [own.description, text.note].filter((one) => typeof one === "string").join(" ");
+  return { schema: { type: "string", description }, examples: text.examples };
 }
 
 interface Flat {
@@ -178,13 +187,13 @@ function toFlat(schema: unknown, pointers: Pointers, depth: number): Flat {
   };
 }
 
-interface FileTerms {
+interface PartTerms {
   /** The form's `encoding` of the part. */
   readonly encoding: unknown;
   readonly pointers: Pointers;
 }
 
-function isFile(part: unknown, { encoding, pointers }: FileTerms): boolean {
+function isFile(part: unknown, { encoding, pointers }: PartTerms): boolean {
   const schema = pointers.tryObject(part);
   if (schema.type === "array") return isFile(schema.items, { encoding, pointers });
   const { type, format, contentMediaType, contentEncoding } = schema;
