@@ -15,11 +15,8 @@ import { refuseExit } from "./watch-exit.ts";
 
 /** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
-/**
- * The names by which plugins import the contract: its name in the package, and the short name in payphone's own
- * plugins.
- */
 const PUBLIC_NAME = "payphone/plugin";
+/** The names by which plugins import the contract: its name in the package, and the short one of payphone's own plugins. */
 const CONTRACT_NAMES = [PUBLIC_NAME, "#plugin"];
 const RUNTIME = new URL("../../", import.meta.url).href;
 
@@ -49,42 +46,68 @@ export function admitImports(dir: string, home: string): void {
   served = [...served.filter((one) => one.url !== url), entry].sort((one, two) => two.url.length - one.url.length);
 }
 
+/** Resolves the imports of plugins, and leaves all others to Node. */
 const resolve: ResolveHookSync = (specifier, context, next) => {
   if (isForgetting()) throw new Error(specifier);
-  const { parentURL = "" } = context;
-  if (specifier === PUBLIC_NAME && isOfPackage(parentURL)) return { url: CONTRACT, shortCircuit: true };
-  const parent = findServed(parentURL);
-  if (!parent || isOfProgram(parentURL, context))
-    return VERSIONED.test(specifier) && findServed(specifier)
-      ? { url: specifier, shortCircuit: true }
-      : next(specifier, context);
+  const { parentURL: importer = "" } = context;
+  if (specifier === PUBLIC_NAME && isOfPackage(importer)) return { url: CONTRACT, shortCircuit: true };
+  const shop = findServed(importer);
+  if (shop && !isOfProgram(importer, context))
+    return resolveFor({ specifier, importer, shop, find: (from) => next(specifier, { ...context, parentURL: from }) });
+  if (VERSIONED.test(specifier) && findServed(specifier)) return { url: specifier, shortCircuit: true };
+  return next(specifier, context);
+};
+
+/** An import in a plugin's module. */
+interface PluginImport {
+  readonly specifier: string;
+  /** The module's URL. */
+  readonly importer: string;
+  readonly shop: Served;
+  /** Node's own resolution, as for a module at this URL. */
+  readonly find: (importer: string) => ResolveFnOutput;
+}
+
+function resolveFor(wanted: PluginImport): ResolveFnOutput {
+  const { specifier, importer } = wanted;
   if (CONTRACT_NAMES.includes(specifier)) return { url: CONTRACT, shortCircuit: true };
-  const known = lateImports.get(`${parentURL} ${specifier}`);
+  const known = lateImports.get(`${importer} ${specifier}`);
   if (known) return known;
-  const beside = RELATIVE.test(specifier) ? fileBeside(fileURLToPath(parentURL), specifier) : undefined;
-  if (beside) return toVersioned(specifier, { url: pathToFileURL(beside).href, shortCircuit: true }, parentURL);
-  const isForeign = isPackage(specifier);
-  const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
+  const beside = RELATIVE.test(specifier) ? fileBeside(fileURLToPath(importer), specifier) : undefined;
+  if (beside) return toVersioned(specifier, { url: pathToFileURL(beside).href, shortCircuit: true }, importer);
+  return isPackage(specifier) ? resolvePackage(wanted) : resolveFile(wanted);
+}
+
+function resolvePackage({ specifier, importer, shop: { home }, find }: PluginImport): ResolveFnOutput {
+  const install = `run "npm install ${packageOf(specifier)}" in ${home}`;
+  const found = tryFind(specifier, importer, () => find(pathToFileURL(join(home, "package.json")).href));
+  if (!found) throw importError(`the package of "${specifier}" is not installed: ${install}`, specifier, importer);
+  notePackage(specifier, home);
+  if (asksFor(specifier, home)) return toVersioned(specifier, found, importer);
+  const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
+  throw importError(complaint, specifier, importer);
+}
+
+function resolveFile({ specifier, importer, find }: PluginImport): ResolveFnOutput {
+  const found = tryFind(specifier, importer, () => find(importer));
+  if (found) return toVersioned(specifier, found, importer);
+  const { href: url } = new URL(specifier, importer);
+  if (specifier.startsWith(".") && wasRead(fileURLToPath(url), importer))
+    return toVersioned(specifier, { url, shortCircuit: true }, importer);
+  throw importError(`there is no ${specifier}`, specifier, importer);
+}
+
+/** Undefined where there is no such file or package. */
+function tryFind(specifier: string, importer: string, find: () => ResolveFnOutput): ResolveFnOutput | undefined {
   try {
-    const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
-    if (isForeign) notePackage(specifier, parent.home);
-    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(specifier, found, parentURL);
+    return find();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
-      throw importError(`its package has no "${specifier}"`, specifier, parentURL);
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const { href: url } = new URL(specifier, parentURL);
-    if (specifier.startsWith(".") && wasRead(fileURLToPath(url), parentURL))
-      return toVersioned(specifier, { url, shortCircuit: true }, parentURL);
-    const complaint = isForeign
-      ? `the package of "${specifier}" is not installed: ${install}`
-      : `there is no ${specifier}`;
-    throw importError(complaint, specifier, parentURL);
+    if (code === "ERR_MODULE_NOT_FOUND") return undefined;
+    if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
+    throw importError(`its package has no "${specifier}"`, specifier, importer);
   }
-  const complaint = `the package of "${specifier}" is installed for other packages only, and not in the shop's package.json: ${install}`;
-  throw importError(complaint, specifier, parentURL);
-};
+}
 
 /** The URL of a plugin's file, as `versionedUrl` makes it. */
 const VERSIONED = /^file:.*\?v=[0-9a-f]+(?:\.\d+)?$/;
@@ -137,7 +160,5 @@ const findServed = (url = ""): Served | undefined =>
 const isOfPackage = (importer: string): boolean =>
   importer.includes("/node_modules/") &&
   served.some(({ home }) => importer.startsWith(pathToFileURL(join(home, "node_modules", sep)).href));
-
-const toParent = ({ home }: Served): string => pathToFileURL(join(home, "package.json")).href;
 
 const isPackage = (specifier: string): boolean => !/^(?:\.|\/|#|[a-z]+:)/.test(specifier);
