@@ -98,10 +98,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     title,
     async call(tool, input, signal, isRepeatable = false) {
       signal.throwIfAborted();
-      const work = async (): Promise<Result> => {
-        await pace.turn(signal, false);
-        return callOnce(tool, input, signal, (failed) => failed.isForgotten || (isRepeatable && failed.isBroken));
-      };
+      const isPassing: Judge = (failed) => failed.isForgotten || (isRepeatable && failed.isBroken);
+      const work = () => pace.turn(signal, false).then(() => callOnce(tool, input, signal, isPassing));
       return await queue.add(work, { signal });
     },
     async ready(tool) {
@@ -136,21 +134,27 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (signal.aborted) void endIfDead(session, begun + timeoutMs - clock.now());
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
-      const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
-      const failure = toCallProblem(error, title, session.askedMs?.());
-      const { problem, isSessionLost, isLate, restMs = 0, words = "" } = failure;
-      if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
-      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
-      if (isLate) void endIfDead(session);
+      const failure = await takeFailure(session, error);
       if (isPassing(failure)) return callOnce(tool, input, signal, () => false);
       refuseSecrets((error as Error).message);
-      throw (await missing.explain(tool, words, session)) ?? problem;
+      throw (await missing.explain(tool, failure.words ?? "", session)) ?? failure.problem;
     } finally {
       lastUsed = clock.now();
       const others = (atWork.get(session) ?? 1) - 1;
       atWork.set(session, others);
       if (others === 0 && !slots && live !== session) await session.close().catch(() => {});
     }
+  }
+
+  /** Reads the client's error, and does what it asks for: a pause, or the end of a session that is lost or hangs. */
+  async function takeFailure(session: McpConnection, error: unknown): Promise<CallFailure> {
+    const { toCallProblem } = await import("./failures.ts"); // Needs the SDK, which is loaded now.
+    const failure = toCallProblem(error, title, session.askedMs?.());
+    const { isSessionLost, isLate, restMs = 0 } = failure;
+    if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
+    if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
+    if (isLate) void endIfDead(session);
+    return failure;
   }
 
   /** Begins no further calls in a session over HTTP. It is closed after its last one: only one of them may have failed. */
