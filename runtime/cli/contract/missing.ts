@@ -8,7 +8,7 @@ import { readConfig } from "../config/config.ts";
 import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
-import { type NamedInput, recordNew, toInputsOfExamples } from "../record/new.ts";
+import { recordNew, type Trial, toInputsOfExamples } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
 import { LLM } from "../sandbox/sources.ts";
 import { locate } from "../serve/locate.ts";
@@ -49,12 +49,6 @@ export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<
   if (unknown === undefined) return recordNew({ dir, ids, env });
   const right = `"payphone record --new <service> '<input>'" records one input`;
   throw new Problem("bad-request", `"${unknown}" is no service and no upstream; ${right}`);
-}
-
-/** The inputs to run a service on. */
-interface Trial {
-  readonly manifest: Manifest;
-  readonly inputs: readonly NamedInput[];
 }
 
 function toInputs(manifest: Manifest, text: string | undefined): Trial["inputs"] {

@@ -12,7 +12,7 @@ import { createUpstream } from "../../drivers/upstream/upstream.ts";
 import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
 import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
-import { loadSet } from "../set/load.ts";
+import { loadSet, type ManifestSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
 import { complaintOf } from "./complaint.ts";
 import { keepNew } from "./keep.ts";
@@ -32,6 +32,12 @@ export interface NamedInput {
   readonly input: unknown;
 }
 
+/** The inputs to run a service on. */
+export interface Trial {
+  readonly manifest: Manifest;
+  readonly inputs: readonly NamedInput[];
+}
+
 export const toInputsOfExamples = ({ examples }: Manifest): readonly NamedInput[] =>
   examples.map(({ input }, at) => ({ name: `example ${at + 1}`, input }));
 
@@ -45,10 +51,27 @@ const PATIENCE_MS = 120_000;
 export async function recordNew({ dir, ids, env, services, inputs }: NewRecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
+  const sources = openSources(set, env);
+  const lines: string[] = [];
+  try {
+    for (const manifest of set.manifests) {
+      const isAsked = sources.handlers.has(handlerOf(manifest)) && isWanted(sourceIdOf(manifest), ids);
+      if (isAsked && (services?.has(manifest.id) ?? true))
+        lines.push(...(await recordInputs(set, { manifest, inputs: inputs ?? toInputsOfExamples(manifest) }, sources)));
+    }
+  } finally {
+    await sources.close();
+  }
+  const hasFailed = lines.some((line) => line.includes(": not recorded: "));
+  return { report: lines.join("\n") || "every example of a service without code is recorded already", hasFailed };
+}
+
+/** The services without code; requests without a recording go to their upstreams. */
+function openSources(set: ManifestSet, env: NewRecordOptions["env"]) {
+  const { manifests, compile } = set;
   const http = createHttpTransport();
   const web = createGuardedFetch();
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
-  const repeatsCredential = toLeakCheck(places);
   const recordings = loadRecordings(set.dir);
   const noting = createNoting({ recordings, places, live: http.send });
   const tools = openNotingServers({ set, env, recordings, log: silentLog });
@@ -57,45 +80,42 @@ export async function recordNew({ dir, ids, env, services, inputs }: NewRecordOp
     const terms = { timeoutMs: 60_000, retries: 1, transport: noting.send, clock, log: silentLog };
     return [id, createUpstream({ id, title, url, variable, headers, query, ...terms })] as const;
   });
-  const { manifests, compile } = set;
   const terms = { manifests, upstreams: new Map(upstreams), web, cacheOf: () => NO_CACHE, compile, clock };
-  const handlers = new Map([
-    ...createProxyHandlers(terms),
-    ...createMcpHandlers({ manifests, servers: tools.servers, compile }),
-  ]);
+  return {
+    handlers: new Map([
+      ...createProxyHandlers(terms),
+      ...createMcpHandlers({ manifests, servers: tools.servers, compile }),
+    ]),
+    noting,
+    tools,
+    repeatsCredential: toLeakCheck(places),
+    close: () => Promise.all([http.close(), web.close(), tools.close()]),
+  };
+}
+
+/** Runs a service on inputs, and writes what is new. @returns lines of the report */
+async function recordInputs(
+  { dir, compile }: ManifestSet,
+  { manifest, inputs }: Trial,
+  { handlers, noting, tools, repeatsCredential }: ReturnType<typeof openSources>,
+): Promise<readonly string[]> {
+  if (manifest.hints?.destructive === true)
+    return [`${manifest.id}: not asked, because its hints say that it can destroy something`];
+  const made = handlers.get(handlerOf(manifest));
+  const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
   const lines: string[] = [];
-  try {
-    const wanted = manifests.filter(
-      (manifest) =>
-        handlers.has(handlerOf(manifest)) &&
-        isWanted(sourceIdOf(manifest), ids) &&
-        (services?.has(manifest.id) ?? true),
-    );
-    for (const manifest of wanted) {
-      if (manifest.hints?.destructive === true) {
-        lines.push(`${manifest.id}: not asked, because its hints say that it can destroy something`);
-        continue;
-      }
-      const made = handlers.get(handlerOf(manifest));
-      const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
-      const kept: RecordedExchange[] = [];
-      for (const { name, input } of inputs ?? toInputsOfExamples(manifest)) {
-        const complaint = await tryInput(run, compile(manifest.input).check(input, "body"));
-        if (complaint === undefined) noting.keep();
-        else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
-        const called = tools.take();
-        if (complaint === undefined) kept.push(...called);
-        noting.forget();
-      }
-      const noted = [...[...noting.take().values()].flat(), ...kept];
-      const upstream = sourceIdOf(manifest) ?? "";
-      lines.push(...(await keepNew(set.dir, manifest, { upstream, noted, repeatsCredential })));
-    }
-  } finally {
-    await Promise.all([http.close(), web.close(), tools.close()]);
+  const kept: RecordedExchange[] = [];
+  for (const { name, input } of inputs) {
+    const complaint = await tryInput(run, compile(manifest.input).check(input, "body"));
+    if (complaint === undefined) noting.keep();
+    else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
+    const called = tools.take();
+    if (complaint === undefined) kept.push(...called);
+    noting.forget();
   }
-  const hasFailed = lines.some((line) => line.includes(": not recorded: "));
-  return { report: lines.join("\n") || "every example of a service without code is recorded already", hasFailed };
+  const noted = [...[...noting.take().values()].flat(), ...kept];
+  const upstream = sourceIdOf(manifest) ?? "";
+  return [...lines, ...(await keepNew(dir, manifest, { upstream, noted, repeatsCredential }))];
 }
 
 /** The upstream of a service without code. */
