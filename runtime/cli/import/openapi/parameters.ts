@@ -4,7 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
-import { kindOf, type Parameter, type ParameterText, toBare, toWritten } from "./styles.ts";
+import { kindOf, type Parameter, type ParameterText, toBare, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -70,18 +70,10 @@ export function readParameters(
       );
       return;
     }
-    const found = toWritten(parameter, pointers);
-    const isTwice = typeof found === "object" && found.query?.["*"] !== undefined && parts.query["*"] !== undefined;
-    const keys = typeof found === "object" ? Object.keys(found.query ?? {}) : [];
-    const isOthers = keys.some((key) => key !== wireName && all.some((one) => isInQuery(one, key)));
-    const obstacle = isTwice
-      ? "a second object of any shape in the query"
-      : isOthers
-        ? "an object whose fields are parameters of their own"
-        : found;
-    if (typeof obstacle === "string") {
-      if (isRequired) throw new Refused(`its parameter ${wireName} is ${obstacle}, which templates cannot write`);
-      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${obstacle}`);
+    const written = write(parameter);
+    if (typeof written === "string") {
+      if (isRequired) throw new Refused(`its parameter ${wireName} is ${written}, which templates cannot write`);
+      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${written}`);
       return;
     }
     const name = claim(toFieldName(wireName), "_");
@@ -93,10 +85,22 @@ export function readParameters(
     const examples = text?.examples ?? examplesOf(own, parameter.schema, pointers);
     parts.fields.push({ name, schema, isRequired, examples });
     const fill = (template: string): string => template.replace(/\{(\+?)/, (_, plus) => `{${plus}${name}`);
-    for (const [key, template] of Object.entries(obstacle.query ?? {})) parts.query[key] = fill(template);
-    if (obstacle.text === undefined) return;
-    if (place === "path") inPath.set(wireName, fill(obstacle.text));
-    else parts.headers[wireName.toLowerCase()] = fill(obstacle.text);
+    for (const [key, template] of Object.entries(written.query ?? {})) parts.query[key] = fill(template);
+    if (written.text === undefined) return;
+    if (place === "path") inPath.set(wireName, fill(written.text));
+    else parts.headers[wireName.toLowerCase()] = fill(written.text);
+  }
+
+  /** The form of a parameter beside the others; a string explains why there is none. */
+  function write(parameter: Parameter): Written | string {
+    const written = toWritten(parameter, pointers);
+    if (typeof written === "string") return written;
+    const { query = {} } = written;
+    if (query["*"] !== undefined && parts.query["*"] !== undefined) return "a second object of any shape in the query";
+    const isOthers = Object.keys(query).some(
+      (key) => key !== parameter.wireName && all.some((one) => isInQuery(one, key)),
+    );
+    return isOthers ? "an object whose fields are parameters of their own" : written;
   }
 }
 
