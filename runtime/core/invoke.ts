@@ -230,12 +230,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   function refuse(
     service: Service,
     { resource, networks }: Invocation,
-    refusal?: Refusal,
-    raw?: string,
+    refusal: Refusal,
+    reason: string = refusal,
     receipt?: SettleResponse,
   ): Outcome {
-    const error =
-      (raw ?? refusal) === refusal ? refusal : `${refusal}: ${toBrief(raw as string, receipt ? undefined : 240)}`;
+    const error = reason === refusal ? refusal : `${refusal}: ${toBrief(reason, receipt ? undefined : 240)}`;
     const challenge = offers.challenge(service, resource, { error, networks });
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }

@@ -93,7 +93,7 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     for (let to = latest; to >= oldest; ) {
       const from = to - span + 1n > oldest ? to - span + 1n : oldest;
       try {
-        const use = await client.ask((chain) => readUse(chain, asset, of, from, to), signal);
+        const use = await client.ask((chain) => readUse(chain, asset, of, { from, to }), signal);
         if (use) return use;
         to = from - 1n;
       } catch (error) {
@@ -159,8 +159,7 @@ async function readUse(
   chain: PublicClient,
   address: Hex,
   { from, nonce }: Authorization,
-  fromBlock: bigint,
-  toBlock: bigint,
+  blocks: Blocks,
 ): Promise<Use | undefined> {
   const { encodeEventTopics, numberToHex } = await import("viem");
   const topicsOf = (eventName: "AuthorizationUsed" | "AuthorizationCanceled") =>
@@ -168,7 +167,7 @@ async function readUse(
   const [used, ...args] = topicsOf("AuthorizationUsed");
   const [canceled] = topicsOf("AuthorizationCanceled");
   const topics = [[used, canceled], ...args];
-  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+  const range = { fromBlock: numberToHex(blocks.from), toBlock: numberToHex(blocks.to) };
   const [log] = await chain.request({ method: "eth_getLogs", params: [{ address, topics, ...range }] });
   return log?.transactionHash
     ? { transactionHash: log.transactionHash, isCanceled: log.topics[0] === canceled }
