@@ -21,7 +21,7 @@ export async function fundEvmRail(
     chain.setBalance(buyer.evm.address, GAS_WEI),
     chain.setBalance(treasury.evm.address, GAS_WEI),
   ]);
-  await token.mint(buyer.evm.address, toAtomic(toPurse(currency), decimals));
+  await token.mint(buyer.evm.address, toAtomic(toFunds(currency), decimals));
   return token;
 }
 
@@ -34,11 +34,11 @@ export function fundSolanaRail(
   chain.airdrop(buyer.solana.address, GAS_LAMPORTS);
   chain.airdrop(treasury.solana.address, GAS_LAMPORTS);
   chain.putMint(asset, decimals);
-  chain.putTokenAccount(buyer.solana.address, toAtomic(toPurse(currency), decimals));
+  chain.putTokenAccount(buyer.solana.address, toAtomic(toFunds(currency), decimals));
   chain.putTokenAccount(treasury.solana.address, 0n);
 }
 
 /** Enough for a day of paid calls. */
-const toPurse = (currency: string): string => (currency === "jpy" ? "10000000" : "100000");
+const toFunds = (currency: string): string => (currency === "jpy" ? "10000000" : "100000");
 const GAS_WEI = 10n ** 21n;
 const GAS_LAMPORTS = 10n ** 12n;

@@ -31,7 +31,8 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
   const { config } = examineConfig(loadEnv());
   const log = createLog({ level: config.logLevel });
-  const bury = (pid = 0): Promise<void> => rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // A socket that is left does no harm.
+  const removeSocket = (pid = 0): Promise<void> =>
+    rm(join(config.dataDir, toOwnSocket(pid)), { force: true }).catch(() => {}); // A left socket does no harm.
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.on("SIGTERM", stop);
@@ -47,10 +48,10 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
     return; // The worker has printed the reason.
   }
   cluster.setupPrimary({ args: [...process.argv.slice(2), AS_SOLD] });
-  const slots = [keep(first.worker, stopping.signal, { log, bury })];
+  const slots = [keep(first.worker, stopping.signal, { log, removeSocket })];
   for (let at = 1; at < count && !stopping.signal.aborted; at += 1) {
     const next = await launch();
-    slots.push(keep(next.end ? undefined : next.worker, stopping.signal, { log, bury }));
+    slots.push(keep(next.end ? undefined : next.worker, stopping.signal, { log, removeSocket }));
   }
   if (!stopping.signal.aborted) console.log(`${first.banner}\n${count} workers\nlistening on ${first.url}`);
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
@@ -100,11 +101,11 @@ async function launch(): Promise<Launched> {
 interface KeepTerms {
   readonly log: Log;
   /** Removes what a killed worker has left in the data directory. Does not fail. */
-  readonly bury: (pid: number | undefined) => Promise<void>;
+  readonly removeSocket: (pid: number | undefined) => Promise<void>;
 }
 
 /** Keeps one worker running until `over` is aborted. @param given the running worker; undefined when it has died */
-async function keep(given: Worker | undefined, over: AbortSignal, { log, bury }: KeepTerms): Promise<void> {
+async function keep(given: Worker | undefined, over: AbortSignal, { log, removeSocket }: KeepTerms): Promise<void> {
   let worker = given;
   let waitMs = FIRST_WAIT_MS;
   while (!over.aborted) {
@@ -112,7 +113,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, { log, bury }:
     if (worker && !worker.isDead()) {
       const { pid } = worker.process;
       const [code, signal] = (await once(worker, "exit")) as [number | null, string | null];
-      await bury(pid);
+      await removeSocket(pid);
       if (over.aborted) return;
       log.error("worker.died", { pid, code, signal });
     }

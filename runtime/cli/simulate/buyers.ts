@@ -3,8 +3,8 @@ import { DOORS, type Door } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import { toOffers } from "../call/offers.ts";
-import { type Answer, NEVER, openDoor, type Visit, type Ware } from "./doors.ts";
-import type { Purse } from "./purses.ts";
+import { type Answer, NEVER, openDoor, type SoldService, type Visit } from "./doors.ts";
+import type { SimulatedWallet } from "./wallets.ts";
 
 /** How a simulated buyer reacts to a challenge. */
 export type Habit = "pays" | "looks" | "leaves" | "replays" | "has no money";
@@ -20,7 +20,7 @@ export const doorOf = (at: number): Door => DOORS[(at + Math.floor(at / HABITS.l
 export interface Buyer {
   readonly habit: Habit;
   readonly door: Door;
-  readonly purse: Purse;
+  readonly wallet: SimulatedWallet;
 }
 
 /** A buyer's own count of its purchases. */
@@ -34,7 +34,7 @@ export interface OwnPurchases {
 export interface BuyerDeps {
   /** The seller's base URL, without a trailing slash. */
   readonly url: string;
-  readonly wares: readonly Ware[];
+  readonly services: readonly SoldService[];
   readonly rails: readonly RailManifest[];
   /** Called with the outcome of each call, in a few words. */
   readonly note: (what: string) => void;
@@ -49,8 +49,8 @@ const LEAVES_MS = 60;
 const RETRY_MS = 1000;
 
 /** Buys repeatedly, according to its habit, until the signal is aborted. A call in flight is finished. */
-export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<OwnPurchases> {
-  const { url, wares, rails, note, signal, pauseMs } = deps;
+export async function trade({ habit, door, wallet }: Buyer, deps: BuyerDeps): Promise<OwnPurchases> {
+  const { url, services, rails, note, signal, pauseMs } = deps;
   const bought: OwnPurchases = { served: 0, open: 0 };
   const shop = openDoor(door, url);
   for (;;) {
@@ -62,13 +62,13 @@ export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Pro
   return bought;
 
   async function visit(): Promise<void> {
-    const visited = await shop.visit(pick(wares));
+    const visited = await shop.visit(pick(services));
     if (!visited.challenge) return note(`unpaid: ${visited.what}`);
     if (habit === "looks") return note("looked");
     const { offers } = toOffers(visited.challenge, rails);
     if (offers.length === 0) return note("no offer");
-    const wallet = { origin: "sandbox" as const, key: () => purse.key, rpc: () => undefined };
-    const payment = await (await openPayer(wallet, pick(offers))).sign(visited.challenge);
+    const keys = { origin: "sandbox" as const, key: () => wallet.key, rpc: () => undefined };
+    const payment = await (await openPayer(keys, pick(offers))).sign(visited.challenge);
     if (habit === "leaves") return leave(visited, payment);
     const { outcome, what } = await insist(visited, payment);
     note(outcome === "served" ? "paid and served" : `refused: ${what}`);

@@ -10,7 +10,7 @@ import { ask, field, textField } from "../call/http.ts";
 import { challengeIn, secondsToRetry, type ToolResult, transactionIn } from "../mcp-proxy/results.ts";
 
 /** A service that can be bought, and an input for it. */
-export interface Ware {
+export interface SoldService {
   readonly manifest: Manifest;
   readonly path: string;
   readonly input: unknown;
@@ -36,7 +36,7 @@ export interface Visit {
 /** A protocol for buying, as one buyer uses it. */
 export interface ShopDoor {
   /** @throws when no answer came. */
-  visit(ware: Ware): Promise<Visit>;
+  visit(service: SoldService): Promise<Visit>;
   close(): Promise<void>;
 }
 

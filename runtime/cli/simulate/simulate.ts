@@ -9,9 +9,9 @@ import type { Config } from "../config/config.ts";
 import { loadSet } from "../set/load.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Buyer, doorOf, HABITS, trade } from "./buyers.ts";
-import type { Ware } from "./doors.ts";
-import { fund, fundableRails, makePurses } from "./purses.ts";
+import type { SoldService } from "./doors.ts";
 import { compare } from "./report.ts";
+import { fund, fundableRails, makeWallets } from "./wallets.ts";
 
 /** The command line of `payphone simulate`. */
 export interface SimulateCommand {
@@ -39,39 +39,39 @@ const DEAREST_USD = "0.05";
 export async function simulate(config: Config, command: SimulateCommand, terminal: Terminal): Promise<boolean> {
   const { dir, buyers: count, minutes, url, pause } = command;
   const [set, sandbox] = await Promise.all([loadSet(dir), describeSandbox(url)]);
-  const wares = set.manifests.flatMap(toWare);
+  const services = set.manifests.flatMap(toSold);
   const rails = fundableRails(set.site.rails, sandbox);
-  if (wares.length === 0 || rails.length === 0)
+  if (services.length === 0 || rails.length === 0)
     throw new Problem(
       "bad-request",
       `Nothing in ${dir} costs at most $${DEAREST_USD} a call and is paid on an EVM rail`,
     );
   await withBooks(config, { dir, sandbox: true }, async () => {}); // Before the trade, which takes minutes.
   const from = Date.now();
-  const purses = await makePurses(count);
-  const buyers = purses.map((purse, at): Buyer => {
+  const wallets = await makeWallets(count);
+  const buyers = wallets.map((wallet, at): Buyer => {
     const habit = HABITS[at % HABITS.length] as Buyer["habit"];
-    return { purse, habit, door: doorOf(at) };
+    return { wallet, habit, door: doorOf(at) };
   });
-  const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ purse }) => purse);
+  const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ wallet }) => wallet);
   for (const rail of rails) await fund(rich, rail, sandbox);
-  terminal.err(`${count} buyers, ${wares.length} services, ${rails.map(({ title }) => title).join(" and ")}`);
+  terminal.err(`${count} buyers, ${services.length} services, ${rails.map(({ title }) => title).join(" and ")}`);
 
   const counts = new Map<string, number>();
   const note = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const signal = AbortSignal.any([terminal.signal, AbortSignal.timeout(minutes * 60_000)]);
   const telling = setInterval(() => terminal.err(toProgress(from, counts)), TELL_MS);
-  const deps = { url, wares, rails, note, signal, pauseMs: pause * 1000 };
+  const deps = { url, services, rails, note, signal, pauseMs: pause * 1000 };
   const bought = await Promise.all(buyers.map(async (buyer) => ({ ...buyer, ...(await trade(buyer, deps)) })));
   clearInterval(telling);
   terminal.err(toProgress(from, counts));
   await sleep(SETTLE_MS);
-  const clients = bought.map(({ purse, ...each }) => ({ ...each, address: purse.address.toLowerCase() }));
+  const clients = bought.map(({ wallet, ...each }) => ({ ...each, address: wallet.address.toLowerCase() }));
   return compare(config, { dir, url, rails, from, clients }, terminal);
 }
 
 /** The services that can be bought by posting their example. Jobs take too long and are skipped. */
-function toWare(manifest: Manifest): Ware[] {
+function toSold(manifest: Manifest): SoldService[] {
   const { price, route, aliases = [], examples, job } = manifest;
   if (price === undefined || job || toAtomic(price, 18) > toAtomic(DEAREST_USD, 18)) return [];
   const post = [route, ...aliases].map(parseRoute).find(({ method }) => method === "POST");

@@ -3,7 +3,7 @@ import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 
 /** A simulated buyer's wallet. */
-export interface Purse {
+export interface SimulatedWallet {
   readonly key: Hex;
   readonly address: Hex;
 }
@@ -16,7 +16,7 @@ export const fundableRails = (rails: readonly RailManifest[], { rpc }: SandboxDe
   rails.filter((rail) => isEvm(rail) && rpc[rail.id] !== undefined);
 
 /** Creates new wallets. */
-export async function makePurses(count: number): Promise<readonly Purse[]> {
+export async function makeWallets(count: number): Promise<readonly SimulatedWallet[]> {
   const { generatePrivateKey, privateKeyToAddress } = await import("viem/accounts");
   return Array.from({ length: count }, () => {
     const key = generatePrivateKey();
@@ -25,7 +25,11 @@ export async function makePurses(count: number): Promise<readonly Purse[]> {
 }
 
 /** Sends each wallet the rail's token from the sandbox's own buyer. */
-export async function fund(purses: readonly Purse[], rail: RailManifest, sandbox: SandboxDescription): Promise<void> {
+export async function fund(
+  wallets: readonly SimulatedWallet[],
+  rail: RailManifest,
+  sandbox: SandboxDescription,
+): Promise<void> {
   const { createPublicClient, createWalletClient, defineChain, erc20Abi, http } = await import("viem");
   const { privateKeyToAccount } = await import("viem/accounts");
   const url = sandbox.rpc[rail.id] as string;
@@ -39,7 +43,7 @@ export async function fund(purses: readonly Purse[], rail: RailManifest, sandbox
   const call = { address: rail.asset as Hex, abi: erc20Abi, functionName: "transfer" } as const;
   let nonce = await reader.getTransactionCount({ address: account.address });
   let last: Hex | undefined;
-  for (const { address } of purses) {
+  for (const { address } of wallets) {
     last = await writer.writeContract({ ...call, args: [address, amount], nonce });
     nonce += 1;
   }
