@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { type BookTally, LATENCY_BOUNDS_MS } from "./events.ts";
 import { createGatherer } from "./gatherer.ts";
+import { createLateWrites } from "./late-writes.ts";
 
 /** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
@@ -30,8 +31,6 @@ export interface TalliesDeps {
   readonly log: Log;
 }
 
-/** The interval of the writes. */
-const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 /** The most tallies that wait: those of hours. */
 const MOST_WAITING = 10_000;
@@ -46,13 +45,11 @@ interface Gathered {
   readonly ms: number | undefined;
 }
 
-/** The timer runs only while there is something to write. */
 export function createTallies({ store, onCounted, onTimed, clock, log }: TalliesDeps): Tallies {
   /** Keyed by minute and names, so that a call costs one map look-up. */
   let counts: Counts = new Map();
   const waiting: Counts = new Map();
-  let timer: NodeJS.Timeout | undefined;
-  let isOutage = false;
+  const writes = createLateWrites(write, (error) => log.warn("books.tallies-wait", { error }));
 
   const gathered = createGatherer<Gathered>(({ at, names, whats, ms }) => {
     const { service, door, rail } = names;
@@ -63,46 +60,38 @@ export function createTallies({ store, onCounted, onTimed, clock, log }: Tallies
     onTimed?.(names, ms);
   });
 
-  const flushLater = (): void => {
-    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
-  };
-
   function end(names: CallNames, whats: readonly string[], ms: number | undefined): void {
     gathered.add({ at: clock.now(), names, whats, ms });
-    flushLater();
+    writes.later();
   }
 
-  async function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
+  function gather(): void {
     gathered.work();
     const fresh = [...counts.values()];
     counts = new Map();
     if (fresh.length > 0) onCounted?.(fresh);
     for (const tally of fresh) add(waiting, tally);
-    while (waiting.size > 0 && (await writeSome()));
   }
 
-  async function writeSome(): Promise<boolean> {
-    const some = [...waiting.values()].slice(0, MOST_WRITTEN);
-    for (const tally of some) waiting.delete(keyOf(tally));
-    try {
-      await store.count(some);
-      isOutage = false;
-      return true;
-    } catch (error) {
-      if (!isOutage) log.warn("books.tallies-wait", { error });
-      isOutage = true;
-      for (const tally of some) add(waiting, tally);
-      flushLater();
-      return false;
+  async function write(): Promise<void> {
+    gather();
+    while (waiting.size > 0) {
+      const some = [...waiting.values()].slice(0, MOST_WRITTEN);
+      for (const tally of some) waiting.delete(keyOf(tally));
+      await store.count(some).catch((error: unknown) => {
+        for (const tally of some) add(waiting, tally);
+        throw error;
+      });
     }
   }
 
   return {
     count: (names) => end(names, [names.what], undefined),
     end,
-    flush,
+    flush() {
+      gather(); // At once: metrics are read after this call, not after the write.
+      return writes.flush();
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { SaleEvent } from "../books/events.ts";
+import { createLateWrites } from "../books/late-writes.ts";
 import { unlessDamaged } from "../damage.ts";
 import type { Store } from "../store.ts";
 
@@ -49,8 +50,6 @@ interface Sheet {
   isChanged: boolean;
 }
 
-/** The interval of the writes. */
-const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
 /** The most notes that wait to be written: far more than can be sold between two writes. */
@@ -69,39 +68,21 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
   const sheets = new Set<Sheet>();
   let later = new Map<string, Later>();
   let noted = 0;
-  let isOutage = false;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const writes = createLateWrites(write, (error) => log.warn("books.answers-wait", { error }));
 
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(writeOrWait);
-    return writing;
-  }
-
-  const flushLater = (): void => {
-    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
-  };
-
-  async function writeOrWait(): Promise<void> {
+  async function write(): Promise<void> {
     const [fetched, taken] = [later, noted];
     later = new Map();
     noted = 0;
-    try {
-      await write(fetched);
-      isOutage = false;
-    } catch (error) {
-      if (!isOutage) log.warn("books.answers-wait", { error });
-      isOutage = true;
+    await writeAll(fetched).catch((error: unknown) => {
       for (const [sale, { count, lastAt }] of fetched) noteLater(sale, count, lastAt);
       noted += taken;
-      flushLater();
-    }
+      throw error;
+    });
   }
 
   /** Removes from `fetched` what is written. */
-  async function write(fetched: Map<string, Later>): Promise<void> {
+  async function writeAll(fetched: Map<string, Later>): Promise<void> {
     const current = Math.floor(clock.now() / MINUTE_MS);
     for (const sheet of [...sheets]) {
       if (sheet.isChanged) await writeSheet(sheet);
@@ -151,9 +132,9 @@ export function createSaleAnswers({ store, clock, log }: SaleAnswersDeps): SaleA
       const now = clock.now();
       if (way === "later") noteLater(sale, 1, now);
       else noteFirst(sale, Math.floor(begun / MINUTE_MS), way === "sent" ? now : -now);
-      flushLater();
+      writes.later();
     },
-    flush,
+    flush: writes.flush,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { createLateWrites } from "../books/late-writes.ts";
 import { unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
@@ -39,8 +40,6 @@ const isSheet = (record: unknown): record is Sheet =>
   isObject(record) &&
   Object.values(record).every((each) => isObject(each) && typeof each.at === "number" && isObject(each.counts));
 
-/** The interval of the writes. */
-const EVERY_MS = 5000;
 const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 90;
 /** The most payers per day and process: anybody can create wallets, so only the most frequent payers are kept. */
@@ -63,41 +62,20 @@ export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
   let today: Today = { day: 0, payers: new Map() };
   /** Days with counts that are to be written. */
   const unwritten = new Set<Today>();
-  let isOutage = false;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const writes = createLateWrites(write, (error) => log.warn("books.refusals-wait", { error }));
 
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    const counted = today;
-    // One write at a time: two of them would take a sheet each.
-    writing = writing.then(() => writeOrWait(counted));
-    return writing;
-  }
-
-  const flushLater = (): void => {
-    timer ??= setTimeout(() => void flush(), EVERY_MS).unref();
-  };
-
-  async function writeOrWait(counted: Today): Promise<void> {
-    unwritten.add(counted);
-    try {
-      for (const each of unwritten) {
-        await write(each);
-        unwritten.delete(each);
-      }
-      isOutage = false;
-    } catch (error) {
-      if (!isOutage) log.warn("books.refusals-wait", { error });
-      isOutage = true;
-      flushLater();
+  async function write(): Promise<void> {
+    for (const counted of [...unwritten]) {
+      unwritten.delete(counted); // Before the write, during which more may be counted.
+      await writeSheet(counted).catch((error: unknown) => {
+        unwritten.add(counted);
+        throw error;
+      });
     }
   }
 
-  async function write(counted: Today): Promise<void> {
+  async function writeSheet(counted: Today): Promise<void> {
     const { day, payers, sheet } = counted;
-    if (payers.size === 0) return;
     const [value, ttlMs] = [Object.fromEntries(payers), KEEP_DAYS * DAY_MS];
     if (sheet !== undefined) return store.set(keyOf(day, sheet), value, ttlMs, "lazy");
     for (let free = 0; free < MOST_SHEETS && counted.sheet === undefined; free += 1)
@@ -108,19 +86,17 @@ export function createRefusals({ store, clock, log }: RefusalsDeps): Refusals {
     note(payer, what) {
       const now = clock.now();
       const day = Math.floor(now / DAY_MS);
-      if (day !== today.day) {
-        void flush();
-        today = { day, payers: new Map() };
-      }
+      if (day !== today.day) today = { day, payers: new Map() };
       const { payers } = today;
       const known = payers.get(payer) ?? { at: now, counts: {} };
       known.at = now;
       known.counts[what] = (known.counts[what] ?? 0) + 1;
       if (!payers.has(payer) && payers.size >= MOST_PAYERS) payers.delete(leastOf(payers));
       payers.set(payer, known);
-      flushLater();
+      unwritten.add(today);
+      writes.later();
     },
-    flush,
+    flush: writes.flush,
   };
 }
 
