@@ -141,7 +141,7 @@ function findAltered(
 /** Reads the transfers of one transaction to these addresses. */
 type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;
 
-/** Reads those of a line that was entered just now again: the node may be a block behind. */
+/** Reads a transaction; for a recent line again after a wait while nothing is found: the node may be a block behind. */
 function createPatientReading({ chain, again, clock }: AuditDeps): Reading {
   let waits = 0;
   return async (transaction, receivers, enteredAt) => {

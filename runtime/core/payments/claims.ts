@@ -21,7 +21,7 @@ type Claim = Omit<JudgedClaim, "isTrue"> & { readonly since: number };
 export interface Claims {
   /** Compares what a facilitator has reported with the chain. Resolves when a doubt is in the book. */
   judge(key: string, record: PaymentRecord, settlement: Settlement): Promise<void> | undefined;
-  /** Since when the chain does not show what was reported of a payment; now, where it does. Unix milliseconds. */
+  /** When the claim about a payment was reported; the current time where there is none. Unix milliseconds. */
   sinceOf(key: string): number;
 }
 

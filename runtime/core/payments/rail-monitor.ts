@@ -107,7 +107,7 @@ export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
     statuses = next;
   }
 
-  /** A rail that was down before has been so since then, also under an earlier set. */
+  /** The status of a rail that is down, since when it went down: under an earlier set, perhaps. */
   function toDown(reason: string, before?: RailStatus): RailStatus {
     return { state: "down", reason, since: before?.state === "down" ? before.since : clock.now() };
   }
