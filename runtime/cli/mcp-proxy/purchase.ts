@@ -4,6 +4,7 @@ import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { nameIn } from "../call/identifier.ts";
@@ -52,7 +53,6 @@ interface Terms {
   readonly until: number;
 }
 
-const PAYMENT_KEY = "x402/payment";
 /** The shortest time for which a payment without an answer is remembered. */
 const KEPT_MS = 15 * 60_000;
 /** Clients that give up without cancelling wait for longer; calls that are meant to be several are closer together. */
@@ -163,7 +163,7 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     let isText = takesText;
     for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
       const form = isText ? encodePaymentSignatureHeader(payment) : payment;
-      const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: form } };
+      const paid = { ...tool, _meta: { ...tool._meta, [MCP_KEYS.payment]: form } };
       const answer = await ask(paid, signal).catch((error: Error) => toRefusedCall(error) ?? error);
       const seconds = answer instanceof Error ? pause : secondsToRetry(answer);
       if (!(answer instanceof Error) && seconds === undefined) {

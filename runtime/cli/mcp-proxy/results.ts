@@ -2,14 +2,12 @@ import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
 import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;
-
-const CHALLENGE_KEY = "x402/error";
-const RECEIPT_KEY = "x402/payment-response";
 
 /**
  * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as text.
@@ -35,7 +33,7 @@ export function refusalIn(result: ToolResult): string | undefined {
 
 function challengesIn(result: ToolResult): readonly Readonly<Record<string, unknown>>[] {
   if (result.isError !== true) return [];
-  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(tryParseJson)];
+  const forms = [result.structuredContent, field(result._meta, MCP_KEYS.challenge), ...texts(result).map(tryParseJson)];
   return forms.filter(isObject).filter(({ accepts }) => Array.isArray(accepts));
 }
 
@@ -64,7 +62,7 @@ export function secondsToRetry(result: ToolResult): number | undefined {
 
 /** The transaction in the receipt of a successful settlement, if any. */
 export function transactionIn({ _meta }: ToolResult): string | undefined {
-  const receipt = field(_meta, RECEIPT_KEY);
+  const receipt = field(_meta, MCP_KEYS.receipt);
   return field(receipt, "success") === true ? textField(receipt, "transaction") : undefined;
 }
 

@@ -6,6 +6,7 @@ import type { PaymentRequired } from "@x402/core/types";
 import type { Door } from "../../core/books/events.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { challengeIn, secondsToRetry, type ToolResult, transactionIn } from "../mcp-proxy/results.ts";
 
@@ -100,7 +101,7 @@ function openMcp(url: string): ShopDoor {
         challenge: challengeIn(unpaid),
         what: whyOf(unpaid),
         async pay(payment, signal) {
-          const paid = { ...tool, _meta: { "x402/payment": decodePaymentSignatureHeader(payment) } };
+          const paid = { ...tool, _meta: { [MCP_KEYS.payment]: decodePaymentSignatureHeader(payment) } };
           const result = await call(paid, signal);
           if (result.isError !== true && transactionIn(result) !== undefined) return { outcome: "served", what: "" };
           return { outcome: secondsToRetry(result) === undefined ? "refused" : "later", what: whyOf(result) };

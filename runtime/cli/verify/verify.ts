@@ -3,6 +3,7 @@ import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose"
 import { Problem } from "../../api/problem.ts";
 import { toAccount } from "../../core/account.ts";
 import { isDeep, isObject, tryParseJson } from "../../core/json.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { ask, field, textField } from "../call/http.ts";
 import { toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
@@ -94,7 +95,7 @@ function termsIn(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   if (isObject(value.extensions)) return value;
   const challenge =
-    field(value._meta, "x402/offer-receipt") && (value.structuredContent ?? field(value._meta, "x402/error"));
+    field(value._meta, MCP_KEYS.offers) && (value.structuredContent ?? field(value._meta, MCP_KEYS.challenge));
   return isObject(challenge) ? challenge : undefined;
 }
 

@@ -2,6 +2,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
 import { createMcpServer } from "./server.ts";
 import { createServiceTools } from "./tools.ts";
@@ -26,7 +27,7 @@ export interface McpOptions {
 const INSTRUCTIONS = [
   "Every tool that names a price is paid per call, with x402; there is no account and no API key.",
   "Call a tool with its arguments: the first answer is a challenge (isError, with structuredContent.accepts) and costs nothing.",
-  'Sign one of the accepted payments and repeat the identical call with it in _meta["x402/payment"], or in the',
+  `Sign one of the accepted payments and repeat the identical call with it in _meta["${MCP_KEYS.payment}"], or in the`,
   "PAYMENT-SIGNATURE header.",
   "Only results are charged: refused arguments and failures are not.",
   "The same call with the same payment gets the same answer again, without a second charge.",

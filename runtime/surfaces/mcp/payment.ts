@@ -3,6 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { MediaOutput } from "../../core/proxy/media.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { type Challenge, NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
 import { type BroughtPayment, toReceiptHeaders } from "../http/payment-headers.ts";
 import type { DoorCall } from "../rpc/door.ts";
@@ -14,19 +15,12 @@ export interface McpCall extends DoorCall {
   readonly challenge?: Challenge;
 }
 
-const PAYMENT_KEY = "x402/payment";
 /** The key of Vercel's `x402-mcp`, which is older than the transport. */
 const VERCEL_KEY = "x402.payment";
-const SIGN_IN_KEY = "x402/sign-in-with-x";
-export const RECEIPT_KEY = "x402/payment-response";
-/** The signed offers (x402 extension `offer-receipt`) are outside the challenge, because payers would echo them. */
-const OFFERS_KEY = "x402/offer-receipt";
-/** Cloudflare's `agents` client reads the challenge from this key only. */
-const CHALLENGE_KEY = "x402/error";
 
 /** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text, as Cloudflare's and Vercel's send it. */
 export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined {
-  const value = (isObject(_meta) ? (_meta[PAYMENT_KEY] ?? _meta[VERCEL_KEY]) : undefined) ?? undefined;
+  const value = (isObject(_meta) ? (_meta[MCP_KEYS.payment] ?? _meta[VERCEL_KEY]) : undefined) ?? undefined;
   if (value === undefined) return undefined;
   // A payment of any other type becomes an empty payment, which is refused as `invalid_payload`.
   const legacy = isObject(value) && value.x402Version === 1;
@@ -35,7 +29,7 @@ export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined 
 
 /** A wallet's proof in a call's `_meta`: an object, or base64 text as in the header. */
 export function metaSignInOf({ _meta }: RpcParams): string | object | undefined {
-  const value = (isObject(_meta) ? _meta[SIGN_IN_KEY] : undefined) ?? undefined;
+  const value = (isObject(_meta) ? _meta[MCP_KEYS.signIn] : undefined) ?? undefined;
   return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 
@@ -60,9 +54,9 @@ export function toChallengeResult({ lean, required }: Challenge, sold: Sold, rec
     structuredContent: lean,
     isError: true,
     _meta: {
-      [CHALLENGE_KEY]: extensions ? { ...bare, extensions: echoed } : bare,
-      ...(offers !== undefined && { [OFFERS_KEY]: offers }),
-      ...(receipt && { [RECEIPT_KEY]: receipt }),
+      [MCP_KEYS.challenge]: extensions ? { ...bare, extensions: echoed } : bare,
+      ...(offers !== undefined && { [MCP_KEYS.offers]: offers }),
+      ...(receipt && { [MCP_KEYS.receipt]: receipt }),
     },
   };
 }
@@ -74,7 +68,7 @@ export function toVersion1Result(challenge: Challenge, sold: Sold, receipt?: Set
     content: [{ type: "text", text: toSentence(challenge.lean, sold) }],
     structuredContent: v1,
     isError: true,
-    _meta: { [CHALLENGE_KEY]: v1, ...(receipt && { [RECEIPT_KEY]: receipt }) },
+    _meta: { [MCP_KEYS.challenge]: v1, ...(receipt && { [MCP_KEYS.receipt]: receipt }) },
   };
 }
 
@@ -92,13 +86,13 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
   return (
     `${refused}This tool costs ${price} USD a call; ${toCharged(error)}. Your client has to pay with x402, in ${ways}: ` +
     "sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +
-    `_meta["${PAYMENT_KEY}"].${quota} ${WITHOUT_WALLET}`
+    `_meta["${MCP_KEYS.payment}"].${quota} ${WITHOUT_WALLET}`
   );
 }
 
 /** The refusals of a call that has brought a sign-in proof and no payment. */
 const OF_A_PROOF = /^(?:sign_in_refused|free_calls_used):/;
-const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${SIGN_IN_KEY}"]`;
+const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${MCP_KEYS.signIn}"]`;
 const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which pays with x402 is needed.";
 
 /** The result of a paid or free call. */
@@ -116,11 +110,11 @@ export interface PaidOutput {
  * A service's output as a tool's result, with the receipt when the call was paid. A file is a content block of its own.
  */
 export function toPaidResult({ output, file, blocks, receipt }: PaidOutput, version: McpVersion): object {
-  if (file) return { content: toFileContent(file), ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
+  if (file) return { content: toFileContent(file), ...(receipt && { _meta: { [MCP_KEYS.receipt]: receipt } }) };
   return {
     content: blocks ?? [{ type: "text", text: JSON.stringify(output) }],
     ...(knows(version, "structure") && { structuredContent: output }),
-    ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }),
+    ...(receipt && { _meta: { [MCP_KEYS.receipt]: receipt } }),
   };
 }
 

@@ -4,12 +4,13 @@ import { toFile } from "../../core/proxy/media.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
+import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { checkMessageBytes } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
-import { RECEIPT_KEY, type Sold, toBlocks, toChallengeResult, toPaidResult, toVersion1Result } from "./payment.ts";
+import { type Sold, toBlocks, toChallengeResult, toPaidResult, toVersion1Result } from "./payment.ts";
 import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
@@ -112,5 +113,5 @@ function toProblemResult(problem: Problem, requestId: string, receipt: SettleRes
     request_id: requestId,
   };
   const content = [{ type: "text", text: JSON.stringify(document) }];
-  return { content, isError: true, ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
+  return { content, isError: true, ...(receipt && { _meta: { [MCP_KEYS.receipt]: receipt } }) };
 }
