@@ -60,6 +60,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     const onChange = (): Promise<void> => applyOnChange(running, console.log);
     const watching = watch ? watchFolder({ dir: set.dir, onChange }) : undefined;
     closeOnSignal({
+      log: running.log,
       async close() {
         watching?.close();
         await running.close();

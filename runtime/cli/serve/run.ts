@@ -24,6 +24,7 @@ import type { SoldSet } from "../monitor/state.ts";
 import { openTracing } from "../monitor/tracing.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
+import { isOfPlugin } from "../set/watch-exit.ts";
 import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
 import { createPresenceBoard } from "./admin/presence.ts";
 import { toAdminRoutes } from "./admin/routes.ts";
@@ -197,14 +198,23 @@ async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void>
 
 export interface SignalTerms {
   readonly close: () => Promise<void>;
+  readonly log: Log;
   /** The handler of SIGHUP. When omitted, SIGHUP closes the server, as when a terminal ends. */
   readonly reload?: (() => void) | undefined;
 }
 
-/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. */
-export function closeOnSignal({ close, reload }: SignalTerms): void {
+/**
+ * Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. A promise that a
+ * plugin has left rejected is logged: the process also sells the other services.
+ */
+export function closeOnSignal({ close, log, reload }: SignalTerms): void {
   if (reload) process.on("SIGHUP", reload);
-  const skip: ("SIGHUP" | "SIGINT" | "SIGUSR2")[] = ["SIGINT", "SIGUSR2", ...(reload ? (["SIGHUP"] as const) : [])];
+  process.on("unhandledRejection", (error) => {
+    if (!isOfPlugin(error)) throw error;
+    log.error("plugin.rejected", { error });
+  });
+  const own = ["SIGINT", "SIGUSR2", "unhandledRejection"] as const;
+  const skip = [...own, ...(reload ? (["SIGHUP"] as const) : [])];
   const grace = closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
     if (err) console.error(err);
     await close();

@@ -34,7 +34,7 @@ export async function runServe(command: ServeCommand): Promise<void> {
     const { running, banner } = await start(command);
     const close = once(running.close);
     worker?.onStop(close);
-    closeOnSignal({ close, reload: () => reload(running) });
+    closeOnSignal({ close, log: running.log, reload: () => reload(running) });
     if (command.asSold) await follow(running);
     if (worker) worker.announce({ url: running.url, banner });
     else console.log(`${banner}\nlistening on ${running.url}`);

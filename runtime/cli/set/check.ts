@@ -1,7 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
+import { placeOf } from "./plugin-faults.ts";
+import { watchRejections } from "./watch-exit.ts";
 
 /**
  * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that
@@ -29,8 +32,19 @@ export async function tryPlugins(
   set: ManifestSet,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<PluginTrial> {
+  using left = watchRejections();
   const { faults, capabilities } = await loadPlugins(set, { ...toIdleLent(set), env });
-  return { faults: [...set.faults, ...faults].sort(byPlace), capabilities };
+  await setImmediate(); // By then Node has told of promises that nothing catches.
+  const rejections = left.errors.flatMap((error) => toRejectionFault(error, set.dir) ?? []);
+  return { faults: [...set.faults, ...faults, ...rejections].sort(byPlace), capabilities };
+}
+
+function toRejectionFault(error: Error, dir: string): Fault | undefined {
+  const place = placeOf(error, dir);
+  const [message] = error.message.split("\n", 1);
+  return (
+    place && { ...place, code: "plugin-failed", message: `a promise that nothing catches is rejected: ${message}` }
+  );
 }
 
 /** One line for each fault, and a last line with their number. */

@@ -33,3 +33,17 @@ export function refuseExit(): void {
   process.exit = refuse;
   syncBuiltinESMExports();
 }
+
+/** Whether an error was made in a plugin's code. */
+export const isOfPlugin = (error: unknown): error is Error => error instanceof Error && PLUGIN.test(error.stack ?? "");
+
+/** Until it is disposed of, collects the errors of promises that plugins leave rejected; others end the process as before. */
+export function watchRejections(): Disposable & { readonly errors: readonly Error[] } {
+  const errors: Error[] = [];
+  const note = (error: unknown): void => {
+    if (!isOfPlugin(error)) throw error;
+    errors.push(error);
+  };
+  process.on("unhandledRejection", note);
+  return { errors, [Symbol.dispose]: () => process.off("unhandledRejection", note) };
+}
