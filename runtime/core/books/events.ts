@@ -78,6 +78,8 @@ export interface ReversalEvent {
   readonly at: number;
   /** The sale's id. */
   readonly sale: string;
+  /** Of a restoration: the transaction that the chain shows, which may be another one than was reported. */
+  readonly transaction?: string | undefined;
 }
 
 /** An entry of the book, entered once per id and never changed or removed by another entry. */

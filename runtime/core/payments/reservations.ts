@@ -48,9 +48,9 @@ export interface Reservations {
   readSought(key: string): Promise<PaymentRecord | undefined>;
   /**
    * Enters in the book that a settlement reported by a facilitator is doubted (true), so that it is open again, or that
-   * the chain shows it after all (false). Idempotent.
+   * the chain shows it after all (false), by this transaction. Idempotent.
    */
-  doubt(key: string, isDoubted: boolean): Promise<void>;
+  doubt(key: string, isDoubted: boolean, transaction?: string): Promise<void>;
   /**
    * Marks that owed work begins which must not be repeated; false when it has begun: a process whose lease has lapsed may
    * not know.
@@ -171,12 +171,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       await store.putIfAbsent(`sought:${key}`, record, openMsOf(record), "lazy");
     },
     readSought: (key) => store.get<PaymentRecord>(`sought:${key}`),
-    async doubt(key, isDoubted) {
+    async doubt(key, isDoubted, transaction) {
       const mark = `doubted:${key}`;
       if (((await store.get(mark)) ?? false) === isDoubted) return;
       const kind = isDoubted ? "reversal" : "restoration";
       const sale = saleId(key);
-      const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale } as const;
+      const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale, transaction } as const;
       await Promise.all([
         store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS }),
         isDoubted && store.set(`open:${key}`, 1, UNATTENDED_MS), // Another process may just have struck it out.

@@ -85,9 +85,11 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   }
 
   /** A reversal without a sale in the book is ignored: the settlement never counted. */
-  function enterReversal({ id, kind, at, sale }: ReversalEvent): void {
+  function enterReversal({ id, kind, at, sale, transaction }: ReversalEvent): void {
     const line = byId.get(packId(sale)) as SoldLine | undefined;
-    if (line) write({ ...line, id: packId(id), kind: KINDS.indexOf(kind), sale: line.seq, at });
+    if (!line) return;
+    const tx = transaction === undefined ? line.tx : packHex(transaction);
+    write({ ...line, id: packId(id), kind: KINDS.indexOf(kind), sale: line.seq, at, tx });
   }
 
   function write({ id, kind, sale, at, terms, amount, nano, payer, tx, request, job }: NewLine): void {

@@ -66,6 +66,25 @@ describe("the comparison of the book with the chain", () => {
     ]);
   });
 
+  it("balances what one facilitator has reported falsely and another one has settled", async () => {
+    const sale = toSale({ at: NOW, transaction: "0xlie" });
+    const toLine = (seq: number, kind: BookLine["kind"], transaction: string): BookLine => {
+      return { ...sale, times: null, kind, id: `${kind}_${seq}`, seq, of: seq === 1 ? null : sale.id, transaction };
+    };
+    const lines = [toLine(1, "sale", "0xlie"), toLine(2, "reversal", "0xlie"), toLine(3, "restoration", "0xpaid")];
+    const paid: Transfer = { transaction: "0xpaid", from: "0xaa", to: "0xee", amount: 1000n, at: NOW };
+    const found = await audit({
+      chain: { begin: async () => 0, read: async () => [paid], of: async () => [], isPayment: async () => true },
+      receivers: ["0xee"],
+      span: { from: 0, to: NOW + 1 },
+      lines,
+      find: (transaction) => lines.filter((line) => line.transaction === transaction),
+      again: async () => {},
+      clock,
+    });
+    expect(found).to.deep.equal({ sales: 1, booked: 1000n, received: 1000n, missing: [], unbooked: [], others: [] });
+  });
+
   it("takes what was paid back to a receiving address, which had bought, for no payment", async () => {
     const refund = toSale({ transaction: "0xback", payer: "0xee", receiver: "0xEE", job: "job" });
     const line: BookLine = { ...refund, times: null, kind: "refund", id: "refund", seq: 1, of: "sale" };

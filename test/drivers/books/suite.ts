@@ -66,7 +66,7 @@ export function testBooks(open: () => Promise<BookStage>): void {
     const lie = toSale();
     const back = { kind: "reversal" as const, id: reversalId("reversal", lie.id), at: T + 2, sale: lie.id };
     const again = { kind: "restoration" as const, id: reversalId("restoration", lie.id), at: T + 3, sale: lie.id };
-    await enter(lie, back, back, again);
+    await enter(lie, back, back, { ...again, transaction: "0xother" });
     expect(
       all().map(({ kind, of, service, door, transaction }) => ({ kind, of, service, door, transaction })),
     ).to.deep.equal([
@@ -74,7 +74,7 @@ export function testBooks(open: () => Promise<BookStage>): void {
       { kind: "sale", of: null, service: "roll", door: "rest", transaction: lie.transaction },
       { kind: "refund", of: sale.id, service: "report", door: "mcp", transaction: "0xback" },
       { kind: "reversal", of: lie.id, service: "roll", door: "rest", transaction: lie.transaction },
-      { kind: "restoration", of: lie.id, service: "roll", door: "rest", transaction: lie.transaction },
+      { kind: "restoration", of: lie.id, service: "roll", door: "rest", transaction: "0xother" },
     ]);
     const counts = Object.fromEntries(sum().map(({ kind, count }) => [kind, count]));
     expect(counts).to.deep.equal({ sale: 2, refund: 1, reversal: 1, restoration: 1 });
