@@ -152,14 +152,12 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     const failure = toCallProblem(error, title, session.askedMs?.());
     const { isSessionLost, isLate, restMs = 0 } = failure;
     if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
-    if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave());
+    if (isSessionLost && (await opened?.catch(() => undefined)) === session) {
+      if (slots) await end(true);
+      else live = opened = undefined; // Over HTTP, only one of its calls may have failed: it is closed after the last one.
+    }
     if (isLate) void endIfDead(session);
     return failure;
-  }
-
-  /** Begins no further calls in a session over HTTP. It is closed after its last one: only one of them may have failed. */
-  function leave(): void {
-    live = opened = undefined;
   }
 
   /**
