@@ -43,7 +43,19 @@ const ADDRESS = /(?<=")(https?:\/\/[^"\\]+)(?=")/;
  * @param {string} address
  */
 export const toOwnLink = (address) =>
-  URL.parse(address)?.origin === location.origin ? h("a", { href: address, target: "_blank" }, address) : address;
+  readAddress(address)?.origin === location.origin ? h("a", { href: address, target: "_blank" }, address) : address;
+
+/**
+ * What `URL.parse` does, which browsers older than 2024 lack.
+ * @param {string} address
+ */
+export function readAddress(address) {
+  try {
+    return new URL(address);
+  } catch {
+    return undefined;
+  }
+}
 
 /** @param {unknown} value */
 const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -1,4 +1,4 @@
-import { h, toLinkedBox, toOwnLink } from "./dom.js";
+import { h, readAddress, toLinkedBox, toOwnLink } from "./dom.js";
 import { toTransaction } from "./outcome.js";
 import { send } from "./request.js";
 
@@ -93,7 +93,7 @@ export function toJob({ job_id, status_url }, receipt) {
  */
 function toFiles(deliverable) {
   const links = Object.values(deliverable ?? {}).flatMap((value) => {
-    const url = typeof value === "string" ? URL.parse(value) : null;
+    const url = typeof value === "string" ? readAddress(value) : undefined;
     const name = url?.origin === location.origin ? url.pathname.split("/").at(-1) : "";
     return name ? [h("li", {}, h("a", { href: value, target: "_blank" }, name))] : [];
   });

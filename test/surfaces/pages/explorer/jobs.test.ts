@@ -20,6 +20,7 @@ const FAILED = { ...RUNNING, status: "FAILED", eta_seconds: null, step: null, er
 const TRANSACTION = `0x${"7".repeat(64)}`;
 
 const withClock: Prepare = (page) => page.clock.install();
+const asIn2023: Prepare = async (page) => void (await page.addInitScript("delete URL.parse"));
 
 /** A body of a status, or a status code of an answer without one. */
 type Answer = object | number;
@@ -81,6 +82,19 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     const files = await job().locator(".files a").allInnerTexts();
     expect(files).to.have.members(["report.md", "report.html", "transfers.csv"]);
     expect(await findFaint(page)).to.deep.equal([]);
+  });
+
+  it("is shown in browsers of 2023, which wallets on phones have in them", async () => {
+    await open.close();
+    open = await visit(browser, `${server.url}/docs/ledger_report`, DESKTOP, asIn2023);
+    page = open.page;
+    await page.locator("#ledger_report button[type=submit]").click();
+    await page.locator("#ledger_report").getByRole("button", { name: "Pay with play money" }).click();
+    const status = page.locator("#ledger_report .status", { hasText: /^(?:The job is paid|This page cannot go on)/ });
+    await status.waitFor();
+    expect(await status.innerText()).to.match(/^The job is paid/);
+    await job().getByText("Delivered.").waitFor();
+    expect(await job().locator(".files a").count()).to.be.above(0);
   });
 
   it("tells its step and the time that is left, and is asked for every two seconds until it ends", async () => {
