@@ -130,8 +130,8 @@ export function setUpTry(form) {
       if (payment !== undefined) keepPayment({ call, payment, isAnswered: true });
       showResult(answer);
     } else {
-      // When the first outcome is unknown, a failure now does not prove that nothing was paid.
-      const isOver = payment === undefined || (!isAgain && isFinal(answer));
+      // When the first outcome is unknown, a failure now does not prove that nothing was paid; but it says what was paid back.
+      const isOver = payment === undefined || (isFinal(answer) && (!isAgain || isPaid(answer.body)));
       if (payment !== undefined && isOver) forgetPayment(payment);
       say(
         isOver && !isPaid(answer.body) ? "The call did not succeed. Nothing was charged." : "The call did not succeed.",

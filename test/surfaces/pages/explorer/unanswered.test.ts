@@ -117,4 +117,24 @@ withBrowser.describe("the explorer, whose answers are lost", () => {
     await page.getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
     await page.getByText("It may have been taken when it was sent before").waitFor();
   });
+
+  it("warns of paying again no longer once the payment was paid back", async () => {
+    const answers = [{}, { refund_tx: `0x${"7".repeat(64)}`, refund_pending: null }];
+    await page.route("**/v1/roll", (route) => {
+      if (!("payment-signature" in route.request().headers())) return route.continue();
+      return route.fulfill({ status: 502, json: { code: "paid-not-delivered", detail: "Later.", ...answers.shift() } });
+    });
+    await send('{"low": 3, "high": 3}');
+    await page.getByRole("button", { name: "Pay with play money" }).click();
+    const again = page.getByRole("button", { name: "Ask again with the same payment" });
+    await again.click();
+    await eventually(
+      async () => answers.length === 0 && (await page.getByRole("heading", { name: "502" }).count()) === 1,
+    );
+    await eventually(async () => (await page.getByRole("button", { name: "See the price" }).isEnabled()) === true);
+    expect(await page.locator(".outcome").innerText()).not.to.include("Do not pay again");
+    expect(await page.locator(".status").innerText(), "it was, at first").to.equal("The call did not succeed.");
+    await page.reload();
+    expect(await again.count()).to.equal(0);
+  });
 });
