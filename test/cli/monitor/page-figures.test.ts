@@ -96,6 +96,7 @@ describe("the figures of the seller's pages", () => {
     expect(await read("/buyers"))
       .to.include('<th scope="col">Sales</th>')
       .and.not.to.include(">Calls</th>");
+    expect(await read("/buyers"), "what its calls met, of both kinds").to.include(">Refused or failed</th>");
     const sales = await read("/sales");
     const ids = [...sales.matchAll(/href="(\/sales\/sale_[0-9a-f]+)"/g)].map(([, path]) => path as string);
     const lives = await Promise.all(ids.map(read));

@@ -22,8 +22,8 @@ export function toBuyers({ books, own }: ShopView, refusals: readonly BuyerRefus
     toTimes(refused.get(payer)),
   ]);
   return html`<h1>Buyers</h1>
-<p class="lead">The ${MOST} who have spent most, in the whole book; refusals of the last 90 days.</p>
-${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last entry", "Sales", "Spent", "Refused"], rows)}
+<p class="lead">The ${MOST} who have spent most, in the whole book; refusals and failures of the last 90 days.</p>
+${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last entry", "Sales", "Spent", "Refused or failed"], rows)}
 <h2>Who was refused, or met a failure</h2>
 ${toFigureTable(
   "The last first; of these calls nobody was charged but where it says so",
@@ -67,7 +67,7 @@ ${refusals && toRefusals(refusals)}
 <pre tabindex="0">payphone apply</pre>`;
 }
 
-const toRefusals = (refusals: BuyerRefusals): Html => html`<h2>Why it was refused</h2>
+const toRefusals = (refusals: BuyerRefusals): Html => html`<h2>Why it was refused, or what failed</h2>
 ${toFigureTable(
   `In the last 90 days; last ${toTime(refusals.lastAt)}`,
   ["Reason", "Times", "What it means"],
