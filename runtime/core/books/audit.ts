@@ -130,9 +130,10 @@ function findAltered(
     if (kind === "sale" && payer !== null && sender !== undefined)
       if (![sender, ...others].some((one) => toAccount(one) === toAccount(payer)))
         found.push({ id, transaction, what: "payer", booked: payer, shown: sender });
-    if (isDollar && usd !== null && decimals !== null) {
+    // A refund whose sale is not in the book has none.
+    if (isDollar && decimals !== null && (usd !== null || kind === "sale")) {
       const shown = toDecimal((BigInt(amount) * 10n ** BigInt(NANO_DECIMALS)) / 10n ** BigInt(decimals), NANO_DECIMALS);
-      if (usd !== shown) found.push({ id, transaction, what: "usd", booked: usd, shown });
+      if (usd !== shown) found.push({ id, transaction, what: "usd", booked: usd ?? "nothing", shown });
     }
     return found;
   });

@@ -101,6 +101,8 @@ describe("payphone books verify, on a book that was altered", () => {
     for (const rail of ["base", "solana"]) {
       const [found] = await alter(rail, "nano", 5_000_000_000n);
       expect(found, rail).to.deep.include({ what: "usd", booked: "5", shown: "0.001" });
+      const [without] = await alter(rail, "nano", null);
+      expect(without, rail).to.deep.include({ what: "usd", booked: "nothing", shown: "0.001" });
     }
   });
 
