@@ -64,6 +64,14 @@ export function readBody(type: string | null, body: Uint8Array, reading: ReadPla
 export const isBroken = (type: string | null, body: Uint8Array): boolean =>
   (isJson(type) || partsField(type) !== undefined) && readBody(type, body) === undefined;
 
+/** Whether an answer is a fault (SOAP 1.2, part 1, section 5.4): many servers send it with status 200. */
+export function isSoapFault(type: string | null, body: Buffer): boolean {
+  if (!toMediaType(type).includes("xml") || !SOAP.some((namespace) => body.includes(namespace))) return false;
+  return /<(?:[\w.-]+:)?Body(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?Fault[\s/>]/.test(body.toString("latin1"));
+}
+
+const SOAP = ["http://schemas.xmlsoap.org/soap/envelope/", "http://www.w3.org/2003/05/soap-envelope"];
+
 /** Whether a body says that it is JSON (RFC 6839, section 3.1), so that there is one way to read it. */
 export const isJson = (type: string | null): boolean => /^[\w.-]+\/(?:[\w.+-]+\+)?json$/.test(toMediaType(type));
 

@@ -1,4 +1,4 @@
-import { isBroken, isJson, lacksBody, READINGS, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { isBroken, isJson, isSoapFault, lacksBody, READINGS, readBody, toOutput } from "../../core/proxy/answer.ts";
 import { explainMedia, toFileType } from "../../core/proxy/media.ts";
 import { readOutputFields } from "../../core/proxy/output-fields.ts";
 import { toIssueText } from "../../core/schema/issues.ts";
@@ -53,6 +53,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     const type = answer.headers.get("content-type");
     // Whole JSON is an answer by itself: some APIs answer a page of a list so.
     if (answer.status === PART && !takesParts && !isJson(type)) throw toMisfit(title, new Error("it is a part (206)"));
+    if (isSoapFault(type, answer.body)) throw toMisfit(title, new Error("it is a fault of SOAP"));
     const fault = media && explainMedia(media, type, answer.body);
     if (fault) throw toMisfit(title, new Error(fault));
     if (media && isBroken(type, answer.body)) throw toMisfit(title, new Error("it is broken, or cut off"));
