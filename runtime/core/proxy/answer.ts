@@ -112,8 +112,8 @@ export function readText(text: string, reading: ReadPlainText = asValue): unknow
 
 /**
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
- * the stream has no such data, was cut off, or has an event of the type `error`. Its last line may lack its end where
- * the data is complete all the same.
+ * the stream has no such data, was cut off, has an event of the type `error`, or ends with nothing but an error. Its last
+ * line may lack its end where the data is complete all the same.
  */
 function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
@@ -123,14 +123,16 @@ function toEvents(text: string, reading: ReadPlainText): { readonly events: read
   const isBegun = last === "" && BEGUN.test(end);
   const isWhole = (/(?:^|\n)$/.test(end) && !isBegun) || last === DONE || typeof readText(last) === "object";
   const sent = data.filter((one) => one !== "" && one !== DONE);
-  const isFailed = blocks.some((block) => FAILED.test(block));
+  const isFailed = blocks.some((block) => FAILED.test(block)) || isErrorAlone(readText(sent.at(-1) ?? ""));
   return isWhole && !isFailed && sent.length > 0 ? { events: sent.map((one) => readText(one, reading)) } : undefined;
 }
 
 /** The fields before an event's data. */
 const BEGUN = /^(?:event|id):/m;
-/** APIs of language models say so when they fail after the status was sent. */
+/** APIs of language models say so when they fail after the status was sent, or by `data: {"error": …}`. */
 const FAILED = /^event: ?error$/m;
+
+const isErrorAlone = (data: unknown): boolean => isObject(data) && Object.keys(data).join() === "error" && !!data.error;
 
 const DONE = "[DONE]";
 

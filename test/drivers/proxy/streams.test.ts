@@ -85,6 +85,11 @@ describe("a proxied service whose upstream streams", () => {
       { events: [{ text: "\u00e9\u{1f600}" }, "\u6587"] },
     ],
     [
+      "events with an error beside other data, or before others",
+      unmeasured(EVENTS, 'data: {"error":"busy"}\n\ndata: {"n":1,"error":{"code":503}}\n\ndata: {"error":null}\n\n'),
+      { events: [{ error: "busy" }, { n: 1, error: { code: 503 } }, { error: null }] },
+    ],
+    [
       "lines of JSON with tabs and control characters",
       inBytes(LINES, '{\t"text": "\u0085"}\n{"text": "\u007f"}\n'),
       { lines: [{ text: "\u0085" }, { text: "\u007f" }] },
@@ -109,6 +114,10 @@ describe("a proxied service whose upstream streams", () => {
     ["breaks off within a line of JSON", unmeasured(LINES, '{"n":1}\n{"n":')],
     ["has no event", unmeasured(EVENTS, "")],
     ["has an event of the type error", unmeasured(EVENTS, 'data: {"n":1}\n\nevent: error\ndata: overloaded\n\n')],
+    [
+      "ends with an error alone",
+      unmeasured(EVENTS, 'data: {"n":1}\n\ndata: {"error":{"code":503}}\n\ndata: [DONE]\n\n'),
+    ],
     ["loses its connection between events", broken(EVENTS, 'data: {"n":1}\n\n')],
   ];
   for (const [what, line] of failures)
