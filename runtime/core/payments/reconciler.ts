@@ -207,7 +207,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const found = await settler.look(record.payment, record.payment.accepted, record.receipt?.transaction);
     await claims.judge(key, record, { ...found, isClaimed: found.isReadable === true });
     const seen = found.state === "unknown" && found.isReadable ? await settleElsewhere(key, record, found) : found;
-    if (seen.state === "settled") await reservations.doubt(key, false, seen.receipt.transaction);
+    const { transaction } = seen.receipt;
+    const isOther = transaction !== record.receipt?.transaction; // The facilitator has replaced it, or somebody else has settled.
+    if (seen.state === "settled" && isOther) await reservations.doubt(key, true);
+    if (seen.state === "settled") await reservations.doubt(key, false, transaction);
     else if (seen.state === "unknown") await reservations.keepSought(key, record);
     if (seen.state === "rejected") return clock.now() - claims.sinceOf(key) >= DEAD_MS;
     return seen.state === "settled";

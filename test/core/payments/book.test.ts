@@ -165,6 +165,17 @@ describe("the book of a shop", () => {
     expect(events()[2], "another transaction has paid it").to.include({ sale: sales()[0]?.id, transaction });
   });
 
+  it("names the transaction on the chain, where the facilitator has replaced the one that it reports", async () => {
+    const rail = createScriptedRail();
+    await open({ rail, patience: { confirmAfterMs: 10 } });
+    rail.script.settle = (payment, offer) => ({ ...move(rail, payment, offer), transaction: `0x${"e".repeat(64)}` });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    const [transaction] = rail.moved.values();
+    await eventually(() => events().length === 3);
+    expect(events().map(({ kind }) => kind)).to.deep.equal(["sale", "reversal", "restoration"]);
+    expect(events()[2]).to.include({ transaction });
+  });
+
   it("looks for it ten minutes longer at most, once the chain says that it was never made", async () => {
     await open({ patience: { confirmAfterMs: 10, claimMs: 1 } });
     shop.rail.script.settle = (_, { network }) => ({ success: true, transaction: `0x${"f".repeat(64)}`, network });
