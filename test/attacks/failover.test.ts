@@ -129,6 +129,19 @@ describe("a facilitator that dies under load", () => {
     expect(second.asked.settle).to.be.greaterThan(0);
   });
 
+  it("is asked for a second opinion while it blames the signatures, as x402's library does when its node is away", async () => {
+    await open();
+    const blame = { isValid: false, invalidReason: "invalid_exact_evm_signature" };
+    const { answers, transactions, paid } = await buyUnder(async () => {
+      first.mishaps = { verify: async (_forward, response) => void response.end(JSON.stringify(blame)) };
+    });
+    expect(answers).to.deep.equal(Array(CALLS).fill(200));
+    expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+    second.mishaps = first.mishaps;
+    const refused = await (await stockFetch(sandbox, "base"))(`${seller.url}/v1/toss`, json({ coins: 2 }));
+    expect([refused.status, await refused.text()]).to.match(/^402,.*"error":"invalid_signature: /);
+  });
+
   it("is followed by payphone itself, where the rail says so", async () => {
     await open("    facilitator: [first, in-process]\n");
     const { answers, transactions, paid } = await buyUnder(() => first.stop());

@@ -8,6 +8,7 @@ import type {
   PaymentRequirements,
   SettlementReader,
   SettleResponse,
+  VerifyResponse,
 } from "../../core/x402/x402.ts";
 import type { FacilitatorMember } from "./member.ts";
 
@@ -28,6 +29,12 @@ export interface FailoverOptions {
 const LOOK_PAUSE_MS = 500;
 const ONE_LOOK_MS = 3000;
 const LONGEST_REASON = 240;
+
+/**
+ * What x402's library says of good payments while the facilitator's own node does not answer: a second facilitator, where
+ * there is one, is asked for its opinion.
+ */
+const MAY_BE_OUTAGE = /signature|simulation_failed/;
 
 /** Codes of Node and undici for errors before anything was sent. After any other error the request may have arrived. */
 const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -57,12 +64,18 @@ export function createFailover(options: FailoverOptions): Facilitator {
 
     async verify(payment, offer, signal) {
       let failure: unknown;
+      let refused: { readonly member: FacilitatorMember; readonly verdict: VerifyResponse } | undefined;
       for (const { member, bound } of candidates(offer, signal, deadlines.verify)) {
         const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
-        if ("answer" in tried) return tried.answer;
-        failure = tried.failure;
+        if ("answer" in tried) {
+          const verdict = tried.answer;
+          if (verdict.isValid && refused) refused.member.noteOutage(new Error(`It refuses what ${member.name} takes`));
+          if (verdict.isValid || !MAY_BE_OUTAGE.test(verdict.invalidReason ?? "")) return verdict;
+          refused ??= { member, verdict };
+        } else failure = tried.failure;
         if (signal.aborted) break;
       }
+      if (refused) return refused.verdict;
       throw failure;
     },
 
