@@ -1,6 +1,7 @@
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { EVM_ADDRESS } from "../core/account.ts";
 import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import { isEd25519 } from "./ed25519.ts";
@@ -8,7 +9,6 @@ import type { EvmClient } from "./evm/client.ts";
 import { isContractSignature, LONGEST_SIGNATURE } from "./evm/contract-signature.ts";
 import { createMemoryLimiter } from "./memory-limiter.ts";
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 
 /**
@@ -37,7 +37,7 @@ export function createWalletProof(
   return async ({ network, address, message, signature }) => {
     if (signature.length > LONGEST_SIGNATURE) return undefined;
     if (!network.startsWith("eip155:")) return isSolana(address, message, signature) ? "key" : undefined;
-    if (!ADDRESS.test(address) || !HEX.test(signature)) return undefined;
+    if (!EVM_ADDRESS.test(address) || !HEX.test(signature)) return undefined;
     const claim = { address: address.toLowerCase() as Hex, message, signature: signature as Hex };
     if (await isKey(claim)) return "key";
     const chain = chains.get(network);

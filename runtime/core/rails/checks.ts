@@ -1,3 +1,4 @@
+import { EVM_ADDRESS, SOLANA_ADDRESS } from "../account.ts";
 import type { Path } from "../schema/nodes.ts";
 import { didYouMean } from "../set/did-you-mean.ts";
 import type { SiteDraft } from "../set/draft.ts";
@@ -55,9 +56,6 @@ function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number)
   }
   return [...fail("id", sameId), ...fail("asset", sameToken)];
 }
-
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 function checkToken(site: SiteDraft, rail: RailManifest, path: Path): Fault[] {
   const { asset, domain } = rail;

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { EVM_ADDRESS } from "../account.ts";
 import { isDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import { isSameToken } from "../rails/tokens.ts";
@@ -230,4 +231,4 @@ const whyByHand = (rail: RefundRail | undefined, { network }: JobPayment): strin
 
 /** Why the payment cannot be refunded automatically; null when the payer is known. */
 const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>
-  payer !== null && /^0x[0-9a-fA-F]{40}$/.test(payer) ? null : "The facilitator did not say who has paid";
+  payer !== null && EVM_ADDRESS.test(payer) ? null : "The facilitator did not say who has paid";

@@ -1,4 +1,4 @@
-import { toAccount } from "../../../core/account.ts";
+import { EVM_ADDRESS, SOLANA_ADDRESS, toAccount } from "../../../core/account.ts";
 import { type BookLine, FOUND_MOST } from "../../../core/books/books.ts";
 import { currencyOf } from "../../../core/rails/tokens.ts";
 import { toDecimal } from "../../../core/set/price.ts";
@@ -20,12 +20,12 @@ export interface SalesQuery {
 const PAGE = 50;
 /** How far back the lines of one service are listed. */
 const SERVICE_MS = 30 * LOOK_DAY_MS;
-const ACCOUNT = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
 /** The lines of the book, newest first, or the lines that match a search. */
 export function toSales({ books, own, rails, look }: ShopView, { text, service, after }: SalesQuery): Html {
   // A request id, which the caller chooses, may have the form of a wallet.
-  const isPayer = ACCOUNT.test(text) && books.lines({ payer: text }, { limit: 1, order: "newest-first" }).length > 0;
+  const isAddress = EVM_ADDRESS.test(text) || SOLANA_ADDRESS.test(text);
+  const isPayer = isAddress && books.lines({ payer: text }, { limit: 1, order: "newest-first" }).length > 0;
   const isSearch = text !== "" && !isPayer;
   const page = { limit: PAGE + 1, order: "newest-first", after: toPlace(after) } as const;
   const payer = isPayer ? text : undefined;
