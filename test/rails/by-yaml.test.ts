@@ -3,8 +3,9 @@ import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { parse } from "yaml";
 import { checkDir } from "../../runtime/cli/set/check.ts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { RailManifest } from "../../runtime/core/set/manifest.ts";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
 import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
 import { createDataDir, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
@@ -40,6 +41,13 @@ describe("a token that is added by YAML alone", () => {
     const lines = (block: string | undefined): number => (block ?? "").trimEnd().split("\n").length;
     for (const block of blocks) expect(lines(block), block).to.be.within(9, 12);
     expect(lines(BLOCKS.get("eurc")) + lines(BLOCKS.get("currencies")), "with its currency").to.be.at.most(12);
+  });
+
+  it("is described as this shop's own one in yen", async () => {
+    const [jpyc] = parse(BLOCKS.get("jpyc") ?? "") as RailManifest[];
+    const { site } = await loadSet(ROOT);
+    const { explorer_address, smart_wallets, ...own } = site.rails.find(({ id }) => id === "polygon") as RailManifest;
+    expect(jpyc).to.deep.equal(own);
   });
 
   it("has no fault, but for one without EIP-712 domain or tiers", async () => {
