@@ -8,7 +8,7 @@ import { readConfig } from "../config/config.ts";
 import { createNoting } from "../record/capture.ts";
 import { complaintOf } from "../record/complaint.ts";
 import { keepNew } from "../record/keep.ts";
-import { recordNew, type Trial, toInputsOfExamples } from "../record/new.ts";
+import { recordNew, type Trial, toInputsOfExamples, toUnasked } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toLeakCheck } from "../record/record.ts";
 import { LLM } from "../sandbox/sources.ts";
 import { locate } from "../serve/locate.ts";
@@ -38,6 +38,7 @@ export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<
   const service = set.manifests.find(({ id }) => id === first);
   const sources = set.site.upstreams ?? [];
   if (service && more.length === 0) {
+    if (service.hints?.destructive === true) return { report: toUnasked(service), hasFailed: false };
     const inputs = toInputs(service, text);
     // The calls of a tool are no requests that a world of recordings could note.
     const isTool = sources.some(({ id, mcp }) => mcp === "http" && id === service.proxy?.mcp);

@@ -99,8 +99,7 @@ async function recordInputs(
   { manifest, inputs }: Trial,
   { handlers, noting, tools, repeatsCredential }: ReturnType<typeof openSources>,
 ): Promise<readonly string[]> {
-  if (manifest.hints?.destructive === true)
-    return [`${manifest.id}: not asked, because its hints say that it can destroy something`];
+  if (manifest.hints?.destructive === true) return [toUnasked(manifest)];
   const made = handlers.get(handlerOf(manifest));
   const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
   const lines: string[] = [];
@@ -117,6 +116,9 @@ async function recordInputs(
   const upstream = sourceIdOf(manifest) ?? "";
   return [...lines, ...(await keepNew(dir, manifest, { upstream, noted, repeatsCredential }))];
 }
+
+export const toUnasked = ({ id }: Manifest): string =>
+  `${id}: not asked, because its hints say that it can destroy something`;
 
 /** The upstream of a service without code. */
 const sourceIdOf = ({ proxy }: Manifest): string | undefined => proxy?.upstream ?? proxy?.mcp;

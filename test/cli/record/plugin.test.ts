@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openShop } from "../../../runtime/cli/contract/contract.ts";
@@ -112,6 +112,20 @@ export default definePlugin("toss", ({ llm }) => ({
     const leaky = await recordMissing({ dir: shopDir, ids: ["toss", '{"coins":1}'], env });
     expect(leaky.report).to.equal("llm for toss: not recorded: it repeats a credential");
     await model.close();
+  });
+
+  it("asks nothing of a service that can destroy something, which its message says", async () => {
+    const manifest = join(dir, "manifests/toss.yaml");
+    const text = await readFile(manifest, "utf8");
+    await writeFile(manifest, `${text}hints: { readOnly: false, destructive: true }\ncharge: first\n`);
+    const asked = source.asked.length;
+    for (const input of [[], ['{"coins":77}']])
+      expect(await record("toss", ...input)).to.deep.equal({
+        report: "toss: not asked, because its hints say that it can destroy something",
+        hasFailed: false,
+      });
+    expect(source.asked.length).to.equal(asked);
+    await writeFile(manifest, text);
   });
 
   it("says what would be right", async () => {

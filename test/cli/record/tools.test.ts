@@ -57,6 +57,7 @@ describe("recordings of an MCP server over HTTP", () => {
       expect((await one("site_look", '{"a":3}')).report).to.include("recorded already");
       expect((await one("site_look", '{"a":"x"}')).report).to.match(/^this input of site_look: not recorded: .*a: /);
       expect((await one("site_write")).report).to.include("recorded already");
+      expect((await one("site_destroy")).report).to.include("not asked");
       expect(run).to.deep.equal(["look", "write", "look"]);
       expect((await runRecord({ dir, ids: [], check: true, env: {} })).hasFailed).to.equal(false);
     } finally {
