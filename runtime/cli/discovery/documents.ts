@@ -57,15 +57,17 @@ interface OperationTerms {
 function checkOperation(at: Place, operation: Json, { isPaid, listedAt }: OperationTerms): void {
   const responses = toObject(operation.responses);
   const jsonOf = (part: unknown): Json => toObject(toObject(toObject(part).content)["application/json"]);
-  const [answer = {}] = Object.values(toObject(toObject(responses["200"]).content)).map(toObject); // JSON, or a file.
+  const [[media, answer] = ["", {}]] = Object.entries(toObject(toObject(responses["200"]).content)); // JSON, or a file.
   const payment = operation["x-payment-info"];
   const amount = String(toObject(toObject(payment).price).amount);
   at.expect(
     isObject(jsonOf(operation.requestBody).schema) || "parameters" in operation,
     "it has no schema of its input",
   );
-  at.expect(isObject(answer.schema), "it has no schema of its 200 answer");
-  at.warn(!answer.schema || isObject(answer.examples), "it has no example of its 200 answer: give one an `output`");
+  const { schema, examples } = toObject(answer);
+  at.expect(isObject(schema), "it has no schema of its 200 answer");
+  const isShown = media === "application/json" && isObject(schema);
+  at.warn(!isShown || isObject(examples), "it has no example of its 200 answer: give one an `output`");
   at.expect(Array.isArray(operation.security) && operation.security.length === 0, "security must be an empty list");
   at.expect(!isPaid || "402" in responses, "it has no 402 response");
   const unlisted = isPaid ? "it is another form of a listed service" : "it is free";
