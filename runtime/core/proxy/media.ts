@@ -104,12 +104,30 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
 export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
   const type = toMediaType(given);
   if (type !== "" && !TYPE.test(type)) return "its type is none";
-  if (!isWanted(media, type) || ACTIVE.test(type)) return `it is ${type || "of no type"}, not ${media.type}`;
+  const isShown = isVague(media, type) && isSigned(media.type, bytes) === true;
+  if ((!isWanted(media, type) && !isShown) || ACTIVE.test(type))
+    return `it is ${type || "of no type"}, not ${media.type}`;
   if (bytes.length === 0) return "it is empty";
-  const signatures = SIGNATURES[type];
-  const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
-  return signatures && !signatures.some((known) => head.startsWith(known)) ? `it is no ${type}` : undefined;
+  return isSigned(type, bytes) === false ? `it is no ${type}` : undefined;
 }
+
+/** Whether a file begins as those of its type; undefined for types of which that is not known. */
+function isSigned(type: string, bytes: Uint8Array): boolean | undefined {
+  const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
+  return SIGNATURES[type]?.some((known) => head.startsWith(known));
+}
+
+/** Types that stores and frameworks send in the place of an exact one. */
+const VAGUE = [
+  "application/octet-stream",
+  "binary/octet-stream",
+  "image/jpg",
+  "application/x-pdf",
+  "application/x-zip-compressed",
+];
+
+const isVague = ({ type: wanted }: MediaManifest, type: string): boolean =>
+  wanted !== type && !wanted.endsWith("/*") && VAGUE.includes(type);
 
 /** Stands for any binary file: documents name this type where the API answers with a more exact one. */
 const BYTES = "application/octet-stream";
@@ -134,9 +152,9 @@ export const toMediaType = (given: string | null): string => (given ?? "").split
  * The media type of a file, as its service declares it: with the charset of a text, unless that is UTF-8, which is what
  * readers take it for.
  */
-export function toFileType({ type: wanted }: MediaManifest, given: string | null): string {
-  if (wanted === BYTES) return wanted;
+export function toFileType(media: MediaManifest, given: string | null): string {
   const type = toMediaType(given);
+  if (media.type === BYTES || isVague(media, type)) return media.type;
   const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(given ?? "") ?? [];
   const isPlain = !TEXT.test(type) || /^(?:utf-?8|us-ascii)$/i.test(charset);
   return isPlain ? type : `${type}; charset=${charset.toLowerCase()}`;

@@ -178,6 +178,14 @@ describe("a file that an upstream makes", () => {
       expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(toBody(whole));
     });
 
+  for (const type of ["application/octet-stream", "binary/octet-stream", "application/x-pdf"])
+    it(`is sold as what its bytes show where its API does not say so: ${type}`, async () => {
+      shop.source.script(file(PDF, type), file(PNG, type));
+      const response = await shop.buy("/v1/paper", { word: "apple" });
+      expect([response.status, response.headers.get("content-type")]).to.deep.equal([200, "application/pdf"]);
+      expect((await shop.buy("/v1/paper", { word: "other" })).status).to.equal(502);
+    });
+
   for (const type of ["application/octet-stream", "audio/mpeg", "application/zip", "image/png"])
     it(`is sold as bytes of no kind, whatever its API calls it: ${type}`, async () => {
       shop.source.script(file(type.endsWith("zip") ? Buffer.from("504b0304", "hex") : PNG, type));
