@@ -84,14 +84,19 @@ function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<Li
 }
 
 /** Requests the public address and checks that the answer comes from this process, or from a running server. */
-async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signal: AbortSignal): Promise<Found> {
+async function lookFromOutside(config: Config, signal: AbortSignal): Promise<Found> {
+  const { host, port, publicBaseUrl = "", trustProxy } = config;
   const token = randomUUID();
+  let isForwarded = false;
   const server = await openServer({ host, port }).catch((error: unknown) => {
     if (error instanceof Problem) return undefined; // The port is in use: the shop is running.
     throw error;
   });
   try {
-    server?.attach((_, response) => response.end(token));
+    server?.attach(({ headers }, response) => {
+      isForwarded ||= headers["x-forwarded-for"] !== undefined;
+      response.end(token);
+    });
     const asked = `${publicBaseUrl}/health`;
     const response = await fetch(asked, { signal, redirect: "manual" }).catch((error: Error) => {
       const lead = `${publicBaseUrl} has to lead to ${host}:${port}: look at PORT and HOST, and at the proxy in front`;
@@ -99,7 +104,12 @@ async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signa
     });
     const text = await response.text();
     const isOurs = server ? text === token : response.status === 200 && text.includes('"service"');
-    if (isOurs) return `${publicBaseUrl} leads to ${server ? "this process" : "a running server"}`;
+    const place = `${publicBaseUrl} leads to ${server ? "this process" : "a running server"}`;
+    if (isOurs && isForwarded && trustProxy === 0) {
+      const why = "through a proxy that TRUST_PROXY does not name: all buyers share the limits of its address";
+      return { state: "warning", found: `${place}, ${why}` };
+    }
+    if (isOurs) return place;
     const found = `${asked} answers ${response.status}, but not from ${host}:${port}: check the proxy and PUBLIC_BASE_URL`;
     return { state: "failed", found };
   } finally {

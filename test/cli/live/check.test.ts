@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -129,6 +130,22 @@ describe("payphone serve --check", () => {
     expect((await check()).found["public address"]).to.match(/leads to a running server$/);
     expect(await seller.stop()).to.equal(0);
     open.remove();
+  });
+
+  it("notices a proxy in front whose callers would all count as one", async () => {
+    const proxy = createServer(async (_, response) => {
+      const headers = { "x-forwarded-for": "192.0.2.7" };
+      response.end(await (await fetch(`http://127.0.0.1:${port}/health`, { headers })).text());
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const front = { PUBLIC_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    const { code, states, found, said } = await check(front);
+    expect([code, states["public address"]], said).to.deep.equal([0, "warning"]);
+    expect(found["public address"]).to.match(
+      /leads to this process, through a proxy that TRUST_PROXY does not name: all buyers share the limits of its address$/,
+    );
+    expect((await check({ ...front, TRUST_PROXY: "1" })).states).to.include({ "public address": "ok" });
+    proxy.close();
   });
 
   it("notices that the operator's pages are to have the port on which the shop sells", async () => {
