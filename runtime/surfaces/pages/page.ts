@@ -18,17 +18,20 @@ export interface PageOptions {
   readonly main: HtmlPart;
 }
 
-/** Pages may load and call this origin only. Inline scripts and styles are not allowed. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** The policy of pages that load and call their own origin only, without inline scripts and styles, and are not framed. */
+export const toPagePolicy = (formAction: "'none'" | "'self'"): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+export const PAGE_POLICY: string = toPagePolicy("'none'");
 
 /** A complete page. Its own element ids begin with `_`, which ids of services never do. */
 export function toPage({ title, description, url, site, isSandbox, isTest, script, aside, main }: PageOptions): Html {

@@ -1,5 +1,5 @@
 import { type Html, type HtmlPart, html } from "../html.ts";
-import { toMoneyNotice } from "../page.ts";
+import { toMoneyNotice, toPagePolicy } from "../page.ts";
 import { offeredLooks } from "./look.ts";
 import type { ShopView } from "./view.ts";
 
@@ -26,17 +26,8 @@ export const VIEWS = [
 /** The path of these pages' files. */
 export const ASSETS = "/assets/";
 
-/** These pages may load and call their own origin only. They cannot be framed, and forms submit to this origin only. */
-export const SELLER_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** The search is a form. */
+export const SELLER_POLICY: string = toPagePolicy("'self'");
 
 export interface SellerPage {
   readonly title: string;
