@@ -37,10 +37,10 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
   try {
     findings.at(baseUrl).warn(baseUrl.startsWith("https:"), "directories list https addresses only");
     const rules = { services, names: schemas.keys(), baseUrl };
-    checkOpenApi(findings, await readJson(findings, url, "/openapi.json"), rules);
-    checkWellKnown(findings, await readJson(findings, url, "/.well-known/x402"), rules);
-    checkWellKnown(findings, await readJson(findings, url, "/.well-known/x402.json"), rules);
-    checkServerCard(findings, await readJson(findings, url, "/.well-known/mcp/server-card.json"));
+    checkOpenApi(findings, await readJson(findings, url, PATHS.openApi), rules);
+    checkWellKnown(findings, await readJson(findings, url, PATHS.discovery), rules);
+    checkWellKnown(findings, await readJson(findings, url, `${PATHS.discovery}.json`), rules);
+    checkServerCard(findings, await readJson(findings, url, PATHS.serverCard));
     await checkTexts(
       findings,
       url,

@@ -1,4 +1,5 @@
 import { isObject } from "../../core/json.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import { OWN_SCHEMAS } from "../../surfaces/openapi/responses.ts";
 import type { Findings, Place } from "./findings.ts";
@@ -16,7 +17,7 @@ export interface DocumentRules {
 
 /** Checks `/openapi.json`, which x402scan and AgentCash read. */
 export function checkOpenApi(findings: Findings, document: Json, { services, names, baseUrl }: DocumentRules): void {
-  const at = findings.at("/openapi.json");
+  const at = findings.at(PATHS.openApi);
   const info = toObject(document.info);
   at.expect(String(document.openapi).startsWith("3.1."), "it must be OpenAPI 3.1");
   at.expect(isObject(info.contact), "info.contact is missing");
@@ -34,7 +35,7 @@ export function checkOpenApi(findings: Findings, document: Json, { services, nam
   for (const { manifest, routes } of services)
     for (const [index, { method, path }] of routes.entries()) {
       const operation = toObject(toObject(paths[path])[method.toLowerCase()]);
-      checkOperation(findings.at(`/openapi.json ${method} ${path}`), operation, {
+      checkOperation(findings.at(`${PATHS.openApi} ${method} ${path}`), operation, {
         isPaid: manifest.price !== undefined,
         listedAt: index === 0 ? manifest.price : undefined,
       });
@@ -81,7 +82,7 @@ function checkOperation(at: Place, operation: Json, { isPaid, listedAt }: Operat
 
 /** Checks `/.well-known/x402`, whose `resources` older directories read. */
 export function checkWellKnown(findings: Findings, document: Json, { services, baseUrl }: DocumentRules): void {
-  const at = findings.at("/.well-known/x402");
+  const at = findings.at(PATHS.discovery);
   const paid = services.filter(({ manifest }) => manifest.price !== undefined).map(({ path }) => baseUrl + path);
   at.expect(document.x402Version === 2, "x402Version must be 2");
   at.expect(
@@ -92,7 +93,7 @@ export function checkWellKnown(findings: Findings, document: Json, { services, b
 
 /** Checks the server card against MCP's registry (server.json, schema of 2025-12-11). */
 export function checkServerCard(findings: Findings, card: Json): void {
-  const at = findings.at("/.well-known/mcp/server-card.json");
+  const at = findings.at(PATHS.serverCard);
   const [remote] = Array.isArray(card.remotes) ? card.remotes : [];
   const description = String(card.description ?? "");
   at.expect(

@@ -1,6 +1,6 @@
 import { sourceOf } from "../../core/proxy/source.ts";
 import type { Service } from "../../core/service.ts";
-import { mediaOf, type SiteManifest } from "../../core/set/manifest.ts";
+import { mediaOf, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn } from "../../core/set/price.ts";
 
 /** The facts of the site in the catalogue. */
@@ -36,14 +36,7 @@ export interface Catalog {
   readonly links: Readonly<Record<string, string>>;
 }
 
-export interface CatalogRail {
-  readonly id: string;
-  readonly title: string;
-  /** CAIP-2. */
-  readonly network: string;
-  readonly asset: string;
-  readonly symbol: string;
-  readonly decimals: number;
+export interface CatalogRail extends Pick<RailManifest, "id" | "title" | "network" | "asset" | "symbol" | "decimals"> {
   /** Set when the rail's money is worth nothing. */
   readonly testnet?: true;
 }
