@@ -14,7 +14,8 @@ export interface MissingTools {
 }
 
 interface Listed {
-  readonly names: readonly string[];
+  /** Undefined when the list could not be read. */
+  readonly names: readonly string[] | undefined;
   /** Unix milliseconds. */
   readonly at: number;
 }
@@ -49,10 +50,10 @@ export function createMissingTools(
   async function isMissing(tool: string, session: McpConnection): Promise<boolean> {
     const age = clock.now() - (listed?.at ?? 0);
     if (age < 0 || age >= PAUSE_MS) {
-      const names = await session.names?.(LIST_MS).catch(() => undefined); // Then nothing is known.
-      listed = names && { names, at: clock.now() };
+      const names = await session.names?.(LIST_MS).catch(() => undefined);
+      listed = { names, at: clock.now() };
     }
-    if (!listed) return false;
+    if (!listed?.names) return false;
     const isOffered = listed.names.includes(tool);
     if (isOffered && missing.delete(tool)) log.info("mcp.tool-back", { upstream: id, tool });
     if (!isOffered && !missing.has(tool)) log.error("mcp.tool-missing", { upstream: id, tool });
