@@ -98,9 +98,7 @@ function checkByHandler(
     const issues = error instanceof Problem ? error.options.issues : undefined;
     if (!issues && known.length === 0) throw error;
     const fields = known.map(({ loc }) => fieldOf(loc));
-    return (issues ?? [])
-      .filter(({ loc }) => !fields.includes(fieldOf(loc)))
-      .map(({ input, ...issue }) => (isShown(input) ? { ...issue, input } : issue));
+    return (issues ?? []).filter(({ loc }) => !fields.includes(fieldOf(loc)));
   }
 }
 
@@ -174,12 +172,21 @@ function faultOfFile({ manifest: { media, proxy } }: Runnable, file: unknown): s
 /** What a handler has thrown, which may be anything, in a form that can be answered and logged. */
 function readThrown(thrown: unknown): unknown {
   try {
-    if (thrown instanceof Problem) JSON.stringify(thrown); // Throws where it could not be answered.
+    if (thrown instanceof Problem) return toAnswerable(thrown);
     if (typeof thrown === "object" && thrown !== null) return thrown;
     return new Error(`the handler has thrown ${String(thrown)}`);
   } catch (cause) {
     return new Problem("internal", undefined, { cause });
   }
+}
+
+/** Leaves out inputs that are too long to be shown, and to be written as JSON. @throws where it could not be answered. */
+function toAnswerable(problem: Problem): Problem {
+  const { code, message, options } = problem;
+  const issues = options.issues?.map(({ input, ...issue }) => (isShown(input) ? { ...issue, input } : issue));
+  const told = issues ? new Problem(code, message, { ...options, issues }) : problem;
+  JSON.stringify(told);
+  return told;
 }
 
 const late = (deadlineMs: number): Problem =>

@@ -55,7 +55,7 @@ describe("a handler", () => {
       [new Proxy({}, { getPrototypeOf: trap }), /a trap/],
       [new Proxy(new Problem("unavailable"), { get: trap }), /a trap/],
       [altered({ code: "nope" }), /title/],
-      [altered({ options: undefined }), /members/],
+      [altered({ options: undefined }), /issues/],
       [altered({ message: 1n }), /BigInt/],
       [new Problem("invalid-input", undefined, { issues: [toValueError("no", { low: 1n }, "low")] }), /BigInt/],
     ];
