@@ -142,6 +142,20 @@ describe("a facilitator that dies under load", () => {
     expect([refused.status, await refused.text()]).to.match(/^402,.*"error":"invalid_signature: /);
   });
 
+  it("is not put out by a buyer whose signature it alone refuses: the one that takes it settles that", async () => {
+    await open();
+    const blame = JSON.stringify({ isValid: false, invalidReason: "invalid_exact_evm_signature" });
+    first.mishaps = { verify: async (_forward, response) => void response.end(blame) };
+    const pay = await stockFetch(sandbox, "base");
+    const buy = async (): Promise<number> => (await pay(`${seller.url}/v1/toss`, json({ coins: 2 }))).status;
+    expect(await buy()).to.equal(200);
+    const counts = (): readonly number[] => [first, second].flatMap(({ asked }) => [asked.verify, asked.settle]);
+    expect(counts()).to.deep.equal([1, 0, 1, 1]);
+    first.mishaps = {};
+    expect(await buy()).to.equal(200);
+    expect(counts(), "other payments").to.deep.equal([2, 1, 1, 1]);
+  });
+
   it("is followed by payphone itself, where the rail says so", async () => {
     await open("    facilitator: [first, in-process]\n");
     const { answers, transactions, paid } = await buyUnder(() => first.stop());

@@ -48,6 +48,8 @@ export function createFailover(options: FailoverOptions): Facilitator {
   const { members, settlements, isTrusted, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
   const deadlines = { verify: createDeadline(verifyMs), settle: createDeadline(settleMs) };
   const [oneLook, allLooks] = [createDeadline(ONE_LOOK_MS), createDeadline(lookMs)];
+  /** Who has taken a payment that another one refuses: it is the first to be asked to settle it. */
+  const takers = new WeakMap<PaymentPayload, FacilitatorMember>();
 
   return {
     members,
@@ -64,18 +66,18 @@ export function createFailover(options: FailoverOptions): Facilitator {
 
     async verify(payment, offer, signal) {
       let failure: unknown;
-      let refused: { readonly member: FacilitatorMember; readonly verdict: VerifyResponse } | undefined;
+      let refused: VerifyResponse | undefined;
       for (const { member, bound } of candidates(offer, signal, deadlines.verify)) {
         const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
         if ("answer" in tried) {
           const verdict = tried.answer;
-          if (verdict.isValid && refused) refused.member.noteOutage(new Error(`It refuses what ${member.name} takes`));
+          if (verdict.isValid && refused) noteTaker(payment, member, refused);
           if (verdict.isValid || !MAY_BE_OUTAGE.test(verdict.invalidReason ?? "")) return verdict;
-          refused ??= { member, verdict };
+          refused ??= verdict;
         } else failure = tried.failure;
         if (signal.aborted) break;
       }
-      if (refused) return refused.verdict;
+      if (refused) return refused;
       throw failure;
     },
 
@@ -83,7 +85,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
       let failure: unknown;
       /** Whether a facilitator may have sent the payment. */
       let isSent = isAgain;
-      for (const { member, bound } of candidates(offer, signal, deadlines.settle)) {
+      for (const { member, bound } of candidates(offer, signal, deadlines.settle, takers.get(payment))) {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
@@ -112,7 +114,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
   };
 
   /**
-   * The facilitators to ask, in order: those that are up first; distrusted ones are left out. An offer that names a fee
+   * The facilitators to ask, in order: those that are up first, `first` before the others; distrusted ones are left out. An offer that names a fee
    * payer can be settled only by that payer's facilitator. Those behind which another one is up have a timeout.
    * @throws Problem `facilitator-unavailable` when none is left.
    */
@@ -120,11 +122,13 @@ export function createFailover(options: FailoverOptions): Facilitator {
     { network, extra }: PaymentRequirements,
     signal: AbortSignal,
     deadline: () => AbortSignal,
+    first?: FacilitatorMember,
   ): readonly Candidate[] {
     const { feePayer } = extra;
     const able = typeof feePayer === "string" ? members.filter((one) => one.paysFees(network, feePayer)) : members;
     const asked = (able.length > 0 ? able : members).filter(({ name }) => isTrusted(name, network));
-    const sorted = asked.map((member) => ({ member })).sort(byState);
+    const preferred = [...asked].sort((one, other) => Number(other === first) - Number(one === first));
+    const sorted = preferred.map((member) => ({ member })).sort(byState);
     if (sorted.length === 0)
       throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is trusted");
     const ups = sorted.filter(({ member }) => member.isUp()).length;
@@ -133,6 +137,16 @@ export function createFailover(options: FailoverOptions): Facilitator {
       member,
       bound: () => (at === patient ? signal : AbortSignal.any([signal, deadline()])),
     }));
+  }
+
+  /** The one that refuses is not down: its node may be away, or it does not know this payer's kind of wallet. */
+  function noteTaker(
+    payment: PaymentPayload,
+    taker: FacilitatorMember,
+    { invalidReason: reason }: VerifyResponse,
+  ): void {
+    takers.set(payment, taker);
+    log.warn("facilitator.refuses-alone", { taker: taker.name, network: payment.accepted.network, reason });
   }
 
   /** It is not down, since it answers: it has no gas, or its own node did not answer. */
