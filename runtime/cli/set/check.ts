@@ -1,10 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 import { placeOf } from "./plugin-faults.ts";
-import { watchRejections } from "./watch-exit.ts";
+import { collectRejections } from "./watch-exit.ts";
 
 /**
  * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that
@@ -32,10 +31,9 @@ export async function tryPlugins(
   set: ManifestSet,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<PluginTrial> {
-  using left = watchRejections();
-  const { faults, capabilities } = await loadPlugins(set, { ...toIdleLent(set), env });
-  await setImmediate(); // By then Node has told of promises that nothing catches.
-  const rejections = left.errors.flatMap((error) => toRejectionFault(error, set.dir) ?? []);
+  const { value, errors } = await collectRejections(() => loadPlugins(set, { ...toIdleLent(set), env }));
+  const { faults, capabilities } = value;
+  const rejections = errors.flatMap((error) => toRejectionFault(error, set.dir) ?? []);
   return { faults: [...set.faults, ...faults, ...rejections].sort(byPlace), capabilities };
 }
 

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
+import { setImmediate } from "node:timers/promises";
 import { EXIT } from "../exit-code.ts";
 
 /** Until it is disposed of, a plugin that ends the process makes the command or the test fail, also with exit code 0. */
@@ -37,13 +39,25 @@ export function refuseExit(): void {
 /** Whether an error was made in a plugin's code. */
 export const isOfPlugin = (error: unknown): error is Error => error instanceof Error && PLUGIN.test(error.stack ?? "");
 
-/** Until it is disposed of, collects the errors of promises that plugins leave rejected; others end the process as before. */
-export function watchRejections(): Disposable & { readonly errors: readonly Error[] } {
+/** The work whose rejections are collected; what else runs meanwhile, such as calls of the sold services, has another one. */
+const trials = new AsyncLocalStorage<object>();
+
+/**
+ * Runs `work`, and collects the errors of promises that plugins leave rejected in it. Those of other plugins' code are left to
+ * other listeners; all other errors end the process as before.
+ */
+export async function collectRejections<T>(work: () => Promise<T>): Promise<{ value: T; errors: readonly Error[] }> {
   const errors: Error[] = [];
   const note = (error: unknown): void => {
     if (!isOfPlugin(error)) throw error;
-    errors.push(error);
+    if (trials.getStore() === errors) errors.push(error);
   };
   process.on("unhandledRejection", note);
-  return { errors, [Symbol.dispose]: () => process.off("unhandledRejection", note) };
+  try {
+    const value = await trials.run(errors, work);
+    await setImmediate(); // By then Node has told of promises that nothing catches.
+    return { value, errors };
+  } finally {
+    process.off("unhandledRejection", note);
+  }
 }
