@@ -1,5 +1,5 @@
 import { isSameJson } from "../../core/digest.ts";
-import { findRounded, isObject, tryParseJson } from "../../core/json.ts";
+import { findRounded, isDeep, isObject, tryParseJson } from "../../core/json.ts";
 import { INEXACT } from "../../core/perform.ts";
 import { hasFiniteNumbers } from "../../core/schema/copy-value.ts";
 import type { Service } from "../../core/service.ts";
@@ -98,6 +98,7 @@ export function readRequestedCall(
   if (typeof input === "string") return refuseParams(`The input is not a JSON object. ${HOW}`);
   const stray = input === undefined ? Object.keys(others) : [];
   if (stray.length > 0) return refuseParams(`The input's fields belong into "input": ${stray.join(", ").slice(0, 80)}`);
+  if (isDeep(input)) return refuseParams("The input is nested more than 256 levels deep");
   // A task keeps its input as JSON, where it would be rounded, or null, when it is paid.
   if (!hasFiniteNumbers(input)) return refuseParams("In the input, a number is infinite: larger than 1.8e308");
   if (service.manifest.proxy && findRounded(input, () => json)) return refuseParams(`In the input, ${INEXACT}`);

@@ -108,6 +108,11 @@ describe("what a message of A2A asks for", () => {
     expect((await send([{ text: 'roll {"low":1,"high":1e308}' }])).result.status.state).to.equal("input-required");
   });
 
+  it("is refused when its input in a text is nested too deep, and is no failure of the seller", async () => {
+    const { error } = await send([{ text: `free {"low":1,"high":${"[".repeat(20_000)}${"]".repeat(20_000)}}` }]);
+    expect([error.code, error.message]).to.deep.equal([-32602, "The input is nested more than 256 levels deep"]);
+  });
+
   it("is refused with a guess, when there is no such skill", async () => {
     expect((await send([{ text: "rol" }])).error.message).to.equal('There is no skill "rol"; did you mean "roll"?');
     for (const skill of ["__proto__", "constructor", "x".repeat(10_000)])

@@ -89,11 +89,12 @@ async function payWithWallet(provider, challenge, offer) {
 }
 
 /**
- * A key's signature as tokens take it, which ends with 27 or 28: some wallets end it with 0 or 1.
+ * A key's signature as tokens take it, which ends with 27 or 28: some wallets end it with 0 or 1. That of a Safe, which
+ * begins with an owner's address in 32 bytes, may end so, too.
  * @param {string} signature
  */
 const withParity = (signature) =>
-  /^0x[0-9a-f]{128}0[01]$/i.test(signature)
+  /^0x(?!0{24})[0-9a-f]{128}0[01]$/i.test(signature)
     ? signature.slice(0, -2) + (signature.endsWith("0") ? "1b" : "1c")
     : signature;
 
