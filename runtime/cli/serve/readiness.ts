@@ -20,8 +20,8 @@ export interface ReadinessDeps {
 }
 
 /**
- * The state of the store and of each rail, upstream, MCP server and service. A service is up when it is free or payable on at least
- * one rail, and everything that it requires is configured.
+ * The state of the store and of each rail, upstream, MCP server and service. A service is up when it is free or payable on
+ * at least one rail, and everything that it requires is configured.
  */
 export async function toReadiness({
   services,

@@ -114,8 +114,9 @@ export function createFailover(options: FailoverOptions): Facilitator {
   };
 
   /**
-   * The facilitators to ask, in order: those that are up first, `first` before the others; distrusted ones are left out. An offer that names a fee
-   * payer can be settled only by that payer's facilitator. Those behind which another one is up have a timeout.
+   * The facilitators to ask, in order: those that are up first, `first` before the others; distrusted ones are left out.
+   * An offer that names a fee payer can be settled only by that payer's facilitator. Those behind which another one is up
+   * have a timeout.
    * @throws Problem `facilitator-unavailable` when none is left.
    */
   function candidates(
