@@ -140,7 +140,7 @@ function* linesOf(books: Books, filter: Span & { readonly rail: string }): Gener
   }
 }
 
-const NAMES = { payer: "payer", usd: "price in dollars" } as const;
+const NAMES = { payer: "payer", receiver: "receiver", usd: "price in dollars" } as const;
 
 function toText({ id, symbol, decimals }: RailManifest, { sales, booked, received, ...found }: Audit): string {
   const amount = (atomic: bigint): string => `${toSigned(atomic, decimals)} ${symbol}`;

@@ -44,11 +44,11 @@ export interface Audit {
     readonly shown: bigint;
     readonly ids: readonly string[];
   }[];
-  /** Lines whose payer has not sent their transfer, or whose price in dollars is not their amount. */
+  /** Sales whose payer has not sent their transfer or whose receiver did not get it, and lines whose dollars are not their amount. */
   readonly altered: readonly {
     readonly id: string;
     readonly transaction: string;
-    readonly what: "payer" | "usd";
+    readonly what: "payer" | "receiver" | "usd";
     readonly booked: string;
     readonly shown: string;
   }[];
@@ -88,11 +88,11 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
   const missing: Audit["missing"][number][] = [];
   let [sales, sum, received] = [0, 0n, 0n];
   const transfersOf = createPatientReading(deps);
-  const senders = new Map<string, readonly string[]>();
+  const parties = new Map<string, Parties>();
   for (const [transaction, { count, amount, ids, at }] of booked) {
     const transfers = shown.get(transaction) ?? (count === 0 ? [] : await transfersOf(transaction, receivers, at));
     const paid = transfers.reduce((total, one) => total + one.amount, 0n);
-    senders.set(transaction, transfers.flatMap(toSenders));
+    parties.set(transaction, { payer: transfers.flatMap(toSenders), receiver: transfers.map(({ to }) => to) });
     // One transaction may carry payments that were entered before or after the span.
     const entered = paid === amount ? [] : find(transaction);
     const whole = entered.length === 0 ? amount : sumOf(entered);
@@ -110,26 +110,31 @@ export async function audit(deps: AuditDeps): Promise<Audit> {
     booked: sum,
     received,
     missing,
-    altered: findAltered(deps, senders),
+    altered: findAltered(deps, parties),
     ...(await sortOut(strange, deps)),
   };
 }
 
 const toSenders = ({ from, signers = [] }: Transfer): string[] => [...(from === null ? [] : [from]), ...signers];
 
+/** Who has sent and got the transfers of a transaction. */
+type Parties = Readonly<Record<"payer" | "receiver", readonly string[]>>;
+
 const NANO_DECIMALS = 9;
 
-/** @param senders by transaction; a line whose transaction names none is not checked */
-function findAltered(
-  { lines, isDollar }: AuditDeps,
-  senders: ReadonlyMap<string, readonly string[]>,
-): Audit["altered"] {
-  return lines.flatMap(({ id, kind, transaction, payer, usd, amount, decimals }) => {
+/** @param parties by transaction; a line whose transaction names none is not checked */
+function findAltered({ lines, find, isDollar }: AuditDeps, parties: ReadonlyMap<string, Parties>): Audit["altered"] {
+  return lines.flatMap((line) => {
+    const { id, kind, transaction, usd, amount, decimals } = line;
     const found: Audit["altered"][number][] = [];
-    const [sender, ...others] = senders.get(transaction) ?? [];
-    if (kind === "sale" && payer !== null && sender !== undefined)
-      if (![sender, ...others].some((one) => toAccount(one) === toAccount(payer)))
-        found.push({ id, transaction, what: "payer", booked: payer, shown: sender });
+    for (const what of ["payer", "receiver"] as const) {
+      const booked = line[what];
+      const shown = parties.get(transaction)?.[what] ?? [];
+      if (kind !== "sale" || booked === null || shown[0] === undefined) continue;
+      const isShown = shown.some((one) => toAccount(one) === toAccount(booked));
+      if (!isShown && !isTakenBack(find(transaction), id))
+        found.push({ id, transaction, what, booked, shown: shown[0] });
+    }
     // A refund whose sale is not in the book has none.
     if (isDollar && decimals !== null && (usd !== null || kind === "sale")) {
       const shown = toDecimal((BigInt(amount) * 10n ** BigInt(NANO_DECIMALS)) / 10n ** BigInt(decimals), NANO_DECIMALS);
@@ -138,6 +143,11 @@ function findAltered(
     return found;
   });
 }
+
+/** Whether a sale does not count: a facilitator had named a transaction that has not paid it. */
+const isTakenBack = (lines: readonly BookLine[], sale: string): boolean =>
+  lines.some(({ kind, of }) => kind === "reversal" && of === sale) &&
+  !lines.some(({ kind, of }) => kind === "restoration" && of === sale);
 
 /** Reads the transfers of one transaction to these addresses. */
 type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;

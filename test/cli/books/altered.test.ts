@@ -97,6 +97,21 @@ describe("payphone books verify, on a book that was altered", () => {
     }
   });
 
+  it("names a receiver whom nobody has paid", async () => {
+    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    for (const rail of ["base", "solana"]) {
+      const other = rail === "solana" ? SOMEBODY.solana : SOMEBODY.evm;
+      const { receiver } = { ...db.prepare("SELECT receiver FROM book_terms WHERE rail = ?").get(rail) };
+      const write = db.prepare("UPDATE book_terms SET receiver = ? WHERE rail = ?");
+      write.run(other, rail);
+      const { altered, missing } = JSON.parse((await verify("--rail", rail, "--json")).out) as Audited;
+      write.run(receiver as string, rail);
+      expect([altered.length, missing], rail).to.deep.equal([1, []]);
+      expect(altered[0]).to.deep.include({ what: "receiver", booked: other, shown: receiver });
+    }
+    db.close();
+  });
+
   it("names a price in dollars that is not the amount, where the token counts dollars", async () => {
     for (const rail of ["base", "solana"]) {
       const [found] = await alter(rail, "nano", 5_000_000_000n);

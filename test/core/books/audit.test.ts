@@ -87,6 +87,29 @@ describe("the comparison of the book with the chain", () => {
     expect(found).to.deep.equal({ sales: 1, booked: 1000n, received: 1000n, ...nothing });
   });
 
+  it("asks of no sale that was taken back who has paid: the transaction that a facilitator had named is another buyer's", async () => {
+    const paid: Transfer = { transaction: "0xpaid", from: "0xaa", to: "0xee", amount: 1000n, at: NOW };
+    const sale = { ...toSale({ at: NOW, transaction: "0xpaid", payer: "0xbb" }), times: null, of: null };
+    const lines: BookLine[] = [
+      { ...sale, kind: "sale", id: "honest", seq: 1, payer: "0xaa" },
+      { ...sale, kind: "sale", id: "lie", seq: 2 },
+      { ...sale, kind: "reversal", id: "reversal", seq: 3, of: "lie" },
+    ];
+    const compare = (known: readonly BookLine[]) =>
+      audit({
+        chain: { begin: async () => 0, read: async () => [paid], of: async () => [], isPayment: async () => true },
+        receivers: ["0xee"],
+        span: { from: 0, to: NOW + 1 },
+        isDollar: true,
+        lines: known,
+        find: () => known,
+        again: async () => {},
+        clock,
+      });
+    expect(await compare(lines)).to.deep.include({ missing: [], altered: [] });
+    expect((await compare(lines.slice(1, 2))).altered, "not taken back").to.have.length(1);
+  });
+
   it("takes what was paid back to a receiving address, which had bought, for no payment", async () => {
     const refund = toSale({ transaction: "0xback", payer: "0xee", receiver: "0xEE", job: "job" });
     const line: BookLine = { ...refund, times: null, kind: "refund", id: "refund", seq: 1, of: "sale" };
