@@ -90,12 +90,12 @@ export const toFile = (manifest: Pick<Manifest, "media" | "job">, output: unknow
   return mediaOf(manifest) && isFile ? (output as unknown as MediaOutput) : undefined;
 };
 
-/** The first bytes of some formats. */
+/** The first bytes of some formats: patterns of hex digits. */
 const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "image/png": ["89504e470d0a1a0a"],
   "image/jpeg": ["ffd8ff"],
   "image/gif": ["474946383761", "474946383961"],
-  "image/webp": ["52494646"],
+  "image/webp": ["52494646.{8}57454250"], // RIFF, a size, WEBP.
   "application/pdf": ["25504446"],
   "application/zip": ["504b0304", "504b0506"],
 };
@@ -114,7 +114,7 @@ export function explainMedia(media: MediaManifest, given: string | null, bytes: 
 /** Whether a file begins as those of its type; undefined for types of which that is not known. */
 function isSigned(type: string, bytes: Uint8Array): boolean | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
-  return SIGNATURES[type]?.some((known) => head.startsWith(known));
+  return SIGNATURES[type]?.some((known) => new RegExp(`^${known}`).test(head));
 }
 
 /** Types that stores and frameworks send in the place of an exact one. */

@@ -13,6 +13,16 @@ describe("a service that sells files", () => {
     expect(toFile({ ...manifest, job: {} as JobManifest }, file)).to.equal(undefined);
   });
 
+  it("tells a picture from sound and film in the same container", () => {
+    const media = { type: "image/webp", max_bytes: 100 };
+    const toRiff = (kind: string): Buffer => Buffer.from(`RIFF\u0024\u0000\u0000\u0000${kind}`, "latin1");
+    expect(explainMedia(media, "image/webp", toRiff("WEBPVP8 "))).to.equal(undefined);
+    for (const kind of ["WAVEfmt ", "AVI LIST"]) {
+      expect(explainMedia(media, "image/webp", toRiff(kind))).to.equal("it is no image/webp");
+      expect(explainMedia(media, "application/octet-stream", toRiff(kind))).to.match(/octet-stream, not image\/webp$/);
+    }
+  });
+
   it("never answers with a page, however wide its type is", () => {
     const text = Buffer.from("<p>hello");
     expect(explainMedia({ type: "text/*", max_bytes: 100 }, "text/plain", text)).to.equal(undefined);
