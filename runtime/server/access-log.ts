@@ -51,14 +51,20 @@ export function createRefusalLog(log: Log, clock: Clock): NonNullable<ListenOpti
 /** Logs why a call failed, if that was on our side. */
 export type FailureLog = (response: Response, problem: Problem) => void;
 
-/** Logs within the same bounds. A call that ends as `unavailable` because the caller has disconnected is not logged. */
+/**
+ * Logs within the same bounds. A call that ends as `unavailable` because the caller has disconnected is not logged; another
+ * one without a cause was refused and is a warning.
+ */
 export function createFailureLog(log: Log, clock: Clock): FailureLog {
   const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.failures-omitted", { omitted }));
   return (response, problem) => {
     const { cause } = problem.options;
     const isLeft = response.closed && problem.code === "unavailable" && cause === undefined;
     if (problem.status < 500 || isLeft || !admit()) return;
-    log.error("http.failed", { id: contextOf(response).id, error: cause ?? problem });
+    const { id } = contextOf(response);
+    if (problem.code === "unavailable" && cause === undefined)
+      return log.warn("http.failed", { id, error: problem.message });
+    log.error("http.failed", { id, error: cause ?? problem });
   };
 }
 

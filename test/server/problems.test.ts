@@ -83,6 +83,17 @@ describe("a problem", () => {
     expect(line).to.deep.equal({ level: "error", event: "http.failed", id: "meet-1", error: thrown });
   });
 
+  it("that was refused in words, as by a full queue, is a warning without a place in the code", async () => {
+    expect(
+      (await meet(new Problem("unavailable", "32 jobs are in line already; nothing was charged"))).status,
+    ).to.equal(503);
+    const line = door.lines.filter(({ event }) => event === "http.failed").at(-1);
+    const error = "32 jobs are in line already; nothing was charged";
+    expect(line).to.deep.equal({ level: "warn", event: "http.failed", id: "meet-1", error });
+    await meet(new Problem("unavailable", "The store is down", { cause: new Error("EIO") }));
+    expect(door.lines.filter(({ event }) => event === "http.failed").at(-1)).to.have.property("level", "error");
+  });
+
   it("on our side is one also where a library's error has a status of its own", async () => {
     const response = await meet(Object.assign(new Error("401 Incorrect API key"), { status: 401 }));
     expect(response.status).to.equal(500);
