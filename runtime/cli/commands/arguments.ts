@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
+import { isIdentifier } from "../../core/x402/read-payment.ts";
 import { BASE_URL, ORIGIN, WEB_URL } from "../config/values.ts";
 
 /** A sandbox's origin, without a trailing slash. @throws InvalidArgumentError that says what is expected. */
@@ -31,9 +32,6 @@ export function toAmounts(text: string, others: Readonly<Record<string, string>>
   if (["usd", "jpy"].includes(currency)) invalid(`another currency, since there is --max-${currency}`);
   return isPrice(amount) ? { ...others, [currency]: amount } : invalid("a currency and an amount, like eur=5");
 }
-
-/** Whether a text is a valid name of a purchase. */
-export const isIdentifier = (text: string): boolean => /^[A-Za-z0-9_-]{16,128}$/.test(text);
 
 /** A purchase's name (x402 extension `payment-identifier`). @throws InvalidArgumentError that says what is expected. */
 export function toIdentifier(text: string): string {

@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import { isIdentifier } from "../../core/x402/read-payment.ts";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { isIdentifier, toAmounts, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./arguments.ts";
+import { toAmounts, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
 const CALL_HELP = `

@@ -55,8 +55,8 @@ export interface Authorization {
   readonly validBefore: number | undefined;
 }
 
-/** x402 extension `payment-identifier`, "Client: id format". */
-const IDENTIFIER = /^[A-Za-z0-9_-]{16,128}$/;
+/** Whether a text is a client's name for its purchase: x402 extension `payment-identifier`, "Client: id format". */
+export const isIdentifier = (text: string): boolean => /^[A-Za-z0-9_-]{16,128}$/.test(text);
 
 /** `InsufficientFunds` of SPL Token, in the words of the x402 SDK. */
 const TOO_LITTLE = /Simulation failed: \{"InstructionError":\["?\d+"?,\{"Custom":"?1"?\}\]\}/;
@@ -114,7 +114,7 @@ function readIdentifier(extensions: unknown): string | undefined | null {
   if (!isObject(named) || !isObject(named.info)) return null; // An id elsewhere would protect nothing.
   const { id } = named.info;
   if (id === undefined || id === null) return undefined;
-  return typeof id === "string" && IDENTIFIER.test(id) ? id : null;
+  return typeof id === "string" && isIdentifier(id) ? id : null;
 }
 
 /** Whether a network's payments can be read: also without a rail, since what was bought there is still delivered. */
