@@ -71,6 +71,12 @@ function roundedIn(json: string): ReadonlySet<number> {
   );
 }
 
+/** Whether no integer in a value may have been rounded when it was read. */
+export function hasExactIntegers(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every(hasExactIntegers);
+  return !Number.isInteger(value) || Number.isSafeInteger(value);
+}
+
 const DEEPEST = 256;
 
 /** Whether data is nested more than 256 levels deep, or contains itself: it cannot be walked safely then. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "json-schema-faker";
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { checkExamples } from "../../core/set/examples.ts";
 import { Refused } from "./imported.ts";
@@ -34,7 +34,7 @@ export async function findExample(
 ): Promise<{ readonly example: Example; readonly isDerived: boolean }> {
   const compiled = compileBoth(terms);
   const fits = (part: "input" | "output", value: unknown): boolean => {
-    if (part === "input" && !isObject(value)) return false;
+    if ((part === "input" && !isObject(value)) || !hasExactIntegers(value)) return false;
     const draft = {
       file: "",
       data: { examples: [{ input: {}, [part]: value }] },

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
-import { readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
+import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
 /** How to convert a schema. */
 export interface SchemaTerms {
@@ -22,7 +22,8 @@ export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject |
   if (typeof schema === "boolean") return schema;
   if (!isObject(schema)) return {};
   if (typeof schema.$ref === "string") return toReference(schema, schema.$ref, terms);
-  const types = readTypes(schema);
+  const named = readTypes(schema);
+  const types = named && terms.side === "output" && isLong(schema) ? [...new Set([...named, "string"])] : named;
   const whole: Converted = {
     ...readWords(schema, terms.side),
     ...readEnum(schema, types),

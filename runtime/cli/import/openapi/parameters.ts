@@ -4,6 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
+import { isLong, orDigits } from "./schema-words.ts";
 import { kindOf, type Parameter, type ParameterText, toBare, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
@@ -123,6 +124,7 @@ function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): Jso
   const kind = kindOf(schema, pointers);
   const bare = toBare(schema, pointers);
   if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(bare, pointers);
+  if (isLong(bare)) return orDigits(bare);
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { hasExactIntegers, isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
 
 /** Whether a schema describes a request or an answer. */
@@ -34,6 +34,21 @@ export function readTypes({ type, nullable }: JsonObject): readonly string[] | u
   if (named.length === 0) return undefined;
   return [...new Set(nullable === true ? [...named, "null"] : named)];
 }
+
+const LONG = /^(?:u?int64|long)$/i;
+
+/** Whether a schema takes any integer of 64 bits: those that JavaScript would round are texts of their digits. */
+export const isLong = (schema: JsonObject): boolean =>
+  [schema.format, schema.type].flat().some((word) => LONG.test(String(word))) &&
+  readTypes(schema)?.includes("integer") === true &&
+  !(Number(schema.maximum) <= Number.MAX_SAFE_INTEGER || "enum" in schema || "const" in schema);
+
+/** The schema of such an integer in a parameter, which may be a text of its digits. */
+export const orDigits = (schema: JsonObject): JsonObject => ({
+  ...schema,
+  type: [schema.type, "string"].flat(),
+  pattern: "^-?[0-9]{1,20}$",
+});
 
 /** The formats that are enforced on inputs. */
 const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];
@@ -136,9 +151,10 @@ function readPattern({ pattern, maxLength }: JsonObject): { readonly pattern?: s
   return explainPattern(plain, toNumber(maxLength)) === undefined ? { pattern: plain } : {};
 }
 
-function readExamples({ example, examples }: JsonObject): { readonly examples?: readonly unknown[] } {
-  if (example !== undefined) return { examples: [example] };
-  return Array.isArray(examples) && examples.length > 0 ? { examples } : {};
+function readExamples({ example, examples = [] }: JsonObject): { readonly examples?: readonly unknown[] } {
+  const given = example !== undefined ? [example] : Array.isArray(examples) ? examples : [];
+  const kept = given.filter(hasExactIntegers);
+  return kept.length > 0 ? { examples: kept } : {};
 }
 
 /**
