@@ -35,6 +35,7 @@ import { createPurchaseList } from "./wallets/purchases.ts";
 import type { SignIns } from "./wallets/sign-in.ts";
 import type { Proofs } from "./x402/proofs.ts";
 import { isOffered, type Rail, type RailStatus, railOf } from "./x402/rails.ts";
+import { createStalls, type Stalls } from "./x402/stalls.ts";
 
 /** The parts of the payment process, composed. */
 export interface Payments {
@@ -43,6 +44,7 @@ export interface Payments {
   readonly rails: RailMonitor;
   /** Which services rest because their paid work keeps failing. */
   readonly trials: Trials;
+  readonly stalls: Pick<Stalls, "warnings">;
   /**
    * Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, the network and `Payment.authorization.id`
    */
@@ -99,7 +101,7 @@ export interface PaymentsDeps {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { site, services, rails, jobs = NO_JOBS, store, clock, log, extensionsOf, onSettled, patience } = deps;
-  const { signIns = NO_SIGN_INS } = deps;
+  const { signIns = NO_SIGN_INS, baseUrl, proofs } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const {
     offer_seconds: offerSeconds,
@@ -109,16 +111,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     answers_minutes: answersMinutes = 0,
   } = site.limits;
   const history = createOfferHistory({ store, offerSeconds, onError: report("offers.renewal-failed") });
-  const offers = createOffers({
-    site,
-    services,
-    rails,
-    history,
-    baseUrl: deps.baseUrl,
-    extensionsOf,
-    declareSignIn: deps.signIns?.declare,
-    proofs: deps.proofs,
-  });
+  const declareSignIn = deps.signIns?.declare;
+  const offers = createOffers({ site, services, rails, history, baseUrl, extensionsOf, declareSignIn, proofs });
   const manifests = rails.map(({ manifest }) => manifest);
   const { trust = createFacilitatorTrust({ site: { ...site, rails: manifests }, store, clock, log }) } = deps;
   const monitor = createRailMonitor({
@@ -143,7 +137,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     claimPayment: (key) => trace("reserve", () => kept.claimPayment(key)),
     begin: (key, record) => trace("record", () => kept.begin(key, record)),
   };
-  const settler = createSettler({ rails, log, ...patience });
+  const stalls = createStalls(clock);
+  const settler = createSettler({ rails, log, stalls, ...patience });
   const identifiers = createIdentifiers({
     store,
     rails,
@@ -184,7 +179,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules }),
     rules,
-    proofs: deps.proofs,
+    proofs,
     placeBought: (purchase) => {
       const put = purchases.place(purchase);
       return () => put().catch(report("purchase.not-listed"));
@@ -223,6 +218,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     offers,
     rails: monitor,
     trials,
+    stalls,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,
     prepare,
     async start() {

@@ -54,7 +54,8 @@ export async function toReadiness({
     return toPart(id, reason);
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
-  const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...new Set(losses.flat())];
+  const own = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...payments.stalls.warnings()];
+  const warnings = [...own, ...new Set(losses.flat())];
   const distrusted = trust.distrusted().map((one) => ({ ...one, since: new Date(one.since).toISOString() }));
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = outage !== undefined || rails.every(({ state }) => state === "down");

@@ -2,8 +2,9 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../set/manifest.ts";
 import { createDeadline, pause } from "../time/deadline.ts";
-import { hasRefused, tellsWhy } from "../x402/failed-settlement.ts";
+import { hasRefused, isTroubled, tellsWhy } from "../x402/failed-settlement.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
+import type { Stalls } from "../x402/stalls.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 
 /** How a settlement ended, as far as is known. */
@@ -44,6 +45,8 @@ export interface Settler {
 export interface SettlerDeps {
   readonly rails: readonly Rail[];
   readonly log: Log;
+  /** Is told of settlements, and of payments that stay open. */
+  readonly stalls?: Omit<Stalls, "warnings">;
   /** The timeout of one attempt at the facilitator; longer than the facilitator's own wait for a confirmation. */
   readonly settleMs?: number;
   /** How long the facilitator may be silent before the chain is asked. */
@@ -71,7 +74,7 @@ const LOOK_MS = 10_000;
 const LOOK_PAUSE_MS = 1000;
 
 export function createSettler(deps: SettlerDeps): Settler {
-  const { rails, log, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
+  const { rails, log, stalls, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
   const lookDeadline = createDeadline(LOOK_MS);
   const confirmDeadline = createDeadline(confirmMs);
@@ -84,11 +87,13 @@ export function createSettler(deps: SettlerDeps): Settler {
       const { by, ...receipt } = answer;
       if (receipt.success && fits(receipt, offer)) {
         const settlement = mustConfirm ? await confirm(payment, offer, receipt) : settledOnWord(receipt);
+        if (settlement.state === "settled") noteSettled(offer);
         return { ...settlement, by };
       }
       const { errorReason: reason, transaction } = receipt;
       if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
       const seen = await look(payment, offer, receipt);
+      if (isAgain && seen.state === "unknown" && seen.isReadable && isTroubled(receipt)) noteFailed(offer, receipt);
       const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && hasRefused(receipt);
       return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
@@ -168,6 +173,7 @@ export function createSettler(deps: SettlerDeps): Settler {
       .catch((error: unknown) => complain(offer.network, error));
     const isReadable = found !== undefined;
     if (found?.state === "settled") {
+      noteSettled(offer);
       const payer = answer.payer !== undefined && { payer: answer.payer };
       const receipt = { success: true, transaction: found.transaction, network: offer.network, ...payer };
       return { state: "settled", receipt, isFinal: true, isReadable };
@@ -178,6 +184,16 @@ export function createSettler(deps: SettlerDeps): Settler {
       return { state: "rejected", receipt: told, isFinal: true, isReadable };
     }
     return { state: "unknown", receipt, isFinal: false, isReadable };
+  }
+
+  function noteSettled(offer: PaymentRequirements): void {
+    const rail = railOf(rails, offer);
+    if (rail) stalls?.settled(rail.manifest.id);
+  }
+
+  function noteFailed(offer: PaymentRequirements, { errorReason = "settlement_unknown" }: SettleResponse): void {
+    const rail = railOf(rails, offer);
+    if (rail) stalls?.failed(rail.manifest.id, errorReason);
   }
 
   /** Logs at most once per `QUIET_MS` and network: an outage of a node affects every open payment. */

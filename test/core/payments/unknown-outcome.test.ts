@@ -96,6 +96,21 @@ describe("a paid request", () => {
       await eventually(() => shop.store.events?.size === 1);
     });
 
+    it("is a warning in /ready once none was settled for a minute, until one is", async () => {
+      shop.rail.script.settle = timesOut;
+      const payment = await shop.pay("/v1/roll");
+      const warnings = async (): Promise<unknown> => {
+        await shop.retry("/v1/roll", ROLL, payment);
+        const report = (await (await fetch(`${shop.url}/ready`)).json()) as { warnings: readonly string[] };
+        return report.warnings;
+      };
+      for (let attempt = 0; attempt < 3; attempt += 1) expect(await warnings()).to.deep.equal([]);
+      shop.clock.advance(60_000);
+      expect(await warnings()).to.match(/^Payments on the rail \w+ are verified, and none was settled since /);
+      delete shop.rail.script.settle;
+      expect(await warnings()).to.deep.equal([]);
+    });
+
     it("ends as refused, and never as charged, when the chain says that the authorization is dead", async () => {
       const payment = await shop.pay("/v1/roll");
       shop.rail.script.settle = timesOut;

@@ -212,7 +212,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience, counters, trust };
     const payments = createPayments(terms);
     await payments.start();
-    const { invoke, offers } = payments;
+    const { invoke, offers, stalls } = payments;
+    const report = { status: "ready", store: "up", rails: [], upstreams: [], services: [] } as const;
     const mcp = createMcp({ services, schemas: new Map(), invoke, site: place, baseUrl: base, loopback: true });
     server.on(
       "request",
@@ -225,7 +226,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         limits: place.limits,
         createLimiter: createMemoryLimiter,
         trustProxy: 1, // A test sets its client address in X-Forwarded-For.
-        ready: () => Promise.reject(new Error("not asked")),
+        ready: async () => ({ ...report, warnings: stalls.warnings() }),
         clock,
         log,
       }),

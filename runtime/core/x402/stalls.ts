@@ -1,0 +1,45 @@
+import type { Clock } from "../../api/capabilities.ts";
+
+/**
+ * Rails on which payments are verified and not settled: a facilitator without gas, or one that fails at settlements alone.
+ * Kept in the memory of this process.
+ */
+export interface Stalls {
+  /**
+   * A payment was tried again: the facilitator has neither settled nor refused it, and the chain does not show it.
+   * @param rail its id
+   */
+  failed(rail: string, reason: string): void;
+  /** A payment was settled. */
+  settled(rail: string): void;
+  /** Sentences about rails on which this has lasted for a minute. */
+  warnings(): readonly string[];
+}
+
+/** What has failed on a rail since the last settlement. Times are Unix milliseconds. */
+interface Stall {
+  readonly since: number;
+  readonly failedAt: number;
+  readonly reason: string;
+}
+
+const LEAST_MS = 60_000;
+/** Longer than the longest pause between two attempts at one payment. */
+const RECENT_MS = 90_000;
+
+export function createStalls(clock: Clock): Stalls {
+  const stalls = new Map<string, Stall>();
+  return {
+    failed(rail, reason) {
+      const now = clock.now();
+      stalls.set(rail, { since: stalls.get(rail)?.since ?? now, failedAt: now, reason });
+    },
+    settled: (rail) => void stalls.delete(rail),
+    warnings: () =>
+      [...stalls].flatMap(([rail, { since, failedAt, reason }]) => {
+        if (failedAt - since < LEAST_MS || Math.abs(clock.now() - failedAt) >= RECENT_MS) return [];
+        const from = new Date(since).toISOString();
+        return [`Payments on the rail ${rail} are verified, and none was settled since ${from}: ${reason}`];
+      }),
+  };
+}
