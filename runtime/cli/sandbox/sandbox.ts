@@ -9,7 +9,7 @@ import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { tryReadFolder } from "../history/folder.ts";
 import { watchFolder } from "../serve/change/watch.ts";
-import { closeOnSignal, type Running, run } from "../serve/run.ts";
+import { closeOnSignal, outliveRejections, type Running, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { applyOnChange } from "./apply-on-change.ts";
@@ -59,8 +59,8 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     await trustAll(running, set);
     const onChange = (): Promise<void> => applyOnChange(running, console.log);
     const watching = watch ? watchFolder({ dir: set.dir, onChange }) : undefined;
+    outliveRejections(running.log);
     closeOnSignal({
-      log: running.log,
       async close() {
         watching?.close();
         await running.close();

@@ -198,21 +198,21 @@ async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void>
 
 export interface SignalTerms {
   readonly close: () => Promise<void>;
-  readonly log: Log;
   /** The handler of SIGHUP. When omitted, SIGHUP closes the server, as when a terminal ends. */
   readonly reload?: (() => void) | undefined;
 }
 
-/**
- * Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. A promise that a
- * plugin has left rejected is logged: the process also sells the other services.
- */
-export function closeOnSignal({ close, log, reload }: SignalTerms): void {
-  if (reload) process.on("SIGHUP", reload);
+/** From now on, a promise that a plugin has left rejected is logged: the process also sells the other services. */
+export function outliveRejections(log: Log): void {
   process.on("unhandledRejection", (error) => {
     if (!isOfPlugin(error)) throw error;
     log.error("plugin.rejected", { error });
   });
+}
+
+/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. */
+export function closeOnSignal({ close, reload }: SignalTerms): void {
+  if (reload) process.on("SIGHUP", reload);
   const own = ["SIGINT", "SIGUSR2", "unhandledRejection"] as const;
   const skip = [...own, ...(reload ? (["SIGHUP"] as const) : [])];
   const grace = closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {

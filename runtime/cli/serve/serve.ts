@@ -1,6 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
+import { createLog } from "../../drivers/log.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
 import { type SetFolder, tryReadFolder } from "../history/folder.ts";
@@ -11,7 +12,7 @@ import { toFaultReport, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
 import type { Applied } from "./change/changes.ts";
-import { closeOnSignal, type Running, run } from "./run.ts";
+import { closeOnSignal, outliveRejections, type Running, run } from "./run.ts";
 
 /** The command line of `payphone serve`. */
 export interface ServeCommand {
@@ -34,7 +35,7 @@ export async function runServe(command: ServeCommand): Promise<void> {
     const { running, banner } = await start(command);
     const close = once(running.close);
     worker?.onStop(close);
-    closeOnSignal({ close, log: running.log, reload: () => reload(running) });
+    closeOnSignal({ close, reload: () => reload(running) });
     if (command.asSold) await follow(running);
     if (worker) worker.announce({ url: running.url, banner });
     else console.log(`${banner}\nlistening on ${running.url}`);
@@ -52,7 +53,9 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
   await refuseFaults(set, config, faults);
   if (note !== undefined) console.error(`payphone: ${note}`);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  const running = await run({ set, folder, config, isRenamed: renamed, isFollower: asSold, note, examine });
+  const log = createLog({ level: config.logLevel });
+  outliveRejections(log); // The plugins of a known set are not tried before.
+  const running = await run({ set, folder, config, isRenamed: renamed, isFollower: asSold, note, examine, log });
   if (digest !== undefined && !set.isKnown && note === undefined) await noteSoundSet(config.dataDir, digest);
   const { services, railStatuses } = running.swap.current().composition;
   const sold = { set, services, digest: running.changes.digest(), rails: railStatuses() };

@@ -25,6 +25,9 @@ export default definePlugin("toss", () => ({
 }));
 `;
 
+/** Leaves a rejected promise when something outside is missing. */
+const LEFT = 'if (process.env.COINS_ARE_OUT) Promise.reject(new Error("out of coins"));\n';
+
 async function faultsOf(set: ManifestSet): Promise<string[]> {
   const plugins = await loadPlugins(set, { ...toIdleLent(set), env: {} });
   return [...set.faults, ...plugins.faults].map(({ code }) => code);
@@ -92,13 +95,17 @@ describe("a server that starts again", () => {
 
   it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
     const sandbox = await sharedSandbox();
-    const dir = await makeDirectory(TOSS);
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": LEFT + TOSS["plugins/toss.ts"] });
     const data = createDataDir();
-    const begin = (...args: string[]) => startSeller({ sandbox, dataDir: data.path, dir, args });
+    const begin = (...args: string[]) =>
+      startSeller({ sandbox, dataDir: data.path, dir, args, env: { COINS_ARE_OUT: out } });
+    let out = "";
     try {
       await (await begin()).stop();
       expect(await readSoundSet(data.path)).to.equal(digestSet(dir));
+      out = "yes";
       const again = await begin();
+      expect(again.output(), "what the plugin leaves rejected").to.match(/plugin\.rejected/);
       const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
       expect(answer.status).to.equal(402);
       await again.stop();
