@@ -52,7 +52,9 @@ const WEIGHT_DECIMALS = 6;
 export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
   const balances = new Map<string, Balance>();
   const readDeadline = createDeadline(READ_MS);
-  const chargeOf = oncePer((offer: PaymentRequirements) => toWeight(offer.amount, railFor(offer), "up"));
+  const chargeOf = oncePer((offer: PaymentRequirements) =>
+    toWeight(offer.amount, railFor(offer).manifest.decimals, "up"),
+  );
 
   /** When it fails, the mark expires by itself. */
   const leave = (account: string, key: string): void => void store.leave(`in-flight:${account}`, key).catch(onError);
@@ -107,7 +109,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
     const rail = railFor(offer);
     try {
       const held = await rail.settlements.balance(payer, offer, readDeadline());
-      return toWeight(String(held), rail, "down");
+      return toWeight(String(held), rail.manifest.decimals, "down");
     } catch (cause) {
       const detail = "The payer has other calls in flight, and its balance cannot be read";
       throw new Problem("unavailable", detail, { cause, retryAfter: 2 });
@@ -128,7 +130,7 @@ const tooMany = (detail: string): Problem =>
   new Problem("rate-limited", `${detail}; nothing was charged`, { retryAfter: 2 });
 
 /** Atomic units in millionths of a token: charges are rounded up, balances down. */
-function toWeight(amount: string, { manifest: { decimals } }: Rail, rounding: "up" | "down"): number {
+export function toWeight(amount: string, decimals: number, rounding: "up" | "down"): number {
   const units = BigInt(amount);
   if (decimals <= WEIGHT_DECIMALS) return Math.min(Number(units * 10n ** BigInt(WEIGHT_DECIMALS - decimals)), MOST);
   const unit = 10n ** BigInt(decimals - WEIGHT_DECIMALS);

@@ -5,6 +5,7 @@ import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
 import type { EvmSender } from "../evm/sender.ts";
+import type { Coverage } from "./coverage.ts";
 import { makesSigner, readSignature } from "./deployment.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
 import type { GasBudget } from "./gas-budget.ts";
@@ -15,9 +16,10 @@ export interface LocalSchemeOptions {
   readonly sender: EvmSender;
   readonly treasury: Pick<Treasury, "evmAddress">;
   readonly budget: GasBudget;
+  readonly coverage: Coverage;
   readonly quota: DeploymentQuota;
-  /** Tokens that are known to be contracts, in lower case. */
-  readonly assets: ReadonlySet<string>;
+  /** The decimals of tokens that are known to be contracts, by their address in lower case. */
+  readonly assets: ReadonlyMap<string, number>;
   readonly factories: SmartWalletsManifest["factories"];
   readonly confirmationMs: number;
 }
@@ -65,8 +67,9 @@ export async function openScheme(
     import("@x402/core/facilitator"),
     import("@x402/evm/exact/facilitator"),
   ]);
-  const { validBefore } = payload.authorization;
-  const signer = createLocalSigner({ ...options, chain, address, terms, authorization, validBefore, signal, trace });
+  const { value, validBefore } = payload.authorization;
+  const about = { authorization, value, validBefore };
+  const signer = createLocalSigner({ ...options, chain, address, terms, ...about, signal, trace });
   const scheme = new ExactEvmScheme(signer, { eip6492AllowedFactories: [...factories] });
   const facilitator = new x402Facilitator().register(network, scheme);
   const payment = [{ x402Version: 2, accepted: offer, payload: { ...plain } }, offer] as const;

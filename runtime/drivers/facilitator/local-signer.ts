@@ -4,6 +4,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmSender, EvmSubmission } from "../evm/sender.ts";
 import type { EvmInclusion } from "../evm/sender-signer.ts";
+import type { Coverage, CoveredPayment } from "./coverage.ts";
 import { bundle, type Deployment, type TreasuryCall } from "./deployment.ts";
 import type { DeploymentQuota } from "./deployment-quota.ts";
 import { type GasBudget, type GasPayer, type GasPlace, isLate } from "./gas-budget.ts";
@@ -31,14 +32,17 @@ export interface LocalSignerOptions {
   readonly address: Hex;
   readonly sender: EvmSender;
   readonly budget: GasBudget;
+  readonly coverage: Coverage;
   readonly quota: DeploymentQuota;
-  /** Tokens that are known to be contracts, in lower case. */
-  readonly assets: ReadonlySet<string>;
+  /** The decimals of tokens that are known to be contracts, by their address in lower case. */
+  readonly assets: ReadonlyMap<string, number>;
   readonly terms: GasTerms;
   /** CAIP-2. */
   readonly network: string;
   /** Identifies the authorization, which is broadcast only once. */
   readonly authorization: string;
+  /** Atomic units, decimal text. */
+  readonly value: string;
   /** When the authorization expires: Unix seconds. */
   readonly validBefore: string;
   readonly confirmationMs: number;
@@ -145,7 +149,7 @@ export async function readGasTerms(
  * Sends the SDK's transaction, unless the token refuses it: the gas estimate is the last check before it moves money.
  */
 async function write(options: LocalSignerOptions, written: ContractWrite): Promise<Hex> {
-  const { chain, address, sender, budget, quota, terms, authorization, signal, trace } = options;
+  const { chain, address, sender, budget, coverage, quota, terms, authorization, signal, trace } = options;
   const { payer, deployment, mostGas, fees } = terms;
   const transfer = await encode(written);
   const call = deployment ? await bundle(deployment, transfer) : transfer;
@@ -156,6 +160,7 @@ async function write(options: LocalSignerOptions, written: ContractWrite): Promi
     if (!place) throw decline(trace, SPENT);
     isCounted = deployment !== undefined && (await quota.take(payer.address));
     if (deployment && !isCounted) throw decline(trace, NO_MORE_WALLETS);
+    if (!payer.isContract) place = await coverage.hold(place, toCovered(options, written.address), signal);
     const gas = await chain.estimateGas({ account: address, ...call, ...fees });
     if (gas > mostGas) throw new RangeError(`This payment would take ${gas} gas to settle, more than ${mostGas}`);
     const limit = (gas * 6n) / 5n < mostGas ? (gas * 6n) / 5n : mostGas;
@@ -169,6 +174,21 @@ async function write(options: LocalSignerOptions, written: ContractWrite): Promi
     if (!trace.submission) await Promise.allSettled([place?.release(), isCounted && quota.giveBack(payer.address)]);
     throw error;
   }
+}
+
+function toCovered({ chain, terms, assets, value, authorization }: LocalSignerOptions, asset: Hex): CoveredPayment {
+  const { address: from } = terms.payer;
+  return {
+    id: authorization,
+    account: `${from}:${asset}`.toLowerCase(),
+    value,
+    decimals: assets.get(asset.toLowerCase()) ?? 0,
+    async balance() {
+      const { erc20Abi } = await import("viem");
+      const args = [from as Hex] as const;
+      return chain.readContract({ address: asset, abi: erc20Abi, functionName: "balanceOf", args });
+    },
+  };
 }
 
 async function encode({

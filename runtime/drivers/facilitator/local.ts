@@ -14,6 +14,7 @@ import type { EvmClient } from "../evm/client.ts";
 import type { EvmSender, EvmSubmission } from "../evm/sender.ts";
 import { checkLine, tooDear } from "../evm/sender-chain.ts";
 import type { EvmInclusion } from "../evm/sender-signer.ts";
+import { createCoverage } from "./coverage.ts";
 import { readSignature } from "./deployment.ts";
 import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget, isLate } from "./gas-budget.ts";
@@ -49,11 +50,12 @@ const LEAST_GAS = 75_000n;
  */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): Facilitator {
   const { network, client, sender, treasury, store, tokens, smartWallets, confirmationMs = 15_000 } = options;
-  const assets = new Set(tokens.map(({ asset }) => asset.toLowerCase()));
+  const assets = new Map(tokens.map(({ asset, decimals }) => [asset.toLowerCase(), decimals]));
   const budget = createGasBudget(store, network);
+  const coverage = createCoverage(store, network);
   const quota = createDeploymentQuota(store, network, smartWallets?.per_day ?? 0);
   const factories = smartWallets?.factories ?? [];
-  const scheme = { network, sender, treasury, budget, quota, assets, factories, confirmationMs };
+  const scheme = { network, sender, treasury, budget, coverage, quota, assets, factories, confirmationMs };
   let isChecked = false;
   const listeners: (() => void)[] = [];
   /** Whether the last verification failed because the treasury could not pay for gas. */

@@ -112,16 +112,18 @@ describe("the signer of a settlement", () => {
     world.submit = new Error("the store is gone");
     expect(await thrown(write())).to.equal(world.submit);
     expect([did, trace.failure, trace.submission]).to.deep.equal([["release"], world.submit, undefined]);
+    expect(world.inFlight).to.equal(0);
   });
 
   it("gives the place back once the transaction has succeeded, and remembers its payer", async () => {
     const included = Promise.withResolvers<EvmInclusion>();
     world.inclusion = included.promise;
     await write();
-    expect(did).to.deep.equal([]);
+    expect([did, world.inFlight]).to.deep.equal([[], 1]);
     included.resolve(toInclusion("success"));
     await eventually(() => did.length === 2);
     expect(did).to.have.members(["release", "trust"]);
+    expect(world.inFlight).to.equal(0);
   });
 
   it("tells why nothing was seen to be sent also while a store that is gone takes no place back: it may be sent yet", async () => {
@@ -135,7 +137,7 @@ describe("the signer of a settlement", () => {
     world.inclusion = Promise.resolve(toInclusion("reverted"));
     await write();
     await eventually(() => did.length > 0);
-    expect(did).to.deep.equal([`lose ${HASH} 7`]);
+    expect([did, world.inFlight]).to.deep.equal([[`lose ${HASH} 7`], 0]);
   });
 
   it("waits for its own transaction through the sender, and for others at the chain", async () => {

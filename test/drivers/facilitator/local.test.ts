@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { eventually } from "../../support/eventually.ts";
 import { thrown } from "../../support/thrown.ts";
 import { change, ETHER, never, offer, seller, stageFacilitator, treasury } from "./stage.ts";
 
@@ -128,6 +129,30 @@ describe("the in-process facilitator", () => {
     const receipts = await Promise.all(payments.map((payment) => facilitator.settle(payment, offer, never)));
     expect(receipts.map(({ success }) => success)).to.deep.equal(payments.map((_, index) => index !== 4));
     expect(receipts[4]).to.include({ errorReason: "invalid_exact_evm_insufficient_balance", transaction: "" });
+  });
+
+  it("sends no more of one balance at once than it covers: in one block, the rest would only revert", async () => {
+    const facilitator = open();
+    const poor = privateKeyToAccount(generatePrivateKey());
+    await stage.jpyc.mint(poor.address, 2n * ETHER);
+    const payments = await Promise.all(Array.from({ length: 6 }, () => pay(offer, poor)));
+    const sent = async (): Promise<number> =>
+      Number(await stage.chain.rpc("eth_getTransactionCount", [treasury.address, "pending"]));
+    const before = await sent();
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const settled = Promise.all(payments.map((payment) => facilitator.settle(payment, offer, never)));
+    await eventually(async () => (await sent()) >= before + 2);
+    // Each that waits asks for the balance again and again.
+    const looks = stage.proxy.calls.length;
+    const isAsked = (): boolean => stage.proxy.calls.slice(looks).filter((one) => one === "eth_call").length > 12;
+    await eventually(async () => isAsked() || (await sent()) > before + 2);
+    await stage.chain.rpc("evm_mine", []);
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    const receipts = await settled;
+    expect(receipts.filter(({ success }) => success)).to.have.length(2);
+    const refusals = receipts.flatMap(({ success, errorReason }) => (success ? [] : [errorReason]));
+    expect(refusals).to.deep.equal(Array(4).fill("invalid_exact_evm_insufficient_balance"));
+    expect(await sent()).to.equal(before + 2);
   });
 
   it("refuses a payer's contract that burns the treasury's gas", async () => {

@@ -1,6 +1,7 @@
 import { type Hex, type PublicClient, parseAbi } from "viem";
 import type { EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
 import type { EvmInclusion } from "../../../runtime/drivers/evm/sender-signer.ts";
+import type { Coverage } from "../../../runtime/drivers/facilitator/coverage.ts";
 import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
 import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/deployment-quota.ts";
 import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/gas-budget.ts";
@@ -23,6 +24,8 @@ export interface World {
   release: Error | undefined;
   hasPlace: boolean;
   hasWallets: boolean;
+  /** How many amounts of the payer are in flight. */
+  inFlight: number;
   inclusion: Promise<EvmInclusion>;
 }
 
@@ -41,6 +44,7 @@ export function openSignerStage() {
     release: undefined,
     hasPlace: true,
     hasWallets: true,
+    inFlight: 0,
     inclusion: Promise.resolve(toInclusion("success")),
   };
   const trace: Trace = {};
@@ -77,6 +81,15 @@ export function openSignerStage() {
     reserve: async () => (world.hasPlace ? place : undefined),
     trust: async () => void did.push("trust"),
   } as unknown as GasBudget;
+  const coverage: Coverage = {
+    async hold({ release, lose }) {
+      world.inFlight += 1;
+      const free = (): void => {
+        world.inFlight -= 1;
+      };
+      return { release: () => release().then(free), lose: (loss) => lose(loss).then(free) };
+    },
+  };
   const quota = {
     take: async () => world.hasWallets,
     giveBack: async (payer: string) => void did.push(`give back ${payer}`),
@@ -89,6 +102,7 @@ export function openSignerStage() {
       signal: never,
       trace,
       authorization: "once",
+      value: "1",
       validBefore: "0",
       network: "eip155:8453",
     };
@@ -97,9 +111,10 @@ export function openSignerStage() {
       chain,
       sender,
       budget,
+      coverage,
       quota,
       address: TREASURY,
-      assets: new Set([TOKEN]),
+      assets: new Map([[TOKEN, 6]]),
       terms: await read(deployment),
     });
   };
