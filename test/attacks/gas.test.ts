@@ -3,6 +3,7 @@ import { type Hex, numberToHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import type { Rail } from "../../runtime/core/x402/rails.ts";
+import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender.ts";
 import { createEvmSettlements } from "../../runtime/drivers/evm/settlements.ts";
@@ -133,6 +134,9 @@ describe("a payer's contract that burns the treasury's gas", () => {
     const later = await call(await pay());
     expect(later.status).to.equal(402);
     expect(((await later.json()) as { error: string }).error).to.include("payer_reverts");
+    const next = JSON.parse(Buffer.from(await pay(), "base64").toString()) as PaymentPayload;
+    const verdict = await local.facilitator.verify(next, next.accepted, AbortSignal.timeout(30_000));
+    expect(verdict, "before any work").to.include({ isValid: false, invalidReason: "invalid_exact_evm_payer_reverts" });
     expect(await sentByTreasury()).to.equal(from + MOST_LOSSES);
     await other.close();
   });

@@ -136,6 +136,18 @@ describe("a wallet's list", () => {
     }
   });
 
+  it("has no answer of a payment that is not known to have moved", async () => {
+    const shop = await openShop();
+    try {
+      shop.rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
+      const [bought] = await createPurchaseList(shop).list([`${NETWORK}:${PAYER}`], 10);
+      expect(bought).to.include({ state: "settling", answer: null });
+    } finally {
+      await shop.close();
+    }
+  });
+
   it("goes on showing a payment that moved after it was refused, also when its record has expired", async () => {
     const shop = await openShop({ patience: { confirmAfterMs: 1 } });
     const list = createPurchaseList(shop);
