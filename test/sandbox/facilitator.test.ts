@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { encodeFunctionData, parseSignature } from "viem";
+import { encodeFunctionData, parseAbi, parseSignature } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import tokenJson from "../../runtime/sandbox/contracts/SandboxToken.abi.json" with { type: "json" };
 import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { ask, pay, payV1, requirementsOn } from "./buyer.ts";
@@ -112,9 +111,9 @@ describe("the sandbox's facilitator", () => {
     });
     const { v, r, s } = parseSignature(signature);
     const data = encodeFunctionData({
-      abi: tokenJson.abi,
+      abi: parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)"]),
       functionName: "cancelAuthorization",
-      args: [address, nonce, v, r, s],
+      args: [address, nonce, Number(v), r, s],
     });
     await sandbox.base.transact(sandbox.usdc.address, data);
 

@@ -14,7 +14,7 @@ interface Solc {
 
 interface Output {
   errors?: { severity: string; formattedMessage: string }[];
-  contracts: Record<string, Record<string, { abi: unknown[]; evm: { deployedBytecode: { object: string } } }>>;
+  contracts: Record<string, Record<string, { evm: { deployedBytecode: { object: string } } }>>;
 }
 
 const settings = {
@@ -28,7 +28,7 @@ const solc = createRequire(resolve(process.argv[2] ?? ".", "package.json"))("sol
 for (const name of ["SandboxToken", "Multicall3", "SmartWalletFactory"]) {
   const content = readFileSync(join(import.meta.dirname, `${name}.sol`), "utf8");
   const file = `${name}.sol`;
-  const outputSelection = { "*": { [name]: ["abi", "evm.deployedBytecode.object"] } };
+  const outputSelection = { "*": { [name]: ["evm.deployedBytecode.object"] } };
   const input = { language: "Solidity", sources: { [file]: { content } }, settings: { ...settings, outputSelection } };
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output;
   const faults = output.errors ?? [];
@@ -40,8 +40,7 @@ for (const name of ["SandboxToken", "Multicall3", "SmartWalletFactory"]) {
     compiler: `solc ${solc.version()}`,
     settings,
     sourceSha256: createHash("sha256").update(content).digest("hex"),
-    abi: compiled.abi,
     runtimeBytecode: `0x${compiled.evm.deployedBytecode.object}`,
   };
-  writeFileSync(join(import.meta.dirname, `${name}.abi.json`), `${JSON.stringify(built, null, 1)}\n`);
+  writeFileSync(join(import.meta.dirname, `${name}.bytecode.json`), `${JSON.stringify(built, null, 2)}\n`);
 }

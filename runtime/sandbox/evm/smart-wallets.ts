@@ -1,5 +1,5 @@
 import type { Hex } from "../../api/capabilities.ts";
-import smartWalletFactory from "../contracts/SmartWalletFactory.abi.json" with { type: "json" };
+import smartWalletFactory from "../contracts/SmartWalletFactory.bytecode.json" with { type: "json" };
 import type { EvmChain } from "./chain.ts";
 
 /** The factories of Coinbase Smart Wallet 1 and 1.1. They have these addresses on every public EVM chain. */

@@ -1,8 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { Problem } from "../../api/problem.ts";
 import { MULTICALL3 } from "../../drivers/facilitator/deployment.ts";
-import multicall3 from "../contracts/Multicall3.abi.json" with { type: "json" };
-import sandboxToken from "../contracts/SandboxToken.abi.json" with { type: "json" };
+import multicall3 from "../contracts/Multicall3.bytecode.json" with { type: "json" };
+import sandboxToken from "../contracts/SandboxToken.bytecode.json" with { type: "json" };
 import type { EvmChain } from "./chain.ts";
 
 /** A token to place. `name` and `version` are those of its EIP-712 domain. */

@@ -8,12 +8,13 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   type Hex,
+  parseAbi,
   parseSignature,
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import multicallJson from "../../../runtime/sandbox/contracts/Multicall3.abi.json" with { type: "json" };
-import tokenJson from "../../../runtime/sandbox/contracts/SandboxToken.abi.json" with { type: "json" };
-import walletsJson from "../../../runtime/sandbox/contracts/SmartWalletFactory.abi.json" with { type: "json" };
+import multicallJson from "../../../runtime/sandbox/contracts/Multicall3.bytecode.json" with { type: "json" };
+import tokenJson from "../../../runtime/sandbox/contracts/SandboxToken.bytecode.json" with { type: "json" };
+import walletsJson from "../../../runtime/sandbox/contracts/SmartWalletFactory.bytecode.json" with { type: "json" };
 import { domain, encode, openTokenStage, payee, sign, type TokenStage, toTransfer } from "./token-stage.ts";
 
 describe("the sandbox's token", () => {
@@ -102,7 +103,10 @@ describe("the sandbox's token", () => {
       { target: stage.token.address, allowFailure: true, callData: encode("balanceOf", [payer.address]) },
       { target: stage.token.address, allowFailure: true, callData: encode("transfer", [payee, 1001n]) },
     ];
-    const { abi } = multicallJson;
+    const abi = parseAbi([
+      "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) returns ((bool success, bytes returnData)[])",
+      "function tryAggregate(bool requireSuccess, (address target, bytes callData)[] calls)",
+    ]);
     const to = "0xcA11bde05977b3631167028862bE2a173976CA11";
     const ask = (data: Hex): Promise<unknown> => stage.chain.rpc("eth_call", [{ to, data }, "latest"]);
 
