@@ -1,4 +1,5 @@
 import type { Temporal } from "temporal-polyfill";
+import type { Plugins } from "#plugin";
 import { toDayName } from "./reading.ts";
 
 /** Units with the rounded count from which the next larger unit is used: 59.6 minutes are an hour. */
@@ -12,16 +13,7 @@ const UNITS = [
 const YEAR = { unit: "year", seconds: 31_556_952 } as const;
 
 /** The fields of schemas/DatetimeParseResponse.json that follow from the moment only. */
-export interface DatetimeFields {
-  readonly iso: string;
-  readonly unix: number;
-  readonly timezone: string;
-  readonly components: Readonly<Record<"year" | "month" | "day" | "hour" | "minute" | "second" | "weekday", number>> & {
-    readonly day_name: string;
-  };
-  readonly relative_seconds: number;
-  readonly relative_human: string;
-}
+type DatetimeFields = Omit<Plugins["datetime"]["parse"]["output"], "confidence" | "assumptions" | "parsed_input">;
 
 /** The fields of a moment. @param at in the zone of the answer. */
 export function toDatetimeFields(at: Temporal.ZonedDateTime, base: Temporal.ZonedDateTime): DatetimeFields {

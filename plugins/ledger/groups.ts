@@ -1,26 +1,12 @@
+import type { Plugins } from "#plugin";
 import type { Entry } from "./account.ts";
 import type { ToChecksum } from "./checksums.ts";
 import { toDate, toIso } from "./period.ts";
-import type { Category } from "./registry.ts";
 import type { Grouping } from "./request.ts";
 import { sum, toMean, toUsdc } from "./usdc.ts";
 
-/** The sums of a group of transfers; amounts are decimal text. */
-export interface Group {
-  readonly label: string;
-  /** Null when the group has several. */
-  readonly recipient: string | null;
-  readonly service_id: string | null;
-  readonly category: Category;
-  readonly usdc: string;
-  readonly tx_count: number;
-  readonly avg_call_price: string;
-  /** Hashes of transactions. */
-  readonly first_tx: string;
-  readonly first_at: string;
-  readonly last_tx: string;
-  readonly last_at: string;
-}
+/** The sums of a group of transfers (schemas/LedgerGroup.json). */
+export type Group = Plugins["ledger"]["summary"]["output"]["groups"][number];
 
 /** Days in calendar order, other groups by sum, largest first; ties by label and category. @param entries in chain order. */
 export function toGroups(entries: readonly Entry[], groupBy: Grouping, toChecksum: ToChecksum): Group[] {

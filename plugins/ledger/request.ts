@@ -1,22 +1,13 @@
-import { Problem, toValueError, type ValidationIssue } from "#plugin";
+import { type Plugins, Problem, toValueError, type ValidationIssue } from "#plugin";
 import { DAY_SECONDS, GENESIS_SECOND, type Period, toIso, toSecond } from "./period.ts";
 import { toAtomicUsdc } from "./usdc.ts";
 
-/** Payments by the wallet, to the wallet, or both. */
-export type Direction = "outbound" | "inbound" | "both";
-/** How transfers are grouped. */
-export type Grouping = "service" | "recipient" | "day";
-
 /** The fields that summary and report share, validated by their schemas. */
-export interface LedgerRequest {
-  readonly wallet: string;
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly direction: Direction;
-  readonly min_amount?: string | number | null | undefined;
-  readonly group_by: Grouping;
-  readonly include_unfiltered: boolean;
-}
+export type LedgerRequest = Plugins["ledger"]["summary"]["input"];
+/** Payments by the wallet, to the wallet, or both. */
+export type Direction = LedgerRequest["direction"];
+/** How transfers are grouped. */
+export type Grouping = LedgerRequest["group_by"];
 
 /** The request, normalized. */
 export interface LedgerQuery {

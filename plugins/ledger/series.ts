@@ -1,14 +1,10 @@
+import type { Plugins } from "#plugin";
 import type { Entry } from "./account.ts";
 import { DAY_SECONDS, type Period, toDate } from "./period.ts";
 import { sum, toUsdc } from "./usdc.ts";
 
 /** The sum of one day or week. */
-export interface SeriesStep {
-  /** The day, or the week's Monday: `2026-11-21`, in UTC. */
-  readonly date: string;
-  readonly usdc: string;
-  readonly tx_count: number;
-}
+export type SeriesStep = Plugins["ledger"]["summary"]["output"]["daily"][number];
 
 /** Longer ranges are summed by week. */
 const MOST_DAYS = 90;

@@ -1,40 +1,22 @@
+import type { Plugins } from "#plugin";
 import type { Entry, LedgerAccount } from "./account.ts";
 import type { ToChecksum } from "./checksums.ts";
-import { type Group, toGroups } from "./groups.ts";
+import { toGroups } from "./groups.ts";
 import { toIso } from "./period.ts";
-import type { Direction, LedgerQuery } from "./request.ts";
-import { type SeriesStep, toGranularity, toSeries } from "./series.ts";
+import type { LedgerQuery } from "./request.ts";
+import { toGranularity, toSeries } from "./series.ts";
 import { sum, toPercent, toUsdc } from "./usdc.ts";
 
 /** The version of the answer's fields and of how they are computed. */
 export const SPEC_VERSION = "1.0";
 
 /** The summary (schemas/LedgerSummaryResponse.json); the same transfers give the same summary. */
-export interface Summary {
-  /** EIP-55 checksummed. */
-  readonly wallet: string;
-  readonly chain: "base";
-  readonly range: {
-    readonly from: string;
-    readonly to: string;
-    readonly from_block: number | null;
-    readonly to_block: number | null;
-  };
-  readonly direction: Direction;
-  readonly totals: Totals;
-  readonly groups: Group[];
-  readonly daily: SeriesStep[];
-  readonly granularity: "day" | "week";
-}
+export type Summary = Omit<
+  Plugins["ledger"]["summary"]["output"],
+  "registry_version" | "spec_version" | "generated_at"
+>;
 
-interface Totals {
-  readonly usdc: string;
-  readonly usdc_outbound?: string;
-  readonly usdc_inbound?: string;
-  readonly tx_count: number;
-  readonly unique_recipients: number;
-  readonly identified_pct: number;
-}
+type Totals = Summary["totals"];
 
 /** Sums up the transfers of a ledger. */
 export function summarize(

@@ -1,4 +1,4 @@
-import type { ReportFile } from "#plugin";
+import type { Plugins, ReportFile } from "#plugin";
 import type { LedgerAccount } from "../account.ts";
 import type { ToChecksum } from "../checksums.ts";
 import type { LedgerQuery } from "../request.ts";
@@ -7,9 +7,6 @@ import { toCsv } from "./csv.ts";
 import { type Heading, toLedgerMarkdown } from "./markdown.ts";
 import { type PageContent, toPageContent } from "./page.ts";
 import { toSha256 } from "./statement.ts";
-
-/** The requested files. */
-export type Format = "markdown" | "csv" | "both";
 
 /** The files of a report; at least one of the first two is present. */
 export interface ReportFiles {
@@ -25,7 +22,7 @@ export interface ReportContent {
   readonly account: LedgerAccount;
   readonly summary: Summary;
   readonly heading: Omit<Heading, "csvSha256">;
-  readonly format: Format;
+  readonly format: Plugins["ledger"]["report"]["input"]["format"];
 }
 
 /** Renders a report; the same content gives the same bytes. */

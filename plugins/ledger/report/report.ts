@@ -1,37 +1,20 @@
-import { type Call, type Host, isBlank, type ReportFile, type ReportPage } from "#plugin";
+import { type Call, type Host, isBlank, type Plugins, type ReportFile, type ReportPage } from "#plugin";
 import { readLedger } from "../account.ts";
 import { createToChecksum } from "../checksums.ts";
 import type { ServiceRegistry } from "../registry.ts";
-import { type LedgerQuery, type LedgerRequest, toQuery } from "../request.ts";
+import { type LedgerQuery, toQuery } from "../request.ts";
 import { SPEC_VERSION, summarize } from "../summary.ts";
 import { toUsdc } from "../usdc.ts";
-import { type Format, type ReportContent, type ReportFiles, toFiles } from "./files.ts";
+import { type ReportContent, type ReportFiles, toFiles } from "./files.ts";
 import { type PageContent, type ReportProof, toLedgerPage } from "./page.ts";
 import { type ReportSignature, sign, toSha256 } from "./statement.ts";
 
 /** The request (schemas/LedgerReportRequest.json). */
-export interface ReportRequest extends LedgerRequest {
-  readonly format: Format;
-  readonly title?: string | null | undefined;
-  readonly prepared_for?: string | null | undefined;
-}
-
+type ReportRequest = Plugins["ledger"]["report"]["input"];
 /** The deliverable of a report job (schemas/LedgerReportDeliverable.json). */
-export interface LedgerDeliverable extends Published {
-  readonly report_html_url: string | null;
-  readonly signature: ReportSignature;
-  readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
-}
-
+type LedgerDeliverable = Plugins["ledger"]["report"]["output"];
 /** The URLs and hashes of the published files. */
-interface Published {
-  readonly report_markdown_url: string | null;
-  readonly report_csv_url: string | null;
-  readonly report_sha256: string;
-  readonly csv_sha256: string | null;
-  readonly registry_version: string;
-  readonly spec_version: string;
-}
+type Published = Omit<LedgerDeliverable, "report_html_url" | "signature" | "anchor">;
 
 /** The result of the first step. */
 interface Written {

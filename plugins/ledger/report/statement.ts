@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Treasury } from "#plugin";
+import type { Plugins, Treasury } from "#plugin";
 
 /** The part of a report that the treasury signs. */
 export interface ReportStatement {
@@ -12,14 +12,7 @@ export interface ReportStatement {
 }
 
 /** The deliverable's signature. */
-export interface ReportSignature {
-  readonly signer: string;
-  readonly scheme: "eip191";
-  /** The first line of the message. */
-  readonly domain: string;
-  readonly value: string;
-  readonly message: string;
-}
+export type ReportSignature = Plugins["ledger"]["report"]["output"]["signature"];
 
 /** Signs seven lines of UTF-8 (joined by `\n`, none at the end) with EIP-191 `personal_sign`. @param siteName the first part of the domain. */
 export async function sign(statement: ReportStatement, siteName: string, treasury: Treasury): Promise<ReportSignature> {
