@@ -3,7 +3,6 @@ import { base58 } from "@scure/base";
 import type { Evm, Hex } from "#plugin";
 import type { Claim } from "./statement.ts";
 
-/** The result of checking a signature. */
 export interface SignatureCheck {
   /** The signature verifies, and belongs to the named signer if the claim names one. */
   readonly valid: boolean;

@@ -18,7 +18,6 @@ export interface Reading {
   readonly assumptions: readonly string[];
 }
 
-/** The grounds of a reading. */
 export type Grounds = Pick<Reading, "isMachine" | "isCount" | "assumptions">;
 
 /** A machine format without assumptions. */

@@ -6,7 +6,6 @@ import { toAtomicUsdc } from "./usdc.ts";
 export type LedgerRequest = Plugins["ledger"]["summary"]["input"];
 /** Payments by the wallet, to the wallet, or both. */
 export type Direction = LedgerRequest["direction"];
-/** How transfers are grouped. */
 export type Grouping = LedgerRequest["group_by"];
 
 /** The request, normalized. */

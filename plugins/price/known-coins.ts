@@ -9,7 +9,6 @@ export const KNOWN_IDS: ReadonlyMap<string, string> = new Map(
   recorded.exchanges[0]?.response.json.map(({ id, symbol }) => [symbol, id]),
 );
 
-/** A token by its contract. */
 export interface KnownContract {
   readonly chain: TokenChain;
   /** In lower case. */

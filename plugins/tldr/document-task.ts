@@ -3,7 +3,6 @@ export type DocumentSource =
   | { readonly kind: "html"; readonly html: string; readonly url: string; readonly isXml?: boolean }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
-/** The text of a document. */
 export interface DocumentText {
   readonly text: string;
   /** Whether the page shows its text only after running its scripts, which are not run here. */

@@ -8,7 +8,6 @@ import { type DocumentSource, type DocumentText, type ReadTask, STATUS } from ".
 /** Reads the text of a document. @throws Problem `unparseable-input`, `unavailable`; the signal's reason. */
 export type ReadDocument = (source: DocumentSource, signal: AbortSignal) => Promise<DocumentText>;
 
-/** Limits for reading one document. */
 export interface ReadLimits {
   readonly cpuMs?: number;
   /**

@@ -2,7 +2,6 @@
 export interface Frame {
   /** Whether the page leads elsewhere by itself (`<meta http-equiv="refresh">` with an address). */
   readonly leadsElsewhere: boolean;
-  /** Whether it asks for a password. */
   readonly asksForPassword: boolean;
   /** Whether it has frames, embedded documents or fields that are filled in. */
   readonly hasFrames: boolean;

@@ -12,7 +12,6 @@ export interface FacilitatorOptions {
   readonly confirmationTimeoutMs?: number;
 }
 
-/** A running facilitator. */
 export interface SandboxFacilitator {
   readonly url: string;
   stop(): Promise<void>;

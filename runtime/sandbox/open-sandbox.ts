@@ -8,7 +8,6 @@ import { fundEvmRail, fundSolanaRail } from "./funding.ts";
 import { type SvmChain, startSvmChain } from "./svm/chain.ts";
 import { loadWallets, type SandboxWallets } from "./wallet.ts";
 
-/** How to open a sandbox. */
 export interface SandboxOptions {
   /**
    * The rails of the site. Their chains are started, their tokens are placed, and the buyer gets plenty of each token.

@@ -133,10 +133,8 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
   };
 }
 
-/** Answers 503 while a server starts. */
 export const answerNotYet = answering(new Problem("unavailable", "The server is starting", { retryAfter: 1 }));
 
-/** Answers for a server that has closed. */
 export const answerClosed = answering(new Problem("unavailable", "The server has closed"));
 
 function answering(problem: Problem): RequestListener {

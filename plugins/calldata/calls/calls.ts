@@ -24,7 +24,6 @@ export type DecodedCall = {
   readonly calls: DecodedCall[];
 };
 
-/** The calls inside of a call. */
 export interface CallsInside {
   readonly calls: DecodedCall[];
   /** How many are not shown, those inside of these not counted. */

@@ -9,7 +9,6 @@ const transferFrom: Summarize = ([from, to, units], token) =>
 const permit: Summarize = ([owner, spender, units], token) =>
   say(toAllowance(token, units), (amount) => `allow ${spender} to spend ${amount} of ${owner}`);
 
-/** Functions of tokens. */
 export const TOKEN_SUMMARIES: Readonly<Record<string, Summarize>> = {
   "transfer(address,uint256)": ([to, units], token) =>
     say(toAmount(token, units), (amount) => `transfer ${amount} to ${to}`),

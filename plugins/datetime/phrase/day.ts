@@ -12,7 +12,6 @@ export interface NamedDay {
   readonly keepsClock?: boolean;
 }
 
-/** The context of relative phrases. */
 export interface PhraseContext {
   /** Now, in the zone of the text. */
   readonly now: Temporal.ZonedDateTime;

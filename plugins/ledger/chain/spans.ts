@@ -3,7 +3,6 @@ import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 import { type SpanBudget, watchPace } from "./pace.ts";
 
-/** How to read a span. */
 export interface SpanWork {
   /** Reads one part. @throws Problem `upstream-failed` when the node refuses it. */
   readonly read: (span: BlockSpan) => Promise<void>;

@@ -16,7 +16,6 @@ export interface UsdcTransfer {
   readonly isAuthorized: boolean;
 }
 
-/** The transfers to read. */
 export interface TransferFilter {
   /** In lower case. */
   readonly wallet: string;

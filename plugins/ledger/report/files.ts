@@ -16,7 +16,6 @@ export interface ReportFiles {
   readonly page: PageContent | null;
 }
 
-/** The content of a report. */
 export interface ReportContent {
   readonly query: LedgerQuery;
   readonly account: LedgerAccount;

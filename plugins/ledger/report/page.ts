@@ -18,7 +18,6 @@ export interface AnchoredTx {
   readonly explorer_url: string;
 }
 
-/** How the report can be checked. */
 export interface ReportProof {
   readonly files: ReportPage["files"];
   readonly signature: ReportSignature;

@@ -14,7 +14,6 @@ const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 export const readEther = async (node: Upstream, address: string, signal: AbortSignal): Promise<string> =>
   toDecimalText(await readQuantity(node, ["eth_getBalance", [address, "latest"]], signal), ETHER_DECIMALS);
 
-/** The balance of USDC on Base. */
 export async function readUsdcOnBase(node: Upstream, address: string, signal: AbortSignal): Promise<string> {
   const call = { to: USDC_ON_BASE, data: `${BALANCE_OF}${address.slice(2)}` };
   return toDecimalText(await readQuantity(node, ["eth_call", [call, "latest"]], signal), USDC_DECIMALS);

@@ -12,7 +12,6 @@ const SOL_DECIMALS = 9;
 const AMOUNT_AT = 64;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-/** How a balance is read. */
 interface ReadingTerms {
   readonly clock: Clock;
   readonly signal: AbortSignal;

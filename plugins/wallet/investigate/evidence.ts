@@ -12,7 +12,6 @@ export interface Missing {
   readonly atStake: number;
 }
 
-/** The coverage of a source. */
 export interface Coverage {
   readonly source: string;
   /** What was read, as a sentence. */

@@ -4,7 +4,6 @@ import { readKey, type SolanaAccount } from "./sol-accounts.ts";
 import type { SolKeys } from "./sol-keys.ts";
 import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./sol-target.ts";
 
-/** SNS' accounts for a name. */
 export interface SnsAccounts {
   readonly domain: SolanaAccount;
   readonly token: SolanaAccount | undefined;

@@ -1,4 +1,3 @@
-/** How an address is screened. */
 export interface ScreenTerms {
   readonly signal: AbortSignal;
   /** The EIP-155 chain for EVM addresses without one; Ethereum by default. */

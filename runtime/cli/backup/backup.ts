@@ -16,7 +16,6 @@ import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
 import { requireStore, type StorePlace } from "../config/server-store.ts";
 
-/** The written backup. */
 export interface BackupReport {
   readonly file: string;
   readonly entries: number;

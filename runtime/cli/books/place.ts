@@ -13,7 +13,6 @@ import type { Config } from "../config/config.ts";
 import { hasSandboxOnly, requireStore, type StorePlace } from "../config/server-store.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 
-/** Where to find a book. */
 export interface BookPlace {
   /** Its `manifests/_site.yaml` names rails, own wallets, and how long sales are kept. */
   readonly dir: string;

@@ -5,7 +5,6 @@ import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 /** The most that is read of a seller's answer: it could go on for ever. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** A request to a seller. */
 export interface SellerRequest {
   readonly method: string;
   readonly url: string;

@@ -27,7 +27,6 @@ export const isPaidBack = ({ json }: Pick<SellerResponse, "json">): boolean =>
 export const isSellers = ({ headers, json }: Pick<SellerResponse, "headers" | "json">): boolean =>
   isObject(json) || headers.has("payment-response") || headers.has("payment-required");
 
-/** The final answer to a payment. */
 export interface FinalAnswer {
   readonly answer: SellerResponse;
   /**

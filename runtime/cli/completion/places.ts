@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 
-/** A word that may follow. */
 export interface NextWord {
   /** A command, or an option with its dashes. */
   readonly text: string;

@@ -172,7 +172,6 @@ function readVariables(file: string, tell: (text: string) => void = () => {}): E
 export const toDataDir = (dir: string, { PAYPHONE_DATA_DIR: named }: Env): string =>
   resolve(dir, named?.trim() || ".payphone");
 
-/** The configuration of this process. */
 export const loadConfig = (): Config => readConfig(loadEnv());
 
 function readKeys(owner: "TREASURY" | "BUYER", { secret }: Reader): Keys {

@@ -80,7 +80,6 @@ export const PORT: ValueFormat<number> = {
   right: "a whole number from 0 to 65535 (0 = any free port)",
   parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
 };
-/** A level of the log. */
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 
 /** The format of a sandbox's log. */
@@ -197,7 +196,6 @@ export const CDP_KEY_ID = matching(
   "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…",
   /^[\w/-]{8,200}$/,
 );
-/** The secret of that key. */
 export const CDP_KEY_SECRET = matching(
   "the secret of a CDP API key: base64, or a PEM text",
   /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,

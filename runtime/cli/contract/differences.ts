@@ -21,7 +21,6 @@ export function findDifferences(expected: unknown, found: unknown, place = ""): 
   return Object.is(expected, found) ? [] : [{ place, expected, found }];
 }
 
-/** A difference as a sentence. */
 export const toComplaint = ({ place, expected, found }: Difference): string =>
   `${place || "the output"} is ${toText(found)}, but the example shows ${toText(expected)}`;
 

@@ -8,7 +8,6 @@ import { findDifferences, toComplaint } from "./differences.ts";
 import type { ContractExample } from "./example.ts";
 import type { World } from "./world.ts";
 
-/** Runs one call of a service. */
 export type CallService = (service: string, input: unknown) => Promise<unknown>;
 
 /**
@@ -22,7 +21,6 @@ export const listExamples = (manifests: readonly Manifest[]): readonly ContractE
       examples.map(({ input, output }, at) => ({ title: `example ${at + 1} of ${id}`, service: id, input, output })),
     );
 
-/** The payer in tests. */
 const PAYER = "0x00000000000000000000000000000000000000A1";
 
 /**

@@ -16,7 +16,6 @@ export interface Place {
   warn(holds: boolean, message: string): void;
 }
 
-/** Collects findings. */
 export interface Findings {
   readonly list: readonly Finding[];
   at(place: string): Place;

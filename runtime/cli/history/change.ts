@@ -20,7 +20,6 @@ export interface Change {
   readonly text: string;
 }
 
-/** The result of a comparison. */
 export interface SetComparison {
   /** Digests of the files; undefined when nothing was sold before. */
   readonly from: string | undefined;

@@ -4,7 +4,6 @@ import type { ManifestSet } from "../set/load.ts";
 import type { Change } from "./change.ts";
 import { diffSchemas, type SchemaChange } from "./schema-diff.ts";
 
-/** The parts of a set that are compared. */
 export type ComparedSet = Pick<ManifestSet, "site" | "manifests" | "schemas">;
 
 /** The differences between the set that is sold and another one: the shop first, then its services by id. */

@@ -12,7 +12,6 @@ export interface RetiredEntry {
   readonly routes: readonly string[];
   /** Unix milliseconds. Until then its results can be fetched; a day later, the entry is dropped. */
   readonly until: number;
-  /** The token of a rail. */
   readonly token?: RailToken;
 }
 

@@ -14,7 +14,6 @@ export interface ExampleTerms {
   readonly documents: ReadonlyMap<string, object>;
 }
 
-/** An example of a manifest. */
 export interface Example {
   readonly input: JsonObject;
   readonly output?: unknown;

@@ -3,7 +3,6 @@ import type { Env } from "../config/reader.ts";
 import type { ImportedManifest } from "./imported.ts";
 import type { AppliedImport } from "./shop/apply.ts";
 
-/** The outcome of an import. */
 interface Outcome {
   readonly report: string;
   readonly isPartial: boolean;

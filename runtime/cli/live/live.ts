@@ -143,7 +143,6 @@ function probePages({ host, port, admin }: Config): Promise<LiveFinding>[] {
   return [probe("operator's pages", look)];
 }
 
-/** The findings as a table. */
 export const toFindingTable = (findings: readonly LiveFinding[]): string =>
   toColumns(findings.map(({ what, state, found }) => [MARKS[state], what, found])).join("\n");
 

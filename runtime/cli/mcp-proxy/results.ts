@@ -66,7 +66,6 @@ export function transactionIn({ _meta }: ToolResult): string | undefined {
   return field(receipt, "success") === true ? textField(receipt, "transaction") : undefined;
 }
 
-/** A failure as a tool's result. */
 export const toFailure = (text: string): ToolResult => ({ content: [{ type: "text", text }], isError: true });
 
 const texts = ({ content }: ToolResult): string[] =>

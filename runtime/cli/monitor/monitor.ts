@@ -18,7 +18,6 @@ export interface Monitor {
   watchTallies(tallies: Pick<Tallies, "flush">): void;
   /** Counts tallies that are new. */
   countTallies(tallies: readonly BookTally[]): void;
-  /** Counts the duration of a call. */
   countTime(names: CallNames, ms: number): void;
   watchTransport(transport: Transport): Transport;
   /** Counts a job whose end this process has recorded. */

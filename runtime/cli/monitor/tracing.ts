@@ -9,7 +9,6 @@ import type { Transport } from "../../drivers/upstream/transport.ts";
 import { patternOf } from "../../server/request/target.ts";
 import type { Config } from "../config/config.ts";
 
-/** The tracing of calls. */
 export interface OpenTracing {
   wrap(listener: RequestListener): RequestListener;
   /** Undefined when calls are not traced. */

@@ -38,7 +38,6 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const LONGEST_KEPT = 1024 * 1024;
 /** The upstream requires a credential, a different one, or a payment. */
 const REFUSALS: readonly number[] = [401, 402, 403];
-/** Headers that may hold a secret. */
 const SECRET_HEADER = /auth|cookie|key|secret|token/;
 
 /**

@@ -31,7 +31,6 @@ export interface RecordOptions {
   readonly env: Env;
 }
 
-/** The result of one run. */
 export interface RecordRun {
   readonly report: string;
   /** Whether the shape of an answer changed, or nothing could be recorded. */

@@ -21,7 +21,6 @@ export interface Outside {
   readonly drivers: Drivers;
   readonly sources: Sources;
   readonly reports: ReportShelf;
-  /** Which facilitators are trusted. */
   readonly trust: FacilitatorTrust;
   close(): Promise<void>;
 }

@@ -34,7 +34,6 @@ export interface OpenPeerDoor {
   close(): Promise<void>;
 }
 
-/** Opens the A2A door. */
 export function openPeerDoor({ config, createLimiter, links, ...own }: PeerDoorDeps): OpenPeerDoor {
   const { site, baseUrl, identity, clock } = own;
   const web = createGuardedFetch();

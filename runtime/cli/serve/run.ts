@@ -59,7 +59,6 @@ export interface RunOptions {
   readonly log?: OpenLog | undefined;
 }
 
-/** A running server. */
 export interface Running {
   /** The URL at which it listens; `baseUrl` is the public address. */
   readonly url: string;

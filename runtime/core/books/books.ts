@@ -41,7 +41,6 @@ export interface LineFilter {
   readonly payer?: string | undefined;
 }
 
-/** One page of lines. */
 export interface LinePage {
   readonly limit: number;
   readonly order: "oldest-first" | "newest-first";
@@ -58,7 +57,6 @@ export interface Span {
 /** A dimension by which sums are split. */
 export type Split = "service" | "door" | "rail";
 
-/** Sums of one asset. */
 export interface BookSum {
   /** The start of the bucket: Unix milliseconds; the span's `from` when there are no buckets. */
   readonly at: number;

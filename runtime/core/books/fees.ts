@@ -50,7 +50,6 @@ export interface FeeGroup extends Pick<BookFee, "network" | "symbol" | "decimals
   readonly amount: bigint;
 }
 
-/** The id of a fee. */
 export const feeId = ({ network, transaction }: Pick<BookFee, "network" | "transaction">): string =>
   `fee_${sha256(`${network} ${transaction}`).slice(0, 20)}`;
 

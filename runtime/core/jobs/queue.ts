@@ -1,4 +1,3 @@
-/** A queued job. */
 export interface QueuedJob {
   readonly id: string;
   /** The service's id. */

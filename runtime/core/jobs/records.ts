@@ -30,7 +30,6 @@ export type JobEnd =
   | { readonly state: "DELIVERED"; readonly at: number; readonly deliverable: unknown }
   | { readonly state: "FAILED"; readonly at: number; readonly error: string };
 
-/** The progress of a job. */
 export interface JobProgress {
   /** A few words for people; null until the first step or report. */
   readonly step: string | null;

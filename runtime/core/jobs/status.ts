@@ -5,7 +5,6 @@ import type { JobManifest } from "../set/manifest.ts";
 import type { JobQueue } from "./queue.ts";
 import { type JobRecord, type JobRecords, toJobId } from "./records.ts";
 
-/** The status of a job. */
 export interface JobStatus extends RefundStatus {
   readonly job_id: string;
   readonly status: "DISPATCHING" | "IN_PROGRESS" | "DELIVERED" | "FAILED" | "UNKNOWN";

@@ -37,7 +37,6 @@ export interface FacilitatorTrust {
   watch(listener: () => void): void;
 }
 
-/** A settlement that a facilitator has reported. */
 export interface ReportedSettlement {
   readonly facilitator: string;
   /** CAIP-2. */

@@ -25,7 +25,6 @@ export interface IdentitySigner {
   sign(text: string): Buffer;
 }
 
-/** A private key of the identity. */
 export interface IdentityKey {
   /** By default the key's RFC 7638 thumbprint, which is the same on every machine. */
   readonly keyId?: string;

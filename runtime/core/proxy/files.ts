@@ -4,7 +4,6 @@ import { asItIs } from "./encoding.ts";
 import type { Placeholder } from "./template.ts";
 import { toBadValue, toEncoded, toPlace } from "./values.ts";
 
-/** A file of a form. */
 interface FormFile {
   readonly name: string;
   readonly media: string;

@@ -6,7 +6,6 @@ import type { MediaManifest } from "../upstream/manifest.ts";
 
 /** A file as JSON: the form in which it is recorded and shown in JSON documents. */
 export interface MediaOutput {
-  /** Its media type. */
   readonly media: string;
   /** Its bytes in base64. */
   readonly data: string;

@@ -9,7 +9,6 @@ export type RequestTarget =
   | { readonly segments: readonly Template[]; readonly address?: undefined }
   | { readonly address: Placeholder };
 
-/** A request with its placeholders. */
 export interface RequestPlan {
   readonly method: HttpMethod;
   readonly target: RequestTarget;
@@ -25,7 +24,6 @@ export interface RequestPlan {
   readonly reserved: readonly string[];
 }
 
-/** How a body is encoded. */
 export type BodyEncoding = NonNullable<ProxyManifest["encoding"]>;
 
 /** The parts of `proxy` that make a request. */

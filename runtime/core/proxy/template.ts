@@ -15,7 +15,6 @@ export interface Placeholder {
   readonly slashes?: "kept" | "encoded";
 }
 
-/** A text with placeholders. */
 export type Template = readonly (string | Placeholder)[];
 
 /** The values of placeholders. */
@@ -58,7 +57,6 @@ export function soleOf(template: Template): Placeholder | undefined {
   return template.length === 1 && typeof first === "object" ? first : undefined;
 }
 
-/** The placeholders of a template. */
 export const placeholdersOf = (template: Template): readonly Placeholder[] =>
   template.filter((part) => typeof part === "object");
 

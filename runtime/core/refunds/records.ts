@@ -16,7 +16,6 @@ export interface RefundCase {
   readonly payment: JobPayment;
 }
 
-/** A refund that has not ended. */
 export interface OpenRefund extends RefundCase {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
@@ -34,7 +33,6 @@ export interface OpenRefund extends RefundCase {
  */
 export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string };
 
-/** A refund that has ended. */
 export interface RefundEnd {
   /** The transaction on the chain that has refunded the payment. */
   readonly transaction: string;

@@ -113,7 +113,6 @@ const NO_RULES: HouseRules = {
   admit: async () => {},
 };
 
-/** Who buys, and for how much. */
 interface Buyer {
   readonly wallets: readonly string[];
   /** CAIP-2. */

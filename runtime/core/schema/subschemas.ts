@@ -58,7 +58,6 @@ export function parseReference(text: string): Reference | undefined {
   return { ...(name !== undefined && { name }), ...(definition !== undefined && { definition }) };
 }
 
-/** The schemas of a set. */
 export interface Schemas {
   /** By name. */
   readonly documents: ReadonlyMap<string, object>;

@@ -83,7 +83,6 @@ export const FAULT_CODES = {
   "wrong-type": "A value of another kind than the key needs.",
 } as const satisfies Record<string, string>;
 
-/** The code of a fault. */
 export type FaultCode = keyof typeof FAULT_CODES;
 
 /** A place in a file; both numbers begin at 1. */

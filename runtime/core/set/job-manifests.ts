@@ -1,7 +1,6 @@
 import { isObject } from "../json.ts";
 import { handlerOf, type JobManifest, type Manifest } from "./manifest.ts";
 
-/** The manifest of a job service. */
 export type WithJob = Manifest & { readonly job: JobManifest };
 
 /** Whether a service's calls are jobs. */
@@ -17,7 +16,6 @@ export const toAcceptManifest = (manifest: WithJob): Manifest => ({
   examples: manifest.examples.map(({ input }) => ({ input })),
 });
 
-/** The id of a job in examples. */
 const EXAMPLE_JOB_ID = "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55";
 
 /** The path at which a job is polled. */

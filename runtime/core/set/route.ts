@@ -1,7 +1,6 @@
 import { PATHS } from "../paths.ts";
 import { didYouMean } from "./did-you-mean.ts";
 
-/** A route of a manifest. */
 export interface Route {
   readonly method: "GET" | "POST";
   /** Begins with `/`; `{name}` is a path parameter. */

@@ -10,7 +10,6 @@ import { isKnownUnpaid, LISTED_MS, readRecord } from "../payments/reservations.t
 import { createRefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 
-/** The purchases of each account. */
 export interface PurchaseList extends Purchases {
   /**
    * Reserves a place in the payer's list, in the same transaction as other writes of this turn; the returned function

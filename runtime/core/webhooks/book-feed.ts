@@ -130,7 +130,6 @@ function placeOf({ seq, id }: Cursor, books: Pick<Books, "find">): number {
   return books.find(id).find((line) => line.id === id)?.seq ?? 0;
 }
 
-/** A line of the book as an event. */
 export function toBookEvent(line: BookLine): WebhookEvent {
   const { id, kind, of, at, service, door, rail, network, asset, decimals, amount, usd } = line;
   const { payer, receiver, transaction, requestId: request_id, job: job_id } = line;

@@ -5,7 +5,6 @@ import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sw
 import { createDeliveries, type Delivery } from "./deliveries.ts";
 import type { WebhookEvent, WebhookType } from "./events.ts";
 
-/** A receiver of webhooks. */
 export interface WebhookEndpoint {
   readonly id: string;
   /** The types of events that it receives; undefined means all. */

@@ -13,7 +13,6 @@ export interface Proofs {
   receipt(sale: Sale): Extension | undefined;
 }
 
-/** A settled sale. */
 export interface Sale {
   /** The URL of the resource that was paid for. */
   readonly resource: string;

@@ -14,7 +14,6 @@ export interface Rail {
   readonly isRetired?: true;
 }
 
-/** Whether a rail is offered. */
 export const isOffered = ({ isRetired }: Pick<Rail, "isRetired">): boolean => !isRetired;
 
 /** The networks of all rails, and of the offered ones, by the rail's id, which is their name in x402 version 1. */
@@ -54,7 +53,6 @@ export type RailStatus =
       readonly since: number;
     };
 
-/** A facilitator that is distrusted. */
 export interface Distrust {
   readonly facilitator: string;
   /** CAIP-2. */

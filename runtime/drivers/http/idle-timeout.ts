@@ -1,7 +1,6 @@
 /** Aborts its signal after a time without activity, or when another signal is aborted. */
 export interface IdleTimeout {
   readonly signal: AbortSignal;
-  /** Whether the timeout has elapsed. */
   readonly hasElapsed: () => boolean;
   /** Restarts the timeout. */
   renew(): void;

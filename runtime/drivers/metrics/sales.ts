@@ -2,7 +2,6 @@ import { Counter, type Registry } from "prom-client";
 import { createGatherer } from "../../core/books/gatherer.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
 
-/** One sale. */
 interface Sale {
   readonly service: string;
   readonly rail: string;

@@ -11,7 +11,6 @@ import type { LiveUpstream } from "../upstream/upstream.ts";
 /** Sends a request to a source; returns an answer that is charged. @throws Problem for every other answer. */
 export type Ask = (request: ProxyRequest, signal: AbortSignal) => Promise<BytesAnswer>;
 
-/** How a source is asked. */
 export interface AskTerms {
   readonly maxBytes: number;
   /** The statuses that are charged; every 2xx by default. */
@@ -22,7 +21,6 @@ export interface AskTerms {
   readonly accept: string;
 }
 
-/** The terms of a manifest. */
 export const termsOf = ({ proxy, media, hints }: Manifest): AskTerms => ({
   maxBytes: media?.max_bytes ?? proxy?.answer?.max_bytes ?? ANSWER_BYTES,
   chargeOn: proxy?.charge_on,

@@ -9,7 +9,6 @@ import type { Work } from "./cached.ts";
 import type { Poll } from "./polled.ts";
 import type { Read } from "./read.ts";
 
-/** The parts of a handler. */
 export interface ProxyHandlerOptions {
   readonly plan: RequestPlan;
   readonly ask: Ask;

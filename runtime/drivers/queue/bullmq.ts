@@ -14,7 +14,6 @@ export interface BullmqQueueOptions {
   readonly log: Log;
 }
 
-/** A running turn of this process. */
 interface RunningTurn {
   /** Aborted when another process may have taken the job. */
   readonly stop: AbortController;

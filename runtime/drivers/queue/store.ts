@@ -20,7 +20,6 @@ export interface StoreQueueOptions {
   readonly troubleMs?: number;
 }
 
-/** A queued job in the store. */
 interface Entry extends QueuedJob {
   /** When the next turn may begin: Unix milliseconds. */
   readonly notBefore: number;

@@ -6,7 +6,6 @@ import type {
 } from "@solana/web3.js";
 import { MEMO_PROGRAM } from "./programs.ts";
 
-/** The result of a search. */
 export interface SearchResult {
   readonly landed?: VersionedTransactionResponse;
   /** Whether everything since the given slot was searched, so that "not found" is meaningful. */

@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** The contents of a backup. */
 export interface BackupContents {
   readonly entries: number;
   /** The text that was stored with the backup. */

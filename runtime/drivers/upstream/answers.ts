@@ -20,7 +20,6 @@ export interface Setback {
   readonly cause?: unknown;
 }
 
-/** The result of one attempt. */
 export type AttemptOutcome<T> =
   | { readonly value: T; readonly setback?: undefined }
   | { readonly value?: undefined; readonly setback: Setback };

@@ -21,7 +21,6 @@ export interface PlainRequest {
   /** Encoded, without the question mark. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body with its content type. */
   readonly body?: { readonly type: string; readonly content: string | Uint8Array } | undefined;
 }
 

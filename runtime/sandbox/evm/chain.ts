@@ -26,7 +26,6 @@ export interface EvmChain {
   stop(): Promise<void>;
 }
 
-/** The receipt of a transaction. */
 export interface EvmReceipt {
   readonly status: "0x0" | "0x1";
   readonly logs: readonly { readonly topics: [Hex, ...Hex[]]; readonly data: Hex }[];

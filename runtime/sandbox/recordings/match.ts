@@ -12,11 +12,9 @@ export interface SentRequest {
   readonly body: unknown;
 }
 
-/** Whether a recorded request matches the sent one. */
 export const fits = (recorded: RecordedRequest, { method, path, body }: SentRequest): boolean =>
   methodOf(recorded) === method && fitsPath(recorded, path) && fitsBody(recorded, body);
 
-/** The HTTP method of a recorded request. */
 export const methodOf = (recorded: RecordedRequest): HttpMethod => (recorded.rpc ? "POST" : recorded.method);
 
 /** Whether path and query match; the order of the query does not matter. The path of a JSON-RPC call is empty. */

@@ -8,7 +8,6 @@ import { type SvmOptions, toAddress, toOptions } from "./options.ts";
 import type { SvmSlots } from "./slots.ts";
 import { readToken } from "./tokens.ts";
 
-/** What these methods need. */
 export interface NodeMethodsOptions extends Pick<SvmFaucet, "airdrop"> {
   readonly bank: SvmBank;
   readonly slots: SvmSlots;

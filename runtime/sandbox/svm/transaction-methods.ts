@@ -8,7 +8,6 @@ import { type SvmOptions, toAddress, toOptions } from "./options.ts";
 import type { SvmSlots } from "./slots.ts";
 import { toWireTransaction, type WireTransaction } from "./transaction.ts";
 
-/** What these methods need. */
 export interface TransactionMethodsOptions extends Pick<SvmMempool, "accept"> {
   readonly bank: SvmBank;
   readonly slots: SvmSlots;

@@ -11,7 +11,6 @@ export interface AdminRequest {
   body(): Promise<string>;
 }
 
-/** One route of the admin listener. */
 export interface AdminRoute {
   /** A GET route also answers HEAD. */
   readonly method: "GET" | "POST";
@@ -23,7 +22,6 @@ export interface AdminRoute {
   handle(request: AdminRequest): Reply | Promise<Reply>;
 }
 
-/** A route that was found for a request. */
 export interface FoundRoute {
   readonly route: AdminRoute;
   readonly params: Readonly<Record<string, string>>;

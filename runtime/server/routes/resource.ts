@@ -9,7 +9,6 @@ import { toOptionsReply } from "./preflight.ts";
 /** Makes the reply to a request. HEAD requests get the reply to GET without its body. */
 export type Responder = (request: Request, response: Response) => Reply | Promise<Reply>;
 
-/** The methods of one path. */
 export interface Methods {
   readonly GET?: Responder;
   readonly POST?: Responder;

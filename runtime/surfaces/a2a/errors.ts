@@ -38,7 +38,6 @@ export interface A2aRefusal {
   readonly problem?: Problem;
 }
 
-/** Whether an answer is a refusal. */
 export const isRefusal = (answer: object): answer is A2aRefusal => "error" in answer;
 
 export const refuse = (code: number, message: string): A2aRefusal => ({ error: { code, message } });

@@ -53,7 +53,6 @@ const BY_NAME: ReadonlyMap<string, Method> = new Map(
   ),
 );
 
-/** The standard method of this name. */
 export const findMethod = (name: string): Method | undefined => BY_NAME.get(name);
 
 /** Patch versions do not matter for compatibility (1.0, section 3.6). */

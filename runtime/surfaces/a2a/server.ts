@@ -95,7 +95,6 @@ function toPoints(name: string): number {
   return method && "verb" in method && method.verb === "list" ? 5 : 1;
 }
 
-/** A request whose body was read. */
 type ReadRequest = DoorRequest & { readonly body: DoorBody };
 
 /** A message that can be dispatched, or its refusal, with the message's id where it could be read. */

@@ -57,7 +57,6 @@ export interface Task {
   readonly job?: TaskJob;
   /** Set when completed. */
   readonly output?: unknown;
-  /** Whether the output is a file. */
   readonly isFile?: boolean;
   /** The problem document, when it failed or was rejected. */
   readonly problem?: object;
@@ -65,13 +64,11 @@ export interface Task {
   readonly updatedAt: number;
 }
 
-/** The fields of a task that change. */
 export type TaskChange = Omit<Task, "id" | "contextId" | "skill" | "history" | "updatedAt">;
 
 /** The fields of a task that a call does not change. */
 export type TaskHead = Pick<Task, "id" | "contextId" | "skill" | "history">;
 
-/** The stored tasks. */
 export interface TaskBook {
   /** A new task with an unguessable id. The task is not stored yet. */
   draft(skill: string, contextId: string | undefined): Pick<Task, "id" | "contextId" | "skill">;

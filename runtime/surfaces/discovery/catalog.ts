@@ -3,7 +3,6 @@ import type { Service } from "../../core/service.ts";
 import { mediaOf, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn } from "../../core/set/price.ts";
 
-/** The facts of the site in the catalogue. */
 export type CatalogSite = Pick<
   SiteManifest,
   | "name"

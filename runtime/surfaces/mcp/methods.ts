@@ -30,7 +30,6 @@ export interface CallContext {
   readonly requestId: string;
   /** The size of the message. */
   readonly bytes: number;
-  /** The JSON that it was read from. */
   readonly json: string;
   /** Aborted when the caller disconnects: a result that nobody receives is not charged. */
   readonly signal: AbortSignal;

@@ -98,7 +98,6 @@ const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which 
 /** The result of a paid or free call. */
 export interface PaidOutput {
   readonly output: unknown;
-  /** The output, when it is a file. */
   readonly file: MediaOutput | undefined;
   /** The content blocks of another server's tool, passed on unchanged. */
   readonly blocks: readonly object[] | undefined;

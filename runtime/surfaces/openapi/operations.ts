@@ -19,7 +19,6 @@ export interface Operations {
   readonly schemas: ReturnType<Components["list"]>;
 }
 
-/** What operations are made from. */
 export interface OperationSources {
   readonly services: readonly Service[];
   readonly schemas: NamedSchemas;

@@ -1,6 +1,5 @@
 import { type Html, html } from "./html.ts";
 
-/** The languages of snippets. */
 export type Language = "sh" | "js" | "python" | "json";
 
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)*'/;

@@ -13,7 +13,6 @@ export interface Correlation {
   readonly missing: readonly Missing[];
 }
 
-/** The input of `correlate`. */
 export interface CorrelationInput {
   readonly subject: Subject;
   readonly ensName: string | null;

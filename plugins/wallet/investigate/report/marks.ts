@@ -55,7 +55,6 @@ export function drawMark(mark: Mark, size: number): string {
   return `<path class="mark ${mark}" d="${path}"/>${cross}`;
 }
 
-/** The sign of a node. */
 export const toMark = ({ hop, screened }: GraphNode): Mark =>
   hop === 0 && screened?.risk_level === "low" ? "subject" : (screened?.risk_level ?? "unknown");
 

@@ -22,7 +22,6 @@ const SEARCHES_PER_STEP = 40;
 /** About 180 days: a block takes 2 seconds. */
 const LOOK_BACK = 7_776_000n;
 
-/** How the logs are read. */
 export interface LogsOptions {
   readonly clock: Clock;
   /** Unix milliseconds; no search begins after this time. */

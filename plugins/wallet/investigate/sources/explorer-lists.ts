@@ -66,7 +66,6 @@ export interface Listed {
   readonly gap: string | null;
 }
 
-/** Some pages of a list. */
 interface Pages extends Omit<Listed, "name" | "isWhole" | "gap"> {
   /** How many pages these are. */
   readonly pages: number;

@@ -22,7 +22,6 @@ export interface Bearing {
   readonly most: string;
 }
 
-/** The result of a search. */
 export interface SearchResult {
   readonly transfers: readonly Transfer[];
   /** The oldest searched block. */
@@ -37,7 +36,6 @@ export interface Refusal {
   readonly limit: bigint | undefined;
 }
 
-/** Searches a range. */
 export type Search = (span: BlockRange) => Promise<readonly Transfer[] | Refusal>;
 
 /** The blocks of a search: widened after an answer, narrowed after a refusal. */

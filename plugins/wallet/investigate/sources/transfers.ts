@@ -48,7 +48,6 @@ export interface History {
 /** `subject`: as far back as the source's bounds allow; `counterparty`: only as far as the graph needs. */
 export type Depth = "subject" | "counterparty";
 
-/** How to read a source. */
 export interface Reading {
   readonly depth: Depth;
   readonly signal: AbortSignal;

@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
 import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
-/** How to convert a schema. */
 export interface SchemaTerms {
   readonly side: WireSide;
   /** The new text of a `$ref`. @throws Refused for one that leads nowhere. */

@@ -80,7 +80,6 @@ export interface Selection {
   readonly all: boolean;
 }
 
-/** Whether a selection is empty. */
 export const isEmpty = ({ names, tags, all }: Selection): boolean => !all && names.length + tags.length === 0;
 
 /** The selected operations, and the words of the selection that match nothing. */

@@ -8,7 +8,6 @@ import { examplesOf, type Field, toFormText } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import { isDeepObject, kindOf } from "./styles.ts";
 
-/** The body of a request. */
 export interface RequestBody {
   /** The whole body as one value. */
   readonly schema: unknown;

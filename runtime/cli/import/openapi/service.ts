@@ -8,7 +8,6 @@ import type { Field, RequestParts } from "./parameters.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { SchemaBook } from "./schema-book.ts";
 
-/** The parts of one operation. */
 export interface OperationParts {
   readonly operation: Operation;
   readonly id: string;

@@ -25,7 +25,6 @@ export interface ApplyOptions {
   readonly isDryRun: boolean;
 }
 
-/** The result of an import. */
 export interface AppliedImport {
   readonly imported: Imported;
   /** The imported services that are now in the shop. */

@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 
 /** Notes about an import, by which the next one recognizes the operator's edits. */
 export interface ImportNotes {
-  /** The source that was imported. */
   readonly source: string;
   /** The digest of each part as the import wrote it, by file; for `_site.yaml`, by upstream. */
   readonly files: Readonly<Record<string, Parts>>;

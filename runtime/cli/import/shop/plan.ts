@@ -25,7 +25,6 @@ export const SITE_FILE = "manifests/_site.yaml";
 const NOTHING: Merged = { changes: [], kept: [] };
 const DERIVED = "Made from the schema: the source has no example that fits it.";
 
-/** The file of a service. */
 export const toManifestFile = (id: string): string => `manifests/${id}.yaml`;
 
 /** The facts from which an import is planned. */

@@ -16,7 +16,6 @@ import type { PartChange } from "./merge.ts";
 
 const FORMAT = { lineWidth: 118, flowCollectionPadding: true, version: "1.2" } as const;
 
-/** The comments of a new manifest. */
 export interface ManifestComments {
   /** The lines at the top. */
   readonly top: readonly string[];

@@ -4,7 +4,6 @@ import { createHistory, type History, type HistoryEntry } from "../../history/hi
 import { type EarlierSet, loadRetired, type RetiredEntry, retire } from "../../history/retired.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
 
-/** A set with its files. */
 export interface FiledSet {
   readonly set: ManifestSet;
   /** Undefined when a file cannot be read. */

@@ -13,7 +13,6 @@ import type { ManifestSet } from "../../set/load.ts";
 import type { Composition } from "../composition.ts";
 import { createCollector } from "./collect.ts";
 
-/** A set that is to be sold. */
 export interface NextSet {
   readonly set: ManifestSet;
   /** The digest of the set's files. */
@@ -44,7 +43,6 @@ export interface Swap {
   close(): Promise<void>;
 }
 
-/** A set and its composition. */
 export interface CurrentSet {
   readonly set: ManifestSet;
   readonly composition: Composition;

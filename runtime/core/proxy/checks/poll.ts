@@ -7,7 +7,6 @@ import { toRequestPlan } from "../plan.ts";
 import { explainPointer } from "../pointer.ts";
 import { explainRequestLine } from "./request.ts";
 
-/** Checks how an order is polled. */
 export function checkPoll(draft: Draft, { poll, request = "" }: ProxyManifest): Fault[] {
   if (!poll) return [];
   const at = (key: string): Path => ["proxy", "poll", key];

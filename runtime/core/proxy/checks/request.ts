@@ -21,7 +21,6 @@ export function explainRequestLine(line: string): string | undefined {
   return path.includes("//") ? "a path has no empty segments" : undefined;
 }
 
-/** Checks the request line of a proxied service. */
 export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
   const { request, upstream } = proxy;
   if (request === undefined) return [];

@@ -20,7 +20,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   payment_rejected: "The facilitator refused it for another reason.",
 };
 
-/** The meaning of a reason for a refusal. */
 export const toRefusalMeaning = (reason: string): string =>
   (Object.hasOwn(REFUSALS, reason) && REFUSALS[reason]) || "A reason of the facilitator's own; the log has it.";
 

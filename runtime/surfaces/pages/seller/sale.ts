@@ -21,7 +21,6 @@ const STEPS = [
 /** What became of a sale, as far as the book does not tell. */
 export interface SaleFate {
   readonly answer: SaleAnswer;
-  /** Its refund, while it is open. */
   readonly owed: Pick<OpenRefund, "openedAt" | "state"> | undefined;
 }
 

@@ -8,7 +8,6 @@ import { toFigureTable } from "./frame.ts";
 import { LOOK_DAY_MS } from "./look.ts";
 import type { ShopView } from "./view.ts";
 
-/** The query of the page. */
 export interface SalesQuery {
   /** A payer, transaction, request id, job, or the id of a line. */
   readonly text: string;
@@ -53,7 +52,6 @@ function toPlace(text: string | undefined): { at: number; seq: number } | undefi
   return at === undefined ? undefined : { at: Number(at), seq: Number(seq) };
 }
 
-/** Lines as a table. */
 export const toLines = (lines: readonly BookLine[], { own }: Pick<ShopView, "own" | "rails">): Html =>
   toFigureTable(
     "The book, newest first",

@@ -2,7 +2,6 @@ import type { Books, TallySum } from "../../../core/books/books.ts";
 import type { SiteManifest } from "../../../core/set/manifest.ts";
 import type { Look } from "./look.ts";
 
-/** The data of the views. */
 export interface ShopView {
   readonly books: Books;
   /** Counts in the look's span, and in the span before it; undefined where not all of them are kept any more. */
