@@ -1,6 +1,4 @@
 import { PATHS } from "../core/paths.ts";
-import type { Service } from "../core/service.ts";
-import type { SiteManifest } from "../core/set/manifest.ts";
 import { toCatalog } from "./discovery/catalog.ts";
 import { toDiscovery } from "./discovery/discovery.ts";
 import { toLlmsTxt } from "./discovery/llms-txt.ts";
@@ -8,22 +6,14 @@ import { type Document, toJsonDocument } from "./http/document.ts";
 import { toServerCard } from "./mcp/server-card.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { belowBase } from "./pages/below.ts";
-import { toIndexPage } from "./pages/docs/index-page.ts";
+import { type DocsOptions, toIndexPage } from "./pages/docs/index-page.ts";
 import { toServicePages } from "./pages/docs/service-page.ts";
 import { toFrontPage } from "./pages/front-page.ts";
 import type { Html } from "./pages/html.ts";
 import { toIco } from "./pages/icon.ts";
 import { PAGE_POLICY } from "./pages/page.ts";
 
-export interface DocumentsOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** The set's schemas by name. */
-  readonly schemas: ReadonlyMap<string, object>;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Whether this is a sandbox: the money is play money. */
-  readonly isSandbox: boolean;
+export interface DocumentsOptions extends DocsOptions {
   /** The files of the pages by name: `icon.svg`, `icon.png`, styles and scripts. */
   readonly assets: ReadonlyMap<string, Buffer>;
 }

@@ -4,27 +4,19 @@ import { PATHS } from "../../core/paths.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { Document } from "../../surfaces/http/document.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
+import type { ShownSet } from "../../surfaces/schema/shown-set.ts";
 import type { Config } from "../config/config.ts";
 import { loadDocuments } from "./assets.ts";
 import { openPeerDoor } from "./peer-door.ts";
 
-/** The facts from which the surfaces are made. */
-export interface Shown {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  readonly schemas: ReadonlyMap<string, object>;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 export interface DoorsOptions {
-  readonly shown: Shown;
+  /** What the surfaces are made from. */
+  readonly shown: ShownSet;
   /** The services that can be called, retired ones included. */
   readonly routed: readonly Service[];
   readonly config: Config;

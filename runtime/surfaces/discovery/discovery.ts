@@ -6,17 +6,7 @@ import { amountOn, tiersOf, toAtomic, toDecimal } from "../../core/set/price.ts"
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
-
-export interface DiscoveryOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** The set's schemas by name. */
-  readonly schemas: ReadonlyMap<string, object>;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Absolute URLs of other documents and doors, by name. */
-  readonly links: Readonly<Record<string, string>>;
-}
+import type { LinkedSet } from "../schema/shown-set.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
  * The document at `/.well-known/x402`: every route with its price on every rail and its schemas. `version` is the
  * catalogue's version. Older clients read `resources`, the URLs of paid services.
  */
-export function toDiscovery({ services, site, schemas, baseUrl, links }: DiscoveryOptions): object {
+export function toDiscovery({ services, site, schemas, baseUrl, links }: LinkedSet): object {
   const inline = createSchemaInliner(services, schemas);
   const paid = services.filter(({ manifest }) => manifest.price !== undefined);
   const free = services.filter(({ manifest }) => manifest.price === undefined);

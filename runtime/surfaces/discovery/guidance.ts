@@ -1,18 +1,11 @@
 import { PATHS } from "../../core/paths.ts";
-import { isJobService, type Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
+import { isJobService } from "../../core/service.ts";
 import { isKept } from "../rpc/cost.ts";
+import type { ShownSet } from "../schema/shown-set.ts";
 import { didPathOf } from "./did.ts";
 
-export interface GuidanceOptions {
-  readonly services: readonly Service[];
-  readonly site: Pick<SiteManifest, "title" | "rails">;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 /** How an agent buys a call, for `x-guidance` (at most 4000 characters) and llms.txt. */
-export function toGuidance({ services, site: { title, rails }, baseUrl }: GuidanceOptions): string {
+export function toGuidance({ services, site: { title, rails }, baseUrl }: Omit<ShownSet, "schemas">): string {
   const kept = services.some(({ manifest }) => isKept(manifest)) ? ", unless the service says that a job is not" : "";
   const ways = rails.map((rail) => `${rail.title} (${rail.network})`).join(", ");
   return [

@@ -1,19 +1,10 @@
 import type { Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
 import { isKept, KEPT } from "../rpc/cost.ts";
+import type { LinkedSet } from "../schema/shown-set.ts";
 import { toGuidance } from "./guidance.ts";
 
-export interface LlmsTxtOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Absolute URLs of other documents and doors, by name. */
-  readonly links: Readonly<Record<string, string>>;
-}
-
 /** The text for language models (llmstxt.org): what the site is, how a call is bought, and its services. */
-export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): string {
+export function toLlmsTxt({ services, site, baseUrl, links }: LinkedSet): string {
   const line = ({ manifest, routes, path }: Service): string => {
     const methods = routes.map(({ method }) => method).join(" or ");
     const { free, sign_in: needsSignIn } = manifest;

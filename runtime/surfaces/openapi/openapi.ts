@@ -2,17 +2,9 @@ import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toGuidance } from "../discovery/guidance.ts";
+import type { ShownSet } from "../schema/shown-set.ts";
 import { OTHER, toContent, toOperations } from "./operations.ts";
 import { ERROR_RESPONSES, OWN_SCHEMAS } from "./responses.ts";
-import type { NamedSchemas } from "./schemas.ts";
-
-export interface OpenApiOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly schemas: NamedSchemas;
-}
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>;
  * The machine-readable description (OpenAPI 3.1): an operation for each route. Only the main route of a service has
  * `x-payment-info`, by which directories list it. The same services give the same bytes.
  */
-export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
+export function toOpenApi({ services, site, baseUrl, schemas }: ShownSet): object {
   const operations = toOperations({ services, schemas, baseUrl });
   const all = new Set(services.map(({ manifest }) => manifest.category ?? OTHER));
   const categories = [...all].filter((name) => name !== PROBES).sort();

@@ -7,9 +7,10 @@ import { isKept, KEPT } from "../rpc/cost.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
+import type { ShownSet } from "../schema/shown-set.ts";
 import { toQueryStyle } from "./query-style.ts";
 import { toErrorResponses, toReceiptHeader } from "./responses.ts";
-import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
+import { type Components, createComponents } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,15 +20,8 @@ export interface Operations {
   readonly schemas: ReturnType<Components["list"]>;
 }
 
-export interface OperationSources {
-  readonly services: readonly Service[];
-  readonly schemas: NamedSchemas;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 /** An operation for each route of each service: the main route by the service's id, an alias by `<id>_get` or `<id>_post`. */
-export function toOperations({ services, schemas, baseUrl }: OperationSources): Operations {
+export function toOperations({ services, schemas, baseUrl }: Omit<ShownSet, "site">): Operations {
   const components = createComponents(schemas);
   const inline = createSchemaInliner(services, schemas);
   const ids = new Set(services.map(({ manifest }) => manifest.id));

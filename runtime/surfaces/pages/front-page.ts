@@ -2,20 +2,15 @@ import { PATHS } from "../../core/paths.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { toServiceLists } from "./docs/index-page.ts";
+import { type DocsOptions, toServiceLists } from "./docs/index-page.ts";
 import { toCode } from "./highlight.ts";
 import { type Html, html } from "./html.ts";
 import { toPage } from "./page.ts";
 import { toCurl } from "./snippets.ts";
 
-export interface FrontPageOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
+export interface FrontPageOptions extends DocsOptions {
   /** Paths of documents for machines. */
   readonly paths: readonly string[];
-  readonly isSandbox: boolean;
 }
 
 /** `GET /` for browsers: what this is, one example, and the services. Agents get the catalogue at the same URL. */

@@ -1,23 +1,18 @@
 import { PATHS } from "../../../core/paths.ts";
 import { isTestSite } from "../../../core/rails/networks.ts";
 import type { Service } from "../../../core/service.ts";
-import type { SiteManifest } from "../../../core/set/manifest.ts";
+import type { ShownSet } from "../../schema/shown-set.ts";
 import { type Html, html, toProse } from "../html.ts";
 import { toPage, toPriceText } from "../page.ts";
 import { toGroups, toPageAddress, toSearch, toSearchText, toSidebar } from "./sidebar.ts";
 
-export interface DocsOptions {
-  readonly services: readonly Service[];
-  readonly site: SiteManifest;
-  /** The set's schemas by name. */
-  readonly schemas: ReadonlyMap<string, object>;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
+export interface DocsOptions extends ShownSet {
+  /** Whether this is a sandbox: the money is play money. */
   readonly isSandbox: boolean;
 }
 
 /** `/docs`: every service with its price and one line. The page works without its script, which adds a search. */
-export function toIndexPage({ services, site, baseUrl, isSandbox }: Omit<DocsOptions, "schemas">): Html {
+export function toIndexPage({ services, site, baseUrl, isSandbox }: DocsOptions): Html {
   return toPage({
     title: `${site.title}: services`,
     description: site.description,
