@@ -31,11 +31,7 @@ function addOpenApiImport(group: Command): void {
     .addOption(operationsOption())
     .addOption(tagOption())
     .option("--all", "every operation")
-    .option(
-      "--price <usd>",
-      "US dollars a call (default: 0.01; a service that is there already keeps its own)",
-      toPrice,
-    )
+    .addOption(priceOption())
     .option("--upstream <id>", "the API's id in _site.yaml (default: made from its title)", toUpstream)
     .option("--live", "send the examples of GET operations to the API, and record the answers for the sandbox")
     .option("--dry-run", "write nothing, and show what would be written")
@@ -67,11 +63,7 @@ function addMcpImport(group: Command): void {
     .argument("<server...>", 'a URL, or "--" and a program with its arguments')
     .option("--tools <names>", "these tools, with commas between them", toList)
     .option("--all", "every tool")
-    .option(
-      "--price <usd>",
-      "US dollars a call (default: 0.01; a service that is there already keeps its own)",
-      toPrice,
-    )
+    .addOption(priceOption())
     .option("--upstream <id>", "the server's id in _site.yaml (default: made from its name)", toUpstream)
     .option("--env <names>", "the variables that the program gets, with commas between them", toList)
     .option("--key <variable>", "the variable that holds the bearer token of a server over HTTP")
@@ -97,27 +89,30 @@ function addMcpImport(group: Command): void {
     });
 }
 
-interface McpFlags {
+const priceOption = (): Option =>
+  new Option(
+    "--price <usd>",
+    "US dollars a call (default: 0.01; a service that is there already keeps its own)",
+  ).argParser(toPrice);
+
+interface ImportFlags {
   readonly live?: boolean;
   readonly dir?: string;
-  readonly tools?: readonly string[];
   readonly all?: boolean;
   readonly price?: string;
   readonly upstream?: string;
-  readonly env?: readonly string[];
-  readonly key?: string;
   readonly dryRun?: boolean;
 }
 
-interface OpenApiFlags {
-  readonly live?: boolean;
-  readonly dir?: string;
+interface McpFlags extends ImportFlags {
+  readonly tools?: readonly string[];
+  readonly env?: readonly string[];
+  readonly key?: string;
+}
+
+interface OpenApiFlags extends ImportFlags {
   readonly operations?: readonly string[];
   readonly tag?: readonly string[];
-  readonly all?: boolean;
-  readonly price?: string;
-  readonly upstream?: string;
-  readonly dryRun?: boolean;
 }
 
 function finish({ report, isPartial }: ImportOutcome): void {

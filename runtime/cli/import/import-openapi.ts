@@ -2,10 +2,10 @@ import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { Env } from "../config/reader.ts";
 import { recordLive } from "./live.ts";
-import { importOperations } from "./openapi/openapi.ts";
+import { importOperations, type OpenApiImport } from "./openapi/openapi.ts";
 import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
-import { createPointers, type Pointers } from "./openapi/pointers.ts";
-import { type ReadDocument, readDocument } from "./openapi/read-document.ts";
+import { createPointers } from "./openapi/pointers.ts";
+import { readDocument } from "./openapi/read-document.ts";
 import { toUpstreamId } from "./openapi/upstreams.ts";
 import { quote, toCommandLine, toImportReport, toOfferTable } from "./report.ts";
 import { applyImport } from "./shop/apply.ts";
@@ -38,13 +38,7 @@ export interface ImportOutcome {
 }
 
 /** A document and the selection from it. */
-export interface OpenedDocument {
-  readonly read: ReadDocument;
-  readonly pointers: Pointers;
-  readonly operations: readonly Operation[];
-  readonly chosen: readonly Operation[];
-  readonly upstream: string;
-}
+type OpenedDocument = Omit<OpenApiImport, "price">;
 
 /** @throws Problem `bad-request` for an unusable document or selection; `upstream-failed`. */
 export async function openDocument({

@@ -11,9 +11,6 @@ import { createPostWebhook } from "../../drivers/webhooks/post.ts";
 import type { Config } from "../config/config.ts";
 import { webhookVariables } from "../config/webhooks.ts";
 
-/** Sends the messages of a site's webhooks. */
-export type Webhooks = Troubles;
-
 export interface WebhooksDeps {
   readonly site: SiteManifest;
   readonly config: Config;
@@ -26,10 +23,10 @@ export interface WebhooksDeps {
   readonly log: Log;
 }
 
-const NONE: Webhooks = { jobFailed: async () => {}, start: () => {}, close: async () => {} };
+const NONE: Troubles = { jobFailed: async () => {}, start: () => {}, close: async () => {} };
 
-/** Does nothing when the site has no webhooks. */
-export function openWebhooks(deps: WebhooksDeps): Webhooks {
+/** Sends the messages of a site's webhooks; does nothing when it has none. */
+export function openWebhooks(deps: WebhooksDeps): Troubles {
   const { site, config, openBooks, railStatuses, distrusted, store, clock, log } = deps;
   const { webhooks: endpoints = [] } = site;
   if (endpoints.length === 0 || !openBooks) return NONE;

@@ -16,7 +16,7 @@ import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import { traceHandlers, traceInvoke, traceRails } from "../monitor/tracing.ts";
-import { openWebhooks, type Webhooks } from "../monitor/webhooks.ts";
+import { openWebhooks } from "../monitor/webhooks.ts";
 import type { LoadedPlugins } from "../set/load.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
@@ -109,7 +109,7 @@ interface Till {
   readonly signIns: SignIns;
   readonly addressWatch: AddressWatch;
   readonly bookkeeping: Bookkeeping;
-  readonly webhooks: Webhooks;
+  readonly webhooks: ReturnType<typeof openWebhooks>;
   close(): Promise<void>;
 }
 
