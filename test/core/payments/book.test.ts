@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
+import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
+import { createSaleOf } from "../../../runtime/core/payments/sale-of.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { recordCounts } from "../../support/books/recorded-counts.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
@@ -8,6 +10,27 @@ import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
 const BUYER = `0x${"1".repeat(40)}`;
+
+describe("the sale of a payment on Solana", () => {
+  it("is its signer's, whatever the facilitator reports", () => {
+    const accepted = {
+      network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      asset: "mint",
+      amount: "1",
+      payTo: "seller",
+    };
+    const record = {
+      state: "settled",
+      settledAt: 0,
+      service: "roll",
+      payment: { accepted, payload: { transaction: "" } },
+      payer: "signer",
+      receipt: { success: true, transaction: "1", network: accepted.network, payer: "somebody else" },
+      sold: { door: "rest", requestId: "", rail: "solana", decimals: 6, usd: "0.000001" },
+    } as unknown as PaymentRecord; // As much of one as a sale is made from.
+    expect(createSaleOf([])("key", record)).to.include({ payer: "signer", receiver: "seller" });
+  });
+});
 
 describe("the book of a shop", () => {
   let shop: Shop;
