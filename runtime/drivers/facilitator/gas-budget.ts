@@ -65,6 +65,7 @@ export function createGasBudget(store: Store, network: string): GasBudget {
   const placeOf = ({ address }: GasPayer, at: number): string => `gas-place:${network}:${address}:${at}`;
   const trustOf = ({ address }: GasPayer): string => `gas-trust:${network}:${address}`;
   const lost = (what: "transactions" | "gwei" | "contracts"): string => `gas-lost:${network}:${what}`;
+  const unknown = `gas-unknown:${network}`;
   const places = Array.from({ length: MOST_OF_PAYER }, (_, at) => at);
 
   async function isSpent(payer: GasPayer): Promise<boolean> {
@@ -77,6 +78,15 @@ export function createGasBudget(store: Store, network: string): GasBudget {
   async function take(payer: GasPayer, use: "in flight" | "lost", ttlMs: number): Promise<number | undefined> {
     for (const at of places) if (await store.putIfAbsent(placeOf(payer, at), use, ttlMs)) return at;
     return undefined;
+  }
+
+  /** Transactions of unknown contracts in flight may all be lost at once: they count as lost ones do. */
+  async function maySend(payer: GasPayer, place: string): Promise<boolean> {
+    if (!payer.isContract || (await store.get(trustOf(payer))) !== undefined) return true;
+    const { members } = await store.join(unknown, place, 1, PLACE_MS);
+    if (members + ((await store.get<number>(lost("contracts"))) ?? 0) <= MOST_OF_CONTRACTS) return true;
+    await store.leave(unknown, place);
+    return false;
   }
 
   async function count(payer: GasPayer | undefined, { hash, feeWei }: GasLoss, at?: number): Promise<void> {
@@ -98,8 +108,13 @@ export function createGasBudget(store: Store, network: string): GasBudget {
       for (;;) {
         if (await isSpent(payer)) return undefined;
         const at = await take(payer, "in flight", PLACE_MS);
-        if (at !== undefined)
-          return { release: () => store.delete(placeOf(payer, at)), lose: (loss) => count(payer, loss, at) };
+        if (at !== undefined) {
+          const place = placeOf(payer, at);
+          const leave = (): Promise<void> => store.leave(unknown, place);
+          const release = async (): Promise<void> => void (await Promise.all([store.delete(place), leave()]));
+          if (await maySend(payer, place)) return { release, lose: (loss) => count(payer, loss, at).then(leave) };
+          await release();
+        }
         await delay(POLL_MS, signal);
       }
     },

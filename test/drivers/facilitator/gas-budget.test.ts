@@ -94,6 +94,17 @@ describe("the budget of lost gas", () => {
     expect(await budget.isSpent(contract("0xnew"))).to.equal(false);
   });
 
+  it("has no more unknown contracts in flight than may still be lost, though each has a place of its own", async () => {
+    const trusted = contract("0xtrusted");
+    await budget.trust(trusted);
+    const places = await Promise.all(Array.from({ length: 25 }, (_, at) => budget.reserve(contract(`0x${at}`), never)));
+    expect([await isFull(contract("0xnew")), await isFull(trusted)]).to.deep.equal([true, false]);
+    await places[0]?.release();
+    expect(await isReserved(contract("0xnew"))).to.equal(true);
+    for (const place of places.slice(1)) await place?.lose(loss());
+    expect(await isFull(contract("0xother")), "24 are lost, and one is in flight").to.equal(true);
+  });
+
   it("takes a contract that has burned gas for an unknown one until it pays again", async () => {
     const payers = Array.from({ length: 20 }, (_, at) => contract(`0x${at}`));
     for (const payer of payers) await budget.trust(payer);
