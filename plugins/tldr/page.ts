@@ -75,8 +75,8 @@ const NO_LETTER = /(?!\s)[\p{Cc}\p{Co}\ufffd]/gu;
 const MOST_GARBLED = 0.1;
 
 /**
- * What bytes of another script look like in windows-1252: no language has many words of such letters and signs alone. Some
- * of them are of Latin-1, which a row of dots is not.
+ * What text in another script looks like when it is read as windows-1252. No language has many words of these characters
+ * alone. In such words some are of Latin-1, which a row of dashes or dots has none of.
  */
 const MISREAD = /[\u0080-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122\u20ac]{4,}/g;
 const MOST_MISREAD = 0.3;

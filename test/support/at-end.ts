@@ -5,7 +5,7 @@ export function atEnd(close: () => unknown): void {
 
 const closing: (() => unknown)[] = [];
 
-/** Closes all that tests of this process have shared. @throws what the first one throws that cannot be closed, at the end */
+/** Closes all that tests of this process have shared. @throws the first error, when all were tried. */
 export async function closeShared(): Promise<void> {
   const errors: unknown[] = [];
   for (let close = closing.pop(); close; close = closing.pop())

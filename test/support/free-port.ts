@@ -11,8 +11,8 @@ const EACH = 997;
 let found = 0;
 
 /**
- * A free port on loopback, for programs that need a port number before they start. Each is named once in a process, and
- * other processes name others: two tests would name one while the program of the first starts.
+ * A free port on loopback, for programs that need a port number before they start. No port is given out twice, in this
+ * or another process: it is free until its program has started, and a second test would find it so.
  */
 export async function findFreePort(): Promise<number> {
   const port = LOWEST + ((process.pid * EACH + found) % (HIGHEST - LOWEST));

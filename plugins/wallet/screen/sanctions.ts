@@ -93,7 +93,7 @@ async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Ar
 
 /**
  * Refuses a list with less than half of the addresses, because OFAC never removes so many at once, and one that was published
- * before the last good one, as an old copy on the way is. One dated in the future would make all later ones look old.
+ * before the last good one, such as an old copy from a cache. One dated in the future would make later ones look old.
  */
 function refuseSuspicious(next: Held, last: Held): void {
   const refuse = (reason: string): never => {

@@ -6,8 +6,8 @@ import { createEvmTransfers } from "../../../runtime/drivers/evm/transfers.ts";
 import type { TestSandbox } from "../chains/chains.ts";
 
 /**
- * Checks that the books of shops with one receiving address together match all transfers on Base since then.
- * @param sales how many there were. @throws AssertionError unless the amounts are equal.
+ * Checks that the books of shops with one receiving address together match all transfers on Base.
+ * @param from Unix milliseconds. @param sales the number of sales. @throws AssertionError unless the amounts are equal.
  */
 export async function auditBooks(
   sandbox: TestSandbox,

@@ -1,6 +1,6 @@
 /**
- * Runs commands of `payphone` as its parent asks for them, one after the other in one process: most of what a short command
- * takes is to load it.
+ * Runs commands of `payphone` as its parent asks for them, one after the other in one process: loading takes a short
+ * command most of its time.
  */
 import { main } from "../../../runtime/cli/main.ts";
 

@@ -57,7 +57,7 @@ export function offline(): void {
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Lets connections to loopback past nock, which takes more time for a request than who asks and who answers together.
+ * Keeps nock out of connections to loopback: it takes more time for a request than client and server together.
  * @param direct connects without nock. @returns ends it.
  */
 function passLoopback(direct: Socket["connect"]): () => void {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 
-/** Writes a text into a record of an embedded store, by hand: as it is there by default, cut short. */
+/** Overwrites a record of an embedded store past the store itself. @param text default: the stored text, cut short */
 export function damage(dataDir: string, key: string, text?: string): void {
   const db = new DatabaseSync(storeFileOf(dataDir), { timeout: 5000 });
   db.prepare("INSERT OR IGNORE INTO entries (key, value) VALUES (?, '{\"cut\":')").run(key);

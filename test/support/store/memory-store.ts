@@ -22,7 +22,7 @@ interface Held {
   readonly until: number;
 }
 
-/** The members of a key, with the sum of their weights: a tally looks at nobody but those who have expired. */
+/** The members of a key, with the sum of their weights, so that only expired members are looked at. */
 interface Group {
   readonly members: Map<string, { readonly weight: number; readonly until: number }>;
   weight: number;

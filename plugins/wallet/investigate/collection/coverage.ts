@@ -90,8 +90,8 @@ function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investiga
 /**
  * An explorer has not indexed the whole chain when it lists nothing of an address that others have seen there (as one that
  * answers every question with 404), or less than half of the transactions that the address has sent. A Solana node that
- * lists nothing of a wallet that holds something has pruned its transactions; of an empty wallet it may have, unless it has
- * kept all.
+ * lists nothing of a wallet with a balance has pruned its transactions; when the wallet is empty it may have, unless it
+ * keeps all.
  */
 function aboutIndex({ subject, activity, balances, traced, screened }: Limits): Missing | undefined {
   const { sent, listed, coverage, oldestAt } = traced;
@@ -117,8 +117,9 @@ function aboutIndex({ subject, activity, balances, traced, screened }: Limits): 
 const SETTLED_SECONDS = 600;
 
 /**
- * A whole history adds up to the balance: USDC on Base moves by transfers alone. Not so when a part of the chain is missing
- * between an explorer's index and the newest logs. While the wallet moves, only more sent than received tells.
+ * A whole history adds up to the balance, since USDC on Base moves by transfers alone. It does not when a part of the
+ * chain is missing between an explorer's index and the newest logs. With recent transfers, only more sent than received
+ * shows that.
  */
 function aboutSums({ subject, balances, balancesAt, traced }: Limits): Missing | undefined {
   const { isWhole, lastAt, volumes } = traced.movements;

@@ -2,8 +2,8 @@ import { LEAST_LAMPORTS } from "../sources/solana-transfers.ts";
 import type { Transfer } from "../sources/transfers.ts";
 
 /**
- * Leaves out the SOL between an address and each other one with which it comes to little in all: rent and tips. Not with
- * one that the sanctions list names: there any sum counts.
+ * Leaves out transfers of SOL with addresses with which they come to little in all: rent and tips. With an address on
+ * the sanctions list any sum counts.
  */
 export async function withoutNoise(
   address: string,

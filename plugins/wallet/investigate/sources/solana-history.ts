@@ -73,8 +73,8 @@ interface Listed {
 }
 
 /**
- * Lists the signatures of a wallet and of its USDC accounts. A node lists no closed accounts, but their signatures: the
- * subject's usual account is always asked for, since what it received without the wallet's signature names it alone.
+ * Lists the signatures of a wallet and of its USDC accounts. A node does not list closed accounts, but knows their
+ * signatures. So the subject's usual account is always asked for: transfers to it need not name the wallet.
  */
 async function list(node: Upstream, address: string, { bounds: { pages }, depth, signal }: Listing): Promise<Listed> {
   const all = await readUsdcAccounts(node, address, signal);

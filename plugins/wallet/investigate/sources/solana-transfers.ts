@@ -11,7 +11,7 @@ export const LEAST_LAMPORTS = 10_000_000n;
 /**
  * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money.
  * Money that the wallet lost went to the accounts that gained, in proportion to their gains and at most these; and the
- * reverse. Those that gained little get what is left. Undefined when the node does not show the balances, or not when that was.
+ * reverse. Those that gained little get what is left. Undefined when the node does not show the balances or the time.
  * @param transaction an answer of `getTransaction` (`encoding: json`). Failed ones give no transfers.
  */
 export function readSolanaTransfers(
