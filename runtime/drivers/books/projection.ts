@@ -102,7 +102,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 
   async function catchUp(): Promise<void> {
     try {
-      await checkName();
+      await checkBook();
       await follow(bookStreamOf(namespace), (texts) =>
         tables.take(texts.map((text) => JSON.parse(text) as BookEvent | FeeEvent)),
       );
@@ -128,19 +128,27 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 
   /**
-   * Compares the book's name. When it differs, Redis was replaced or lost its data, and the tables are emptied: nobody else
-   * may have their lines, so a copy stays beside the file.
+   * Compares the book's name and its place in the stream. When Redis was replaced or has lost what was read, the tables are
+   * emptied: nobody else may have their lines, so a copy stays beside the file.
    */
-  async function checkName(): Promise<void> {
+  async function checkBook(): Promise<void> {
     await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
     const name = await answered(client.get(nameKeyOf(namespace)));
     const former = placeOf("name");
-    if (name === null || former === name) return;
+    if (name === null || (former === name && !(await hasLostPlace()))) return;
     if (former !== undefined) keepLines(db, `${file}.lost-${Date.now()}`);
     transact(db, () => {
       for (const table of TABLES) db.exec(`DELETE FROM ${table}`);
       writePlace.run("name", name);
     });
+  }
+
+  /** Whether the last entry read is gone and an earlier one is not, which no trimming does: a new master lacked it. */
+  async function hasLostPlace(): Promise<boolean> {
+    const place = placeOf(bookStreamOf(namespace));
+    if (place === undefined) return false;
+    const [newest] = await answered(client.xRevRange(bookStreamOf(namespace), place, "-", { COUNT: 1 }));
+    return newest !== undefined && newest.id !== place;
   }
 
   /** Takes all entries at once; one by one when that fails because one of them is damaged or of a later version. */

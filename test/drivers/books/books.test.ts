@@ -5,6 +5,7 @@ import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { forgetBefore } from "../../../runtime/core/books/keeping.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
+import { bookStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
 import { withRedis } from "../../support/programs.ts";
@@ -81,10 +82,17 @@ describe("the books", () => {
       redis = await startRedis();
       redisUrl = redis.url;
     });
+    const connect = async () => createClient({ url: redisUrl }).connect();
     const flush = async (): Promise<void> => {
-      const client = createClient({ url: redisUrl });
-      await client.connect();
+      const client = await connect();
       await client.flushAll();
+      await client.close();
+    };
+    /** As a replica that becomes the master before it has the newest entry. */
+    const forgetNewest = async (): Promise<void> => {
+      const client = await connect();
+      const [newest] = await client.xRevRange(bookStreamOf("payphone"), "+", "-", { COUNT: 1 });
+      expect(await client.xDel(bookStreamOf("payphone"), newest?.id ?? "")).to.equal(1);
       await client.close();
     };
     const read = (file: string, isGentle = false) => openBooks({ redisUrl, namespace: "payphone", file, isGentle });
@@ -183,6 +191,25 @@ describe("the books", () => {
       await lost.refresh();
       expect(lost.lines({}, { limit: 9, order: "oldest-first" }).map(({ id }) => id)).to.deep.equal([sale.id]);
       await lost.close();
+    });
+
+    it("is made anew, and kept beside the new one, where a replica that lacked its newest entries is the master now", async () => {
+      await flush();
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir, redisUrl });
+      const [old, lost, fresh] = [toSale(), toSale(), toSale()];
+      const books = await read(join(dataDir, "book.sqlite"));
+      const find = (): string[] => [old, lost, fresh].flatMap(({ id }) => books.find(id).map((line) => line.id));
+      for (const sale of [old, lost]) await store.enter(sale, { key: `payment:${sale.id}`, value: 1 });
+      await books.refresh();
+      expect(find()).to.deep.equal([old.id, lost.id]);
+      await forgetNewest();
+      await store.enter(fresh, { key: "payment:fresh", value: 1 });
+      for (const _ of ["read anew", "read on"]) await books.refresh();
+      expect(find()).to.deep.equal([old.id, fresh.id]);
+      await books.close();
+      await store.close();
+      expect(readdirSync(dataDir).filter((name) => name.startsWith("book.sqlite.lost-"))).to.have.length(1);
     });
   });
 });
