@@ -1,6 +1,6 @@
 /**
- * Runs the tests, in two processes more than there are processors, because many of them wait, and in two more for those
- * that hardly do anything else:
+ * Runs the tests, in two processes more than there are processors, because many of them wait, and in two more that begin
+ * with those that hardly do anything else:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
  * `--times` says where the time went.
  */
@@ -34,24 +34,27 @@ const waiting = waitingOf(files);
 const others = files.filter((file) => !waiting.includes(file));
 const outcomes: Outcome[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
-const ends = await Promise.all([...runAll(others, Number(values.jobs)), ...runAll(waiting, WAITING_JOBS)]);
+const rest = createQueue(others);
+const ends = await Promise.all([
+  ...runAll([rest], Math.min(Number(values.jobs), others.length)),
+  ...runAll([createQueue(waiting), rest], Math.min(WAITING_JOBS, waiting.length)),
+]);
 if (values.times) for (const line of toTimes(outcomes, availableParallelism(), ends)) say(line);
 process.exitCode = summarize();
 
-/** Runs files in so many processes at most. @returns when each of them has ended, in seconds */
-function runAll(all: readonly string[], processes: number): Promise<number>[] {
-  const queue = createQueue(all);
-  return Array.from({ length: Math.min(processes, all.length) }, () => work(queue));
+/** Runs the files of queues, one queue after the other, in so many processes. @returns when each has ended, in seconds */
+function runAll(queues: readonly Queue[], processes: number): Promise<number>[] {
+  return Array.from({ length: processes }, () => work(queues));
 }
 
 /**
  * Runs files in a process of its own until there are no more. While programs are installed, the quick ones, which need
  * none. @returns the time of its end, in seconds
  */
-async function work(queue: Queue): Promise<number> {
+async function work(queues: readonly Queue[]): Promise<number> {
   const lane = createLane();
   for (let before: string | undefined; ; ) {
-    const file = queue.take(before, installing !== undefined);
+    const file = take(queues, before);
     if (file) {
       const outcome = await lane.run(file);
       outcomes.push(outcome);
@@ -63,6 +66,14 @@ async function work(queue: Queue): Promise<number> {
   const last = await lane.end();
   if (last) outcomes.push(last);
   return elapsed();
+}
+
+function take(queues: readonly Queue[], before: string | undefined): string | undefined {
+  for (const queue of queues) {
+    const file = queue.take(before, installing !== undefined);
+    if (file) return file;
+  }
+  return undefined;
 }
 
 /** Says how it went. @returns the exit code: CI leaves nothing out. */
