@@ -16,7 +16,7 @@ export interface Stalls {
   warnings(): readonly string[];
 }
 
-/** What has failed on a rail since the last settlement. Times are Unix milliseconds. */
+/** What has failed on a rail since the last settlement, without a long pause. Times are Unix milliseconds. */
 interface Stall {
   readonly since: number;
   readonly failedAt: number;
@@ -29,15 +29,18 @@ const RECENT_MS = 90_000;
 
 export function createStalls(clock: Clock): Stalls {
   const stalls = new Map<string, Stall>();
+  const isRecent = ({ failedAt }: Stall): boolean => Math.abs(clock.now() - failedAt) < RECENT_MS;
   return {
     failed(rail, reason) {
       const now = clock.now();
-      stalls.set(rail, { since: stalls.get(rail)?.since ?? now, failedAt: now, reason });
+      const stall = stalls.get(rail);
+      stalls.set(rail, { since: stall && isRecent(stall) ? stall.since : now, failedAt: now, reason });
     },
     settled: (rail) => void stalls.delete(rail),
     warnings: () =>
-      [...stalls].flatMap(([rail, { since, failedAt, reason }]) => {
-        if (failedAt - since < LEAST_MS || Math.abs(clock.now() - failedAt) >= RECENT_MS) return [];
+      [...stalls].flatMap(([rail, stall]) => {
+        const { since, failedAt, reason } = stall;
+        if (failedAt - since < LEAST_MS || !isRecent(stall)) return [];
         const from = new Date(since).toISOString();
         return [`Payments on the rail ${rail} are verified, and none was settled since ${from}: ${reason}`];
       }),

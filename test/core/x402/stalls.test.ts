@@ -31,5 +31,7 @@ describe("a rail whose payments are verified and not settled", () => {
     stalls.failed("base", WHY);
     now += 90_000;
     expect(stalls.warnings()).to.deep.equal([]);
+    stalls.failed("base", WHY);
+    expect(stalls.warnings(), "the next one begins anew").to.deep.equal([]);
   });
 });
