@@ -44,7 +44,10 @@ export interface Audit {
     readonly shown: bigint;
     readonly ids: readonly string[];
   }[];
-  /** Sales whose payer has not sent their transfer or whose receiver did not get it, and lines whose dollars are not their amount. */
+  /**
+   * Sales whose payer has not sent their transfer, or whose receiver did not get it, and lines whose price in dollars is
+   * not their amount.
+   */
   readonly altered: readonly {
     readonly id: string;
     readonly transaction: string;
