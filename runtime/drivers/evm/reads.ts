@@ -10,7 +10,8 @@ export function createEvmReads(client: EvmClient): Evm {
       client.ask((chain) => readTransaction(chain, hash.toLowerCase() as Hex).catch(toMisfit(client)), signal),
 
     verifyMessage: async (address, message, signature, signal) => {
-      const { getAddress, recoverMessageAddress } = await import("viem");
+      const { getAddress, recoverMessageAddress, zeroAddress } = await import("viem");
+      if (address === zeroAddress) return false; // The chain recovers it from what nobody signed.
       const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined);
       if (signer === getAddress(address)) return true; // An ordinary account needs no call to the chain.
       return client.ask((chain) => chain.verifyMessage({ address, message, signature }), signal);

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { expect } from "chai";
-import { concat, getContractAddress, type Hex, serializeErc6492Signature, size, toHex } from "viem";
+import { concat, getContractAddress, type Hex, serializeErc6492Signature, size, toHex, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../../runtime/drivers/evm/reads.ts";
@@ -210,6 +210,11 @@ describe("an EVM chain", () => {
         await chain.rpc("anvil_setCode", [WALLET, halting]);
         expect(await reads.verifyMessage(WALLET, "a text", signature, never), halting).to.equal(false);
       }
+    });
+
+    it("refuse every signature of the zero address, which ecrecover answers for what nobody signed", async () => {
+      const unsigned: Hex = `0x${"00".repeat(64)}1b`;
+      expect(await createEvmReads(open()).verifyMessage(zeroAddress, "a text", unsigned, never)).to.equal(false);
     });
 
     it("report an outage as an outage, never as an invalid signature", async () => {
