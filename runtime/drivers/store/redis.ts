@@ -5,7 +5,7 @@ import { silentLog } from "../../core/silent-log.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
-import { createRedisHealth, lacksRights } from "./redis-health.ts";
+import { createRedisHealth, lacksRights, refuseSentinel } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
 
 export interface RedisStoreOptions {
@@ -62,8 +62,8 @@ const ENTERED_MS = 100 * 24 * 60 * 60_000;
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
  * `appendfsync always`. While Redis is unreachable, every call rejects within two seconds; the store reconnects by
  * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
- * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, may evict unexpired keys, or accepts no
- * writes.
+ * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, is a Sentinel, may evict unexpired keys,
+ * or accepts no writes.
  */
 export async function openRedisStore({ url, namespace, log = silentLog }: RedisStoreOptions): Promise<OpenStore> {
   // Imported on use: loading the package takes 0.1 seconds.
@@ -96,6 +96,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   client.on("ready", health.reconnected);
   try {
     await answered(client.connect());
+    refuseSentinel(await answered(client.info("server")));
     await health.examine();
     await answered(client.set(mark, randomUUID(), { condition: "NX" }));
     await answered(client.eval('return redis.call("EXISTS", KEYS[1])', { keys: [mark] }));

@@ -1,8 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { eventually } from "../../support/eventually.ts";
+import { findFreePort } from "../../support/free-port.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
@@ -57,5 +64,30 @@ withRedis.describe("a Redis that is away", () => {
     expect(await silence()).to.equal("Redis cannot be reached: Redis did not answer within 2000 ms");
     redis.resume();
     await eventually(async () => (await silence()) === undefined);
+  });
+});
+
+withRedis.describe("a Sentinel in place of a Redis", () => {
+  it("is refused, and told from a Redis that is away", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "payphone-sentinel-"));
+    const port = await findFreePort();
+    writeFileSync(join(folder, "sentinel.conf"), `port ${port}\nbind 127.0.0.1\ndir ${folder}\n`);
+    const sentinel = spawn("redis-server", [join(folder, "sentinel.conf"), "--sentinel"], { stdio: "ignore" });
+    const redisUrl = `redis://127.0.0.1:${port}`;
+    const client = createClient({ url: redisUrl });
+    client.on("error", () => {}); // Until it listens.
+    await client.connect();
+    client.destroy();
+    const gone = once(sentinel, "exit");
+    const refused = await openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 3000 }).catch(
+      (error: Error) => error,
+    );
+    sentinel.kill();
+    await gone;
+    rmSync(folder, { recursive: true });
+    expect(refused).to.include({
+      code: "unavailable",
+      message: "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches",
+    });
   });
 });
