@@ -110,8 +110,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
         throw error;
       },
     );
-    if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
-    history = field(replication, "master_replid");
+    if (explainRole(replication) === undefined) noteHistory(replication);
     tell(
       explainCluster(cluster) ??
         explainEviction(memory) ??
@@ -124,6 +123,12 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
     examined = Math.max(examined, known);
     for (const reason of outages) log.info("store.mended", { reason });
     outages = [];
+  }
+
+  /** Of a master: a former one, now a replica, has the new one's id already. */
+  function noteHistory(replication: string): void {
+    if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
+    history = field(replication, "master_replid");
   }
 
   function explainLoss(found: string | null): string | undefined {

@@ -132,11 +132,11 @@ describe("the health of a Redis", () => {
     expect(health.warnings()).to.deep.equal([`${LOSES}: set its appendonly to yes and its appendfsync to always`]);
   });
 
+  const ids = (now: string, before = "0".repeat(40), role = "master"): void => {
+    info.replication = `role:${role}\r\nmaster_replid:${now}\r\nmaster_replid2:${before}\r\n`;
+  };
+
   it("is doubtful after a replica has become the master, which may lack what was written last, until the next start", async () => {
-    const ids = (...both: readonly string[]): void => {
-      const [now, before = "0".repeat(40)] = both;
-      info.replication = `role:master\r\nmaster_replid:${now}\r\nmaster_replid2:${before}\r\n`;
-    };
     ids("one");
     await examined();
     ids("two"); // It was restarted, with its data.
@@ -152,6 +152,16 @@ describe("the health of a Redis", () => {
       expect(health.warnings()[0]).to.match(/^A replica has become Redis's master/);
     }
     expect(logged).to.have.length(1);
+  });
+
+  it("is as doubtful where the former master answered as a replica of the new one first", async () => {
+    ids("one");
+    await examined();
+    ids("two", undefined, "slave");
+    await examined();
+    ids("two", "one");
+    await examined();
+    expect(health.warnings()).to.have.length(1);
   });
 
   it("is looked at every five seconds until the end, and each change is logged once", async () => {
