@@ -62,10 +62,12 @@ export const WEB_URL: ValueFormat<string> = {
 
 /** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. */
 export const REDIS_URL: ValueFormat<string> = {
-  right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
+  right:
+    "an address like redis://user:password@host:6379/0 (rediss:// for TLS; in a password, write %25 for %, %2F for /, %23 for #)",
   parse: (text) => {
     const url = toUrl(text, ["redis:", "rediss:"]);
-    return url && /^\/?\d{0,9}$/.test(url.pathname) ? text : undefined;
+    if (!url || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined;
+    return isEncoded(url.username) && isEncoded(url.password) ? text : undefined;
   },
 };
 
@@ -183,11 +185,15 @@ export const OTLP_HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
 };
 
 /** Empty text, which is no value of a header, when the encoding is wrong. */
-function decode(text: string): string {
+const decode = (text: string): string => (isEncoded(text) ? decodeURIComponent(text) : "");
+
+/** Whether each % in a text begins the code of a character. */
+function isEncoded(text: string): boolean {
   try {
-    return decodeURIComponent(text);
+    decodeURIComponent(text);
+    return true;
   } catch {
-    return "";
+    return false;
   }
 }
 
