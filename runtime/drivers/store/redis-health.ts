@@ -8,8 +8,8 @@ export interface RedisTeller {
   configGet(name: string): Promise<Readonly<Record<string, string>>>;
   /** The mark that payphone left when it first used this Redis. */
   mark(): Promise<string | null>;
-  /** A write that changes nothing. */
-  write(): Promise<unknown>;
+  /** Increments a counter that nothing else writes. */
+  count(): Promise<number>;
 }
 
 /** Watches whether a Redis still keeps its data. */
@@ -43,6 +43,9 @@ const EVERY_MS = 5000;
 /** A new master lacks what the old one had not sent, since writes do not wait for replicas. Told until the next start. */
 const PROMOTED =
   "A replica has become Redis's master, and may lack the newest payments: compare with payphone books verify";
+/** Counted less than before, as from an older copy of its data. Told until the next start. */
+const OLDER =
+  "Redis has come back with older data, and may lack the newest payments: compare with payphone books verify";
 const AWAY = "Redis was away, and has not told yet whether it still has its data";
 
 /** Examines Redis every few seconds; each change is logged once. */
@@ -51,6 +54,9 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   /** The id of the history of writes, which a replica changes when it becomes the master. */
   let history: string | undefined;
   let isPromoted = false;
+  /** The last count. */
+  let counted = 0;
+  let isOlder = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
   /** Why Redis cannot be reached: the newest reason last. */
@@ -104,21 +110,21 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
 
   async function look(): Promise<void> {
     const known = disconnections;
-    const [cluster, memory, persistence, replication, found, refusal, fsync] = await ask(redis).catch(
-      (error: Error) => {
-        if (isConnected) failed(error); // Otherwise the connection's own error was logged.
-        throw error;
-      },
-    );
+    const [cluster, memory, persistence, replication, found, count, fsync] = await ask(redis).catch((error: Error) => {
+      if (isConnected) failed(error); // Otherwise the connection's own error was logged.
+      throw error;
+    });
     if (explainRole(replication) === undefined) noteHistory(replication);
+    const loss = explainLoss(found);
+    if (loss === undefined && typeof count === "number") noteCount(count);
     tell(
       explainCluster(cluster) ??
         explainEviction(memory) ??
         explainRole(replication) ??
-        explainLoss(found) ??
+        loss ??
         explainFullMemory(memory) ??
-        refusal,
-      [...explainPersistence(persistence, fsync), ...(isPromoted ? [PROMOTED] : [])],
+        (typeof count === "string" ? count : undefined),
+      [...explainPersistence(persistence, fsync), ...(isPromoted ? [PROMOTED] : []), ...(isOlder ? [OLDER] : [])],
     );
     examined = Math.max(examined, known);
     for (const reason of outages) log.info("store.mended", { reason });
@@ -129,6 +135,11 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   function noteHistory(replication: string): void {
     if (history !== undefined && field(replication, "master_replid2") === history) isPromoted = true;
     history = field(replication, "master_replid");
+  }
+
+  function noteCount(count: number): void {
+    if (count <= counted) isOlder = true;
+    counted = count;
   }
 
   function explainLoss(found: string | null): string | undefined {
@@ -155,7 +166,7 @@ const ask = (redis: RedisTeller) =>
     redis.info("persistence"),
     redis.info("replication"),
     redis.mark(),
-    redis.write().then(() => undefined, toRefusal),
+    redis.count().catch(toRefusal),
     redis.configGet("appendfsync").then(
       (values) => values.appendfsync,
       () => undefined, // Hosted Redis may forbid CONFIG GET.
@@ -210,7 +221,7 @@ function explainFullMemory(memory: string): string | undefined {
 
 /** Redis refuses writes while its disk takes none, and while it lacks replicas that it must have. */
 function toRefusal(error: Error): string {
-  if (!/^(?:MISCONF|NOREPLICAS|READONLY)\b/.test(error.message)) throw error;
+  if (!/^(?:MISCONF|NOREPLICAS|OOM|READONLY)\b/.test(error.message)) throw error;
   return `Redis takes no writes: ${error.message}`;
 }
 

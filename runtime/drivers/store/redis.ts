@@ -88,7 +88,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       info: (section) => answered(client.info(section)),
       configGet: (name) => answered(client.configGet(name)),
       mark: () => answered(client.get(mark)),
-      write: () => answered(client.del(`${mark}-never`)),
+      count: () => answered(client.incr(`${mark}-count`)),
     },
     log,
   });

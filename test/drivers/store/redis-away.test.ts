@@ -59,6 +59,21 @@ withRedis.describe("a Redis that is away", () => {
     expect(heard("store.mended", /ECONNREFUSED/)).to.have.length(1);
   });
 
+  it("says that it has come back with older data, which lack what was paid since", async () => {
+    const OLDER =
+      "Redis has come back with older data, and may lack the newest payments: compare with payphone books verify";
+    await store.set("a", 1);
+    await redis.restart();
+    await eventually(async () => (await silence()) === undefined);
+    await redis.copy();
+    await store.ping();
+    expect([await store.get("a"), store.warnings()], "whose data are as new").to.deep.equal([1, []]);
+    await redis.restart({ isCopy: true });
+    await eventually(async () => (await silence()) === undefined);
+    expect([await store.get("a"), store.warnings()]).to.deep.equal([1, [OLDER]]);
+    expect(told.filter((line) => line.startsWith("store.warning "))).to.have.length(1);
+  });
+
   it("says that it does not answer", async () => {
     redis.pause();
     expect(await silence()).to.equal("Redis cannot be reached: Redis did not answer within 2000 ms");
@@ -79,9 +94,7 @@ withRedis.describe("a Sentinel in place of a Redis", () => {
     await client.connect();
     client.destroy();
     const gone = once(sentinel, "exit");
-    const refused = await openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 3000 }).catch(
-      (error: Error) => error,
-    );
+    const refused = await openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 3000 }).catch((error: Error) => error);
     sentinel.kill();
     await gone;
     rmSync(folder, { recursive: true });

@@ -17,11 +17,12 @@ describe("the health of a Redis", () => {
   let mark: string | null;
   let refusal: string | undefined;
   let asked: number;
+  let counted: number;
   let logged: string[];
   let health: RedisHealth;
   beforeEach(() => {
     time = freezeTime();
-    [info, fsync, mark, refusal, asked, logged] = [{ ...SOUND }, "always", null, undefined, 0, []];
+    [info, fsync, mark, refusal, asked, counted, logged] = [{ ...SOUND }, "always", null, undefined, 0, 0, []];
     const write = (event: string, { reason, warning }: Readonly<Record<string, unknown>> = {}): void =>
       void logged.push(`${event} ${reason ?? warning}`);
     health = createRedisHealth({
@@ -35,8 +36,10 @@ describe("the health of a Redis", () => {
           return { appendfsync: fsync };
         },
         mark: async () => mark,
-        async write() {
+        async count() {
           if (refusal !== undefined) throw new Error(refusal);
+          counted += 1;
+          return counted;
         },
       },
       log: { info: write, warn: write, error: write },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
@@ -15,8 +15,10 @@ export interface TestRedis {
   /** Stops answering until `resume`, with its connections open. */
   pause(): void;
   resume(): void;
-  /** Starts it again on the same port, with its data or empty. */
-  restart(options?: { readonly isEmpty?: boolean }): Promise<void>;
+  /** Keeps a copy of its data. */
+  copy(): Promise<void>;
+  /** Starts it again on the same port, with its data, empty, or with the data of the copy. */
+  restart(options?: { readonly isEmpty?: boolean; readonly isCopy?: boolean }): Promise<void>;
   /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export async function untilPinged(url: string): Promise<void> {
 /** Starts `redis-server` on loopback. @throws Error that says how to install it when it is missing. */
 export async function startRedis(): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), "payphone-redis-"));
+  const data = join(folder, "appendonlydir");
   const port = await findFreePort();
   let server = await launch(port, folder);
   const end = async (): Promise<void> => {
@@ -50,9 +53,11 @@ export async function startRedis(): Promise<TestRedis> {
     kill: end,
     pause: () => void server.kill("SIGSTOP"),
     resume: () => void server.kill("SIGCONT"),
-    async restart({ isEmpty = false } = {}) {
+    copy: () => cp(data, `${data}-copy`, { recursive: true }),
+    async restart({ isEmpty = false, isCopy = false } = {}) {
       await end();
-      if (isEmpty) await rm(join(folder, "appendonlydir"), { recursive: true });
+      if (isEmpty || isCopy) await rm(data, { recursive: true });
+      if (isCopy) await rename(`${data}-copy`, data);
       server = (await eventually(() => launchUnlessTaken(port, folder))) as ChildProcess; // It waits for one.
     },
     async stop() {
