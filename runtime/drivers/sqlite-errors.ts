@@ -6,7 +6,7 @@ const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 
 /** Whether SQLite itself reports an error: locked, full, corrupt, closed. */
-export const isSqliteError = (error: unknown): boolean =>
+export const isSqliteError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && /^ERR_(SQLITE_ERROR|INVALID_STATE)$/.test(String(error.code));
 
 /** Whether another connection holds the lock. */

@@ -9,7 +9,7 @@ import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
-import { isOfValue } from "../sqlite-errors.ts";
+import { isOfValue, isSqliteError } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
 import { createBookTables } from "./tables.ts";
@@ -110,6 +110,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
         tables.count(texts.flatMap((text) => JSON.parse(text) as BookTally[])),
       );
     } catch (cause) {
+      if (isSqliteError(cause)) throw unwritten(file, cause);
       throw cause instanceof Problem ? cause : unreachable(cause);
     }
     await tidy();
@@ -238,3 +239,6 @@ function openTables(file: string): DatabaseSync {
 
 const unreachable = (cause: unknown): Problem =>
   new Problem("unavailable", `The book in Redis cannot be read: ${(cause as Error).message}`, { cause, retryAfter: 1 });
+
+const unwritten = (file: string, cause: Error): Problem =>
+  new Problem("unavailable", `The copy of the book in ${file} cannot be written: ${cause.message}`, { cause });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
@@ -57,5 +58,19 @@ withRedis.describe("a book in Redis with entries that are damaged", () => {
     await store.close();
     expect(lines).to.have.length(2);
     expect(passed).to.deep.equal(ids);
+  });
+
+  it("is not blamed where this machine's copy takes no lines, as on a full disk", async () => {
+    const file = join(data.path, "own.sqlite");
+    const books = await openBooks({ redisUrl: redis.url, namespace: "payphone", file });
+    const other = new DatabaseSync(file);
+    other.exec("DROP TABLE book_lines");
+    other.close();
+    const refused = await books.refresh().catch((error: Error) => error);
+    await books.close();
+    expect(refused).to.include({
+      code: "unavailable",
+      message: `The copy of the book in ${file} cannot be written: no such table: book_lines`,
+    });
   });
 });
