@@ -38,9 +38,10 @@ withRedis.describe("the haproxy in front of Redis", () => {
       const [master, replica] = all.map(({ url }) => new URL(url)) as [URL, URL];
       const former = createClient({ url: master.href });
       await former.connect();
-      await former.configSet("repl-diskless-sync-delay", "0");
       const operator = createClient({ url: replica.href });
       await operator.connect();
+      const settings = { "min-replicas-to-write": "1", "min-replicas-max-lag": "10", "repl-diskless-sync-delay": "0" };
+      for (const client of [former, operator]) await client.configSet(settings);
       await operator.sendCommand(["REPLICAOF", master.hostname, master.port]);
       const port = await findFreePort();
       const text = readFileSync(join(ROOT, "runtime/deploy/haproxy-redis.cfg"), "utf8")
