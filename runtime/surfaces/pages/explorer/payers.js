@@ -1,4 +1,5 @@
 import { switchTo } from "./chain.js";
+import { h } from "./dom.js";
 import { signIn } from "./sign-in.js";
 import { FACTS, readTime, toPayment } from "./x402.js";
 
@@ -15,8 +16,9 @@ import { FACTS, readTime, toPayment } from "./x402.js";
 /**
  * A sandbox accepts its play money only: its tokens have the real tokens' addresses, so a real wallet's signature would
  * also be valid on the real chain.
+ * @param {HTMLElement} status where the page says what it waits for
  */
-export const findPayers = () => (FACTS.sandbox ? [PLAY_MONEY] : findWallets());
+export const findPayers = (status) => (FACTS.sandbox ? [PLAY_MONEY] : findWallets(status));
 
 /** The sandbox's own buyer. @type {Payer} */
 const PLAY_MONEY = {
@@ -39,20 +41,23 @@ const ANNOUNCE_MS = 50;
 
 /** @typedef {{ info: { uuid: string, name: string }, provider: Provider }} Announcement */
 
-/** @returns {Promise<Payer[]>} */
-async function findWallets() {
+/**
+ * @param {HTMLElement} status
+ * @returns {Promise<Payer[]>}
+ */
+async function findWallets(status) {
   /** By the wallet's id: some announce themselves twice. @type {Map<string, { name: string, provider: Provider }>} */
   const found = new Map();
   const announce = (/** @type {Event} */ event) => {
     const { info, provider } = /** @type {CustomEvent<Partial<Announcement> | null>} */ (event).detail ?? {};
-    if (info && provider) found.set(info.uuid, { name: info.name, provider });
+    if (info && provider) found.set(info.uuid, { name: info.name, provider: withEnd(provider, status) });
   };
   addEventListener("eip6963:announceProvider", announce);
   dispatchEvent(new Event("eip6963:requestProvider"));
   await new Promise((done) => setTimeout(done, ANNOUNCE_MS));
   removeEventListener("eip6963:announceProvider", announce);
   const { ethereum } = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window));
-  if (found.size === 0 && ethereum) found.set("", { name: "browser wallet", provider: ethereum });
+  if (found.size === 0 && ethereum) found.set("", { name: "browser wallet", provider: withEnd(ethereum, status) });
   return [...found.values()].map(({ name, provider }) => ({
     name,
     canPay: ({ network, scheme }) => network.startsWith("eip155:") && scheme === "exact",
@@ -60,6 +65,29 @@ async function findWallets() {
     signIn: (asked) => signIn(provider, asked),
   }));
 }
+
+/**
+ * A wallet's provider with a button below the status, shown while the wallet is asked, that ends the waiting: some wallets
+ * never answer. A later answer is dropped.
+ * @param {Provider} provider
+ * @param {HTMLElement} status
+ * @returns {Provider}
+ */
+const withEnd = (provider, status) => ({
+  async request(call) {
+    const button = h("button", { type: "button", class: "pay" }, "Stop waiting for the wallet");
+    const ended = new Promise((_, reject) => {
+      const why = "you did not wait for the wallet. What it signs now is not sent.";
+      button.addEventListener("click", () => reject(new Error(why)));
+    });
+    status.after(button);
+    try {
+      return await Promise.race([provider.request(call), ended]);
+    } finally {
+      button.remove();
+    }
+  },
+});
 
 /**
  * Has a wallet sign a transfer authorization (EIP-3009) for exactly the offer.

@@ -203,7 +203,7 @@ export function setUpTry(form) {
    *   to a payment
    */
   async function offer(call, challenge, { whole, isRefusal }) {
-    const payers = await findPayers();
+    const payers = await findPayers(status);
     const asked = signInOf(challenge);
     if (challenge.accepts.length === 0 && asked) {
       put([toSigning(challenge.error, toSignIns(call, asked, { payers, verb: "Sign in with" }))]);

@@ -6,13 +6,17 @@ import { DESKTOP, sharedBrowser, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
-/** Two wallets, the first of which announces itself twice, by objects of its own each time, and announcements of none. */
+/**
+ * Two wallets that answer when the test does, the first of which announces itself twice, by objects of its own each time,
+ * and announcements of none.
+ */
 const announces = async (page: Page): Promise<void> => {
-  await page.addInitScript(`addEventListener("eip6963:requestProvider", () => {
+  await page.addInitScript(`globalThis.requests = [];
+  addEventListener("eip6963:requestProvider", () => {
     const announce = (detail) => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
     const toWallet = (name) => ({
       info: { uuid: "id of " + name, name, icon: "data:,", rdns: "test" },
-      provider: { request: () => new Promise(() => {}) },
+      provider: { request: () => new Promise((answer) => requests.push(answer)) },
     });
     for (const name of ["Twice", "Twice", "Once"]) announce(toWallet(name));
     for (const none of [null, {}, { info: { uuid: "1", name: "None" } }, { provider: {} }]) announce(none);
@@ -42,6 +46,23 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
     await page.locator("#purchases button[type=submit]").click();
     await page.getByRole("button", { name: "Sign in with Twice" }).click();
     await page.getByText("Signing in with Twice …").waitFor();
+    await close();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("can be used on where a wallet never answers, and asks it no more when it answers after that", async () => {
+    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);
+    const stop = page.getByRole("button", { name: "Stop waiting for the wallet" });
+    await page.locator("#roll button[type=submit]").click();
+    await page.getByRole("button", { name: "Pay with Once" }).click();
+    await stop.click();
+    await page.getByText("you did not wait for the wallet. What it signs now is not sent. Nothing was paid.").waitFor();
+    expect(await page.locator("#roll button:disabled").count()).to.equal(0);
+    expect(await stop.count()).to.equal(0);
+    await page.evaluate('requests[0](["0x0000000000000000000000000000000000000001"])');
+    await page.getByRole("button", { name: "Pay with Twice" }).click();
+    await stop.waitFor();
+    expect(await page.evaluate("requests.length"), "one of each wallet").to.equal(2);
     await close();
     expect(complaints).to.deep.equal([]);
   });
