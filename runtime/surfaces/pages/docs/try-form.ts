@@ -46,7 +46,7 @@ export function toTryForm({ manifest, routes, path }: Service, schema: Json, fie
 ${
   texts.length > 1 &&
   html`<p class="choose"><label for="_${id}-example">Example</label>
-<select id="_${id}-example" class="example">${texts.map((text, at) => html`<option value="${text}">${at + 1}</option>`)}</select></p>`
+<select id="_${id}-example" class="example" autocomplete="off">${texts.map((text, at) => html`<option value="${text}">${at + 1}</option>`)}</select></p>`
 }
 <div class="inputs">${inputs}</div>
 <details class="more raw"${inputs.length === 0 && html` open`}><summary>The same as JSON</summary>

@@ -148,6 +148,13 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     expect(await field("lines").inputValue()).to.equal("one\ntwo");
   });
 
+  it("says which example it has when Back leads to it", async () => {
+    await page.locator(".example").selectOption("2");
+    await page.goto(`${shop.running.url}/docs`);
+    await page.goBack();
+    expect(await page.locator(".example").inputValue()).to.equal(await page.locator("textarea.input").inputValue());
+  });
+
   it("lets choose among numbers, and sends a number", async () => {
     expect(await field("size").locator("option").allInnerTexts()).to.deep.equal(["–", "1", "2", "4"]);
     await field("size").selectOption("2");
