@@ -8,6 +8,7 @@ setUpTabs();
 showCurrent();
 for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HTMLFormElement} */ (form));
 addEventListener("hashchange", goToNamed);
+addEventListener("pagehide", keepShown);
 goToNamed();
 
 /** Shows the services whose texts contain every word of the search, in all lists of the page. */
@@ -77,4 +78,13 @@ function goToNamed() {
   const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"));
   const named = [...links].find(({ pathname }) => pathname.endsWith(path)); // The server may be mounted below a path.
   if (named && named.pathname !== location.pathname) location.replace(named.href);
+}
+
+/**
+ * Makes what is shown the default. Safari resets inputs that are not to be completed when Back shows the page as it was
+ * left: the form would send more than it shows.
+ */
+function keepShown() {
+  const inputs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[autocomplete=off]"));
+  for (const input of inputs) input.defaultValue = input.value;
 }

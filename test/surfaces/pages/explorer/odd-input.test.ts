@@ -155,6 +155,15 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     expect(await page.locator(".example").inputValue()).to.equal(await page.locator("textarea.input").inputValue());
   });
 
+  it("shows what it sends when Back leads to it in Safari, which resets what is not to be completed", async () => {
+    await field("place").fill("away");
+    await page.locator("#_filter").fill("visit");
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+      for (const each of document.querySelectorAll("input[autocomplete=off]")) each.value = each.defaultValue;`);
+    expect(await field("place").inputValue()).to.equal("away");
+    expect(await page.locator("#_filter").inputValue()).to.equal("visit");
+  });
+
   it("lets choose among numbers, and sends a number", async () => {
     expect(await field("size").locator("option").allInnerTexts()).to.deep.equal(["–", "1", "2", "4"]);
     await field("size").selectOption("2");
