@@ -105,4 +105,11 @@ describe("the figures of the seller's pages", () => {
     expect(owed).to.include("owed</code>");
     expect(others).to.deep.equal([]);
   });
+
+  it("draw their steps alike in every browser, as long as their counts", async () => {
+    const bars = (await read("/funnel")).matchAll(/<strong>(\d+)<\/strong>.*<rect class="part" width="([\d.]+)"/g);
+    const shares = [...bars].map(([, count, width]) => [Number(count), Math.round((Number(width) * 9) / 100)]);
+    expect(shares).to.have.lengthOf(5);
+    for (const [count, drawn] of shares) expect(drawn).to.equal(count);
+  });
 });

@@ -64,10 +64,14 @@ export function toSteps(tallies: readonly TallySum[]): Html {
   return html`<ol class="funnel">
 ${steps.map(
   ({ name, count, note }) =>
-    html`<li><span>${name}</span><strong>${toCount(count)}</strong><meter min="0" max="${most}" value="${count}">${count}</meter><small>${note}</small></li>\n`,
+    html`<li><span>${name}</span><strong>${toCount(count)}</strong>${toBar(count, most)}<small>${note}</small></li>\n`,
 )}</ol>
 ${get("free") > 0 && html`<p class="quiet">${toCount(get("free"))} free calls were answered besides.</p>`}`;
 }
+
+/** Browsers' own meters may have an empty part that is brighter than the other. */
+const toBar = (count: number, most: number): Html =>
+  html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="all" width="100" height="1"/><rect class="part" width="${(100 * count) / most}" height="1"/></svg>`;
 
 /** Why nothing was sold, and what each reason means. */
 export const toReasons = (counts: ReadonlyMap<string, number>): Html => html`<h2>Why payments were refused</h2>
