@@ -6,10 +6,19 @@ if (navigator.clipboard)
     button.addEventListener("click", () => void copy(button));
   }
 
-/** @param {HTMLButtonElement} button copies its `data-copy`, or else the text before it */
+/**
+ * Copies a text; where the browser refuses to, selects it.
+ * @param {HTMLButtonElement} button copies its `data-copy`, or else the text before it
+ */
 async function copy(button) {
-  await navigator.clipboard.writeText(button.dataset.copy ?? button.previousElementSibling?.textContent ?? "");
-  if (button.dataset.copy === undefined) button.textContent = "Copied";
-  else button.setAttribute("aria-label", "Copied");
-  button.classList.add("copied");
+  const before = button.previousElementSibling;
+  const isCopied = await navigator.clipboard
+    .writeText(button.dataset.copy ?? before?.textContent ?? "")
+    .then(() => true)
+    .catch(() => false);
+  if (!isCopied && before) getSelection()?.selectAllChildren(before);
+  const told = isCopied ? "Copied" : "Not copied: it is selected";
+  if (button.dataset.copy === undefined) button.textContent = told;
+  else button.setAttribute("aria-label", told);
+  button.classList.toggle("copied", isCopied);
 }

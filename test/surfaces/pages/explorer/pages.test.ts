@@ -145,6 +145,14 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(JSON.parse(String(copied)).mcpServers.payphone.url).to.equal(`${counter.url}/mcp`);
   });
 
+  it("selects a snippet that the browser refuses to copy, and says so", async () => {
+    await unfold("roll");
+    await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Not copied: it is selected" }).waitFor();
+    expect(await page.evaluate("String(getSelection())")).to.match(/^curl -i -X POST/);
+  });
+
   it("is printed with the whole of each example and answer", async () => {
     await unfold("roll");
     const countCut = (): Promise<unknown> =>
