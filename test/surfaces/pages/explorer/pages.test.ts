@@ -153,6 +153,16 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(await page.evaluate("String(getSelection())")).to.match(/^curl -i -X POST/);
   });
 
+  it("marks the language that is shown alone where the reader sets the colours", async () => {
+    await unfold("roll");
+    await page.emulateMedia({ forcedColors: "active" });
+    const lines = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.tab')].map((tab) => getComputedStyle(tab).borderBottomColor)",
+    );
+    await page.emulateMedia({ forcedColors: "none" });
+    expect(lines.filter((line) => line === lines[0])).to.deep.equal([lines[0]]);
+  });
+
   it("is printed with the whole of each example and answer", async () => {
     await unfold("roll");
     const countCut = (): Promise<unknown> =>
