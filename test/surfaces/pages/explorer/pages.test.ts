@@ -171,6 +171,9 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(await countCut(), "on the screen they are scrolled").to.be.above(0);
     await page.emulateMedia({ media: "print" });
     expect(await countCut()).to.equal(0);
+    await page.setViewportSize({ width: 1300, height: 900 });
+    const hidden = "document.querySelector('.codes').scrollHeight - document.querySelector('.codes').clientHeight";
+    expect(await page.evaluate(hidden), "of the code, on a wide paper").to.equal(0);
     await page.emulateMedia({ media: null });
   });
 
