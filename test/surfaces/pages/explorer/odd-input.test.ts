@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
+import { edit, removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
@@ -51,7 +51,10 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
   let page: Page;
 
   before(async () => {
-    const files = { ...TOSS, "manifests/visit.yaml": VISIT, "plugins/visit.ts": PLUGIN };
+    // No longer title is allowed.
+    const [title = ""] = /^title: .*/m.exec(TOSS["manifests/_site.yaml"] ?? "") ?? [];
+    const named = edit(TOSS, "manifests/_site.yaml", title, `title: ${"W".repeat(32)}`);
+    const files = { ...named, "manifests/visit.yaml": VISIT, "plugins/visit.ts": PLUGIN };
     [shop, browser] = await Promise.all([openOperatedShop(files), sharedBrowser()]);
   });
   after(async () => {
