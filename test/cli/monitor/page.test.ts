@@ -52,7 +52,7 @@ describe("the seller's pages", () => {
     const payer = receiptOf(response).payer as string;
     expect(await read("/")).to.match(/<dt>Revenue<\/dt><dd>\$0\.01</);
     expect(await read("/services")).to.include("$0.01");
-    for (const text of [transaction, payer, requestId])
+    for (const text of [transaction, payer, payer.toUpperCase(), requestId])
       expect(await read(`/sales?q=${text}`), text).to.include(transaction);
     const nobody = await read("/sales?q=nobody");
     expect(nobody).to.include("Nothing in the book has").and.not.to.include("Nothing yet");

@@ -23,7 +23,7 @@ const SERVICE_MS = 30 * LOOK_DAY_MS;
 /** The lines of the book, newest first, or the lines that match a search. */
 export function toSales({ books, own, rails, look }: ShopView, { text, service, after }: SalesQuery): Html {
   // A request id, which the caller chooses, may have the form of a wallet.
-  const isAddress = EVM_ADDRESS.test(text) || SOLANA_ADDRESS.test(text);
+  const isAddress = EVM_ADDRESS.test(toAccount(text)) || SOLANA_ADDRESS.test(text);
   const isPayer = isAddress && books.lines({ payer: text }, { limit: 1, order: "newest-first" }).length > 0;
   const isSearch = text !== "" && !isPayer;
   const page = { limit: PAGE + 1, order: "newest-first", after: toPlace(after) } as const;
