@@ -1,5 +1,6 @@
 import type { Invocation } from "../call.ts";
 import { isSameAddress } from "../rails/tokens.ts";
+import { readEip3009 } from "../x402/eip3009.ts";
 import { show } from "../x402/explain-payment.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
@@ -23,8 +24,8 @@ export function explainOffer(
   payment: Payment,
   { offers, invocation, now, leastSeconds }: Held,
 ): string | undefined {
-  const { authorization, network, resourceUrl } = payment;
-  const { validAfter, validBefore } = authorization;
+  const { network, resourceUrl } = payment;
+  const { validAfter, validBefore } = readEip3009(payment.payload)?.authorization ?? {};
   if (refusal === "payment_not_yet_valid")
     return `payload.authorization.validAfter is ${validAfter}, and now is ${now}`;
   if (refusal === "payment_expired" && validBefore !== undefined) {

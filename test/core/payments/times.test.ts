@@ -43,6 +43,16 @@ describe("the time of an authorization", () => {
     expect(await told("/v1/echo")).to.equal(`${ends} ${NOW + 6} at least: now is ${NOW}`);
   });
 
+  it("is told until when it lasts as it was signed, where it lasts too long", async () => {
+    const validBefore = String(2n ** 256n - 1n);
+    const paid = Buffer.from(await shop.pay("/v1/roll"), "base64").toString();
+    const payment = Buffer.from(paid.replace(/(?<="validBefore":")\d+/, validBefore)).toString("base64");
+    const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect(((await response.json()) as { error: string }).error).to.equal(
+      `payment_valid_too_long: payload.authorization.validBefore is ${validBefore}, and now is ${NOW}`,
+    );
+  });
+
   it("must not last for more than a day", async () => {
     expect(await buy("/v1/roll", DAY)).to.equal("sold");
     expect(await buy("/v1/roll", DAY + 1)).to.equal("payment_valid_too_long");
