@@ -4,9 +4,10 @@ import { Problem } from "../api/problem.ts";
 import { EVM_ADDRESS } from "../core/account.ts";
 import { type CreateLimiter, secondsUntil } from "../core/limiter.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
+import { LONGEST_SIGNATURE } from "../core/x402/eip3009.ts";
 import { isEd25519 } from "./ed25519.ts";
 import type { EvmClient } from "./evm/client.ts";
-import { isContractSignature, LONGEST_SIGNATURE } from "./evm/contract-signature.ts";
+import { isContractSignature } from "./evm/contract-signature.ts";
 import { createMemoryLimiter } from "./memory-limiter.ts";
 
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;

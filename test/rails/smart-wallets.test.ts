@@ -179,6 +179,20 @@ describe("a stock buyer with a smart wallet", () => {
     });
   });
 
+  it("with a signature longer than any wallet's is refused, not taken for an outage", async () => {
+    const buyer = await createSmartBuyer(sandbox, "polygon");
+    const client = await open03(seller.url);
+    const waiting = await client.begin("roll", INPUT);
+    const required = waiting.status.message.metadata["x402.payment.required"];
+    const payment = (await buyer.client.createPaymentPayload(required)) as unknown as SignedPayment;
+    const { address, data: call, signature } = parseErc6492Signature(payment.payload.signature);
+    const data: Hex = `${call!}${"11".repeat(20_000)}`;
+    payment.payload.signature = serializeErc6492Signature({ address: address!, data, signature });
+    const answer = JSON.stringify(await client.pay(waiting, payment));
+    expect(answer).to.include("payload.signature is not hex of at most 8192 characters");
+    expect(await buyer.isDeployed()).to.equal(false);
+  });
+
   it("with a signature that only ends as ERC-6492 says is refused, not taken for an outage", async () => {
     const buyer = await createSmartBuyer(sandbox, "polygon");
     const payment = await sign(buyer);

@@ -1,6 +1,12 @@
 import type { Hex } from "../../api/capabilities.ts";
 import { isObject } from "../json.ts";
 
+/**
+ * The longest signature in characters: a contract's may consist of the signatures of many owners. Much longer ones are too
+ * large a call for a node, whose refusal looks like an outage.
+ */
+export const LONGEST_SIGNATURE = 8192;
+
 /** A signed authorization (EIP-3009, `TransferWithAuthorization`) with its signature: scheme `exact` on EVM. */
 export interface Eip3009 {
   readonly signature: Hex;

@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import { toUint256 } from "./eip3009.ts";
+import { LONGEST_SIGNATURE, toUint256 } from "./eip3009.ts";
 import { parsePayment, type Refusal } from "./read-payment.ts";
 
 /** A rule about a field of a payment: its path, what it must be, and the test. */
@@ -22,8 +22,12 @@ const ACCEPTED: readonly Rule[] = [
   ["accepted.extra", "an object", (value) => value === undefined || isObject(value)],
 ];
 
+const isSignature = (value: unknown): boolean =>
+  typeof value === "string" && SIGNATURE.test(value) && value.length <= LONGEST_SIGNATURE;
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
+
 const EVM: readonly Rule[] = [
-  ["payload.signature", "hex", (value) => isText(value) && /^0x(?:[0-9a-fA-F]{2})+$/.test(value as string)],
+  ["payload.signature", `hex of at most ${LONGEST_SIGNATURE} characters`, isSignature],
   ["payload.authorization", "an EIP-3009 authorization, an object", isObject],
   ...["from", "to"].map((name): Rule => [`payload.authorization.${name}`, "20 bytes of hex", isHexOf(20)]),
   ["payload.authorization.nonce", "32 bytes of hex", isHexOf(32)],

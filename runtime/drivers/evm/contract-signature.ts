@@ -2,8 +2,6 @@ import type { Hex } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
 import { ERC1271_ABI, ERC1271_MAGIC_VALUE } from "./erc1271.ts";
 
-/** The longest signature in characters: a contract's may consist of the signatures of many owners. */
-export const LONGEST_SIGNATURE = 8192;
 /** How long a wallet's contract may take to answer. */
 const CALL_MS = 5000;
 /** The most gas that a wallet's contract may use in the node's simulation. */

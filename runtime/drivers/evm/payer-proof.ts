@@ -1,8 +1,8 @@
 import type { Hex } from "../../api/capabilities.ts";
-import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
+import { type Eip3009, LONGEST_SIGNATURE, readEip3009 } from "../../core/x402/eip3009.ts";
 import type { ProvePayer } from "../../core/x402/rails.ts";
 import type { EvmClient } from "./client.ts";
-import { isContractSignature, LONGEST_SIGNATURE } from "./contract-signature.ts";
+import { isContractSignature } from "./contract-signature.ts";
 
 /** The EIP-712 domain of the payment's token. */
 export interface TokenDomain {

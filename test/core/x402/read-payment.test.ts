@@ -159,7 +159,7 @@ describe("reading a payment", () => {
         { ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } },
         `accepted.network is eip155:1, taken are ${[...NETWORKS.values()].join(", ")}`,
       ],
-      [{ ...payment, payload: { ...EVM, signature: "0xzz" } }, "payload.signature is not hex"],
+      [{ ...payment, payload: { ...EVM, signature: "0x" } }, "payload.signature is not hex of at most 8192 characters"],
       [
         { ...payment, accepted: { ...ACCEPTED, scheme: "upto" }, payload: PERMIT2 },
         "accepted.scheme is upto, taken is exact",
