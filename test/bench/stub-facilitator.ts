@@ -13,6 +13,9 @@ export const SUPPORTED = {
   signers: {},
 };
 
+/** The transaction of every settlement, as the chain shows it, too. */
+export const TRANSACTION = `0x${"ab".repeat(32)}`;
+
 type Asked = Pick<PaymentPayload, "payload">;
 
 /** Who has signed a payment. */
@@ -22,7 +25,7 @@ export const verified = (payment: Asked): VerifyResponse => ({ isValid: true, pa
 
 export const settled = (payment: Asked): SettleResponse => ({
   success: true,
-  transaction: `0x${"ab".repeat(32)}`,
+  transaction: TRANSACTION,
   network: "eip155:8453",
   payer: payerOf(payment),
 });

@@ -22,7 +22,7 @@ import { createExtensions } from "../../../runtime/surfaces/discovery/extensions
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
-import { SUPPORTED, settled, verified } from "../stub-facilitator.ts";
+import { SUPPORTED, settled, TRANSACTION, verified } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
 /**
@@ -67,7 +67,7 @@ const rails: Rail[] = SITE.rails.map((manifest) => ({
   payTo: manifest.network.startsWith("solana:") ? PAY_TO.solana : PAY_TO.evm,
   facilitator,
   settlements: {
-    find: async () => ({ state: "settled", transaction: "0x1" }),
+    find: async () => ({ state: "settled", transaction: TRANSACTION }),
     balance: async () => 10n ** 18n,
     ping: async () => {},
   },
