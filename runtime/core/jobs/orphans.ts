@@ -14,15 +14,18 @@ export interface OrphanWatch {
   start(): void;
   /** Whether no process has offered the service for an hour. @throws Problem `unavailable`. */
   isOrphaned(service: string): Promise<boolean>;
-  /** Whether a set other than this process's own is sold by another process. @throws Problem `unavailable`. */
+  /**
+   * Whether a set other than this process's own is sold by another process, or may be: a mark may be missing for a while
+   * where it could not be written, or where the clock has jumped. @throws Problem `unavailable`.
+   */
   isSoldElsewhere(set: string | undefined): Promise<boolean>;
-  /** Takes the mark of this process's set away. */
+  /** Marks that this process sells its set no more. */
   close(): Promise<void>;
 }
 
 export interface OrphanWatchDeps {
   readonly queue: Pick<JobQueue, "services" | "adopt" | "abandon">;
-  readonly records: Pick<JobRecords, "markOffered" | "orphanedSince" | "markSold" | "unmarkSold" | "isSold">;
+  readonly records: Pick<JobRecords, "markOffered" | "orphanedSince" | "markSold" | "isSold">;
   /** The digest of the set that this process sells. */
   readonly set?: string | undefined;
   /** The ids of the services that this process offers. */
@@ -36,13 +39,18 @@ export interface OrphanWatchDeps {
 const UNKNOWN_SERVICE_GRACE_MS = 60 * 60_000;
 /** The life of a mark, as a number of renewals. */
 const MISSED_RENEWALS = 4;
+/** How long a set without any mark may still be sold, as a number of renewals. */
+const AWAITED_RENEWALS = 2;
 
 export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   const { queue, records, set: own, offered, clock, log, everyMs } = deps;
   const seller = randomUUID();
   const adopted = new Set<string>();
+  /** Since when sets have been without a mark. */
+  const unmarked = new Map<string, number>();
+  const markMs = everyMs * MISSED_RENEWALS;
   /** After a start, other processes get this time to mark their services. */
-  const readyAt = clock.now() + everyMs * MISSED_RENEWALS;
+  const readyAt = clock.now() + markMs;
   const rounds = createRounds(async () => {
     await look().catch((error: unknown) => rounds.isClosed() || log.warn("job.orphan-watch-failed", { error }));
     return everyMs;
@@ -51,10 +59,10 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   return {
     start: rounds.start,
     isOrphaned,
-    isSoldElsewhere: async (set) => set !== undefined && set !== own && records.isSold(set),
+    isSoldElsewhere: async (set) => set !== undefined && set !== own && mayBeSold(set),
     async close() {
       await rounds.close();
-      if (own !== undefined) await records.unmarkSold(own, seller).catch(() => {}); // The mark expires by itself.
+      if (own !== undefined) await records.markSold(own, seller, false, markMs).catch(() => {}); // The mark expires by itself.
     },
   };
 
@@ -64,9 +72,20 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
     return since !== undefined && now >= readyAt && now - since >= UNKNOWN_SERVICE_GRACE_MS;
   }
 
+  async function mayBeSold(set: string): Promise<boolean> {
+    const isSold = await records.isSold(set);
+    if (isSold !== undefined) {
+      unmarked.delete(set);
+      return isSold;
+    }
+    const since = unmarked.get(set) ?? clock.now();
+    unmarked.set(set, since);
+    return clock.now() - since < everyMs * AWAITED_RENEWALS;
+  }
+
   async function look(): Promise<void> {
-    if (own !== undefined) await records.markSold(own, seller, everyMs * MISSED_RENEWALS);
-    for (const service of offered) await records.markOffered(service, everyMs * MISSED_RENEWALS);
+    if (own !== undefined) await records.markSold(own, seller, true, markMs);
+    for (const service of offered) await records.markOffered(service, markMs);
     const services = new Set([...(await queue.services()), ...adopted]);
     for (const service of services) if (!offered.has(service)) await decide(service);
   }

@@ -72,11 +72,10 @@ export interface JobRecords {
   markOffered(service: string, ttlMs: number): Promise<void>;
   /** When a service was last known to be offered, in Unix milliseconds; undefined while a process offers it. */
   orphanedSince(service: string): Promise<number | undefined>;
-  /** Marks a set as sold by one seller, for `ttlMs`. */
-  markSold(set: string, seller: string, ttlMs: number): Promise<void>;
-  unmarkSold(set: string, seller: string): Promise<void>;
-  /** Whether anybody sells a set. */
-  isSold(set: string): Promise<boolean>;
+  /** Marks for `ttlMs` whether a set is sold by one seller. */
+  markSold(set: string, seller: string, isSold: boolean, ttlMs: number): Promise<void>;
+  /** Whether anybody sells a set; undefined where no seller has a mark. */
+  isSold(set: string): Promise<boolean | undefined>;
 }
 
 /**
@@ -164,10 +163,12 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     async orphanedSince(service) {
       return (await store.get(`job-offered:${service}`)) ? undefined : putOnce(orphanKey(service), clock.now());
     },
-    markSold: async (set, seller, ttlMs) => void (await store.join(sellersKey(set), seller, 1, ttlMs)),
-    unmarkSold: (set, seller) => store.leave(sellersKey(set), seller),
-    // Only joining returns the tally: the asker joins with weight 0.
-    isSold: async (set) => (await store.join(sellersKey(set), "who asks", 0, 1000)).weight > 0,
+    markSold: async (set, seller, isSold, ttlMs) =>
+      void (await store.join(sellersKey(set), seller, isSold ? 1 : 0, ttlMs)),
+    async isSold(set) {
+      const { members, weight } = await store.join(sellersKey(set), "who asks", 0, 1000);
+      return members === 1 ? undefined : weight > 0;
+    },
   };
 }
 

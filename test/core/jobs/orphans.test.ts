@@ -84,7 +84,7 @@ describe("services that nobody offers any more", () => {
     expect(await watch.isOrphaned("old")).to.equal(true);
   });
 
-  it("are sold elsewhere while another process sells their set, and for 80 seconds after its death", async () => {
+  it("are sold elsewhere while another process sells their set, and for two minutes after its death", async () => {
     const open = (set: string): OrphanWatch => {
       const queue = { services: async () => [], adopt() {}, abandon: async () => {} };
       const watch = createOrphanWatch({
@@ -104,10 +104,17 @@ describe("services that nobody offers any more", () => {
     expect(await areElsewhere(), "the other one sells it").to.deep.equal([false, true, false]);
     await other.close();
     expect(await areElsewhere(), "nobody sells it").to.deep.equal([false, false, false]);
-    await records.markSold("old", "dead", 80_000);
-    expect(await areElsewhere()).to.deep.equal([false, true, false]);
     await minutes(2);
+    await records.markSold("old", "dead", true, 80_000);
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    time.stall(80_000);
+    expect(await areElsewhere(), "the mark has expired").to.deep.equal([false, true, false]);
+    time.stall(39_999);
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    time.stall(1);
     expect(await areElsewhere()).to.deep.equal([false, false, false]);
+    await records.markSold("old", "late", true, 80_000);
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
   });
 
   it("are looked for every 20 seconds, also after a failure, and never after the end", async () => {
