@@ -15,26 +15,25 @@ export interface BooksRow {
   readonly cpuRatio: number;
   /** The ratios inside one round, a quarter of which are less than the first one, and a quarter more than the second. */
   readonly cpuRatios: readonly [number, number];
-  /** The median of the ratios inside one round. */
-  readonly rateRatio: number;
 }
 
 /** Two processes of one program differ, too. */
 const PAIRS = 3;
-/** Many short rounds: the machine's own speed changes within seconds. */
 const ROUNDS = 16;
 const WARM_UP = 6;
 /** Processor time is counted in steps of 10 ms: a per cent of this many calls'. */
 const CALLS = 1000;
 
-/** What one round cost with the book and without: processor milliseconds of a call, and the ratio of the rates. */
+/** What one round cost with the book and without: processor milliseconds of a call. */
 interface Round {
   readonly on: number;
   readonly off: number;
-  readonly rate: number;
 }
 
-/** The same seller with its book and metrics, and without, on a file, with a facilitator over loopback HTTP, in turns. */
+/**
+ * The same seller with its book and metrics, and without, on a file, with a facilitator over loopback HTTP. Both at once,
+ * since the machine's own speed changes within seconds.
+ */
 export async function measureBooks(): Promise<readonly BooksRow[]> {
   process.stderr.write("books ");
   const facilitator = await startServer("facilitator");
@@ -54,7 +53,6 @@ export async function measureBooks(): Promise<readonly BooksRow[]> {
       cpuMs: { on: median(costs.map(({ on }) => on)), off: median(costs.map(({ off }) => off)) },
       cpuRatio: sum(costs.map(({ on }) => on)) / sum(costs.map(({ off }) => off)),
       cpuRatios: [quarter(0.25), quarter(0.75)],
-      rateRatio: median(costs.map(({ rate }) => rate)),
     },
   ];
 }
@@ -68,14 +66,13 @@ async function measurePair(facilitator: string): Promise<Round[]> {
   try {
     const makers = { on: await paid(sellers.on.url), off: await paid(sellers.off.url) };
     for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-      const order = round % 2 === 0 ? (["on", "off"] as const) : (["off", "on"] as const); // Neither is always the first.
-      const found = { on: { cpu: 0, rate: 0 }, off: { cpu: 0, rate: 0 } };
-      for (const name of order) {
+      const measure = async (name: "on" | "off"): Promise<number> => {
         const before = sellers[name].cpuMs();
-        const { rate } = await sample(sellers[name].url, makers[name], CALLS, 200);
-        found[name] = { cpu: (sellers[name].cpuMs() - before) / CALLS, rate };
-      }
-      if (round >= 0) costs.push({ on: found.on.cpu, off: found.off.cpu, rate: found.on.rate / found.off.rate });
+        const { calls } = await sample(sellers[name].url, makers[name], CALLS, 200);
+        return (sellers[name].cpuMs() - before) / calls;
+      };
+      const [on, off] = await Promise.all([measure("on"), measure("off")]);
+      if (round >= 0) costs.push({ on, off });
       process.stderr.write(".");
     }
   } finally {
@@ -89,11 +86,11 @@ const sum = (values: readonly number[]): number => values.reduce((all, value) =>
 
 export function printBooks(table: readonly BooksRow[]): readonly BooksRow[] {
   console.log(
-    "\n| the book | processor ms a call, with / without | ratio, and of half of the rounds | requests/s, ratio | goal |\n|---|---|---|---|---|",
+    "\n| the book | processor ms a call, with / without | ratio, and of half of the rounds | goal |\n|---|---|---|---|",
   );
-  for (const { title, cpuMs, cpuRatio, cpuRatios, rateRatio, goal } of table)
+  for (const { title, cpuMs, cpuRatio, cpuRatios, goal } of table)
     console.log(
-      `| ${title} | ${cpuMs.on.toFixed(3)} / ${cpuMs.off.toFixed(3)} | ${cpuRatio.toFixed(3)}, ${cpuRatios.map((ratio) => ratio.toFixed(2)).join("–")} | ${rateRatio.toFixed(3)} | ${goal} |`,
+      `| ${title} | ${cpuMs.on.toFixed(3)} / ${cpuMs.off.toFixed(3)} | ${cpuRatio.toFixed(3)}, ${cpuRatios.map((ratio) => ratio.toFixed(2)).join("–")} | ${goal} |`,
     );
   return table;
 }
