@@ -8,21 +8,35 @@ export interface IdleTimeout {
   readonly end: () => void;
 }
 
-/** @param ms the timeout, starting now */
+/** A timer that is due so much too late was held up: what arrived meanwhile was not read yet. */
+const STALL_MS = 500;
+
+/** @param ms the timeout, starting now; it starts again where this process stood still when it was due */
 export function createIdleTimeout(ms: number, signal: AbortSignal): IdleTimeout {
   const controller = new AbortController();
   let hasElapsed = false;
   const abort = (): void => controller.abort(signal.reason);
-  const timer = setTimeout(() => {
-    hasElapsed = true;
-    controller.abort();
-  }, ms);
+  let timer: NodeJS.Timeout;
+  let beganAt = 0;
+  const begin = (): void => {
+    beganAt = performance.now();
+    timer = setTimeout(elapse, ms);
+  };
+  const elapse = (): void => {
+    hasElapsed = performance.now() - beganAt <= ms + STALL_MS;
+    if (hasElapsed) controller.abort();
+    else begin();
+  };
+  begin();
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   return {
     signal: controller.signal,
     hasElapsed: () => hasElapsed,
-    renew: () => void timer.refresh(),
+    renew() {
+      clearTimeout(timer);
+      begin();
+    },
     end() {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);

@@ -9,7 +9,10 @@ describe("an idle timeout", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     caller = new AbortController();
   });
-  afterEach(() => mock.timers.reset());
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
 
   it("is over after its time, and says that it was the time", () => {
     const { signal, hasElapsed } = createIdleTimeout(1000, caller.signal);
@@ -17,6 +20,18 @@ describe("an idle timeout", () => {
     expect([signal.aborted, hasElapsed()]).to.deep.equal([false, false]);
     mock.timers.tick(1);
     expect([signal.aborted, hasElapsed()]).to.deep.equal([true, true]);
+  });
+
+  it("gives what came while the process stood still the time to be read", () => {
+    let now = 0;
+    mock.method(performance, "now", () => now);
+    const { signal } = createIdleTimeout(1000, caller.signal);
+    now = 5000;
+    mock.timers.tick(1000);
+    expect(signal.aborted).to.equal(false);
+    now = 6000;
+    mock.timers.tick(1000);
+    expect(signal.aborted).to.equal(true);
   });
 
   it("ends with the caller's signal, and its reason, be it aborted already", () => {
