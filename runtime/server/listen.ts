@@ -105,14 +105,14 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
   };
   const close = async (graceMs: number): Promise<void> => {
     for (const response of inFlight) if (!response.headersSent) response.setHeader("Connection", "close");
-    // A whole turn: connections that wait to be accepted would be reset with the port.
-    for (let turn = 0; turn < 2; turn += 1) await setImmediate();
+    await nextTurn(); // Connections that wait to be accepted would be reset with the port.
     const over = new AbortController();
     // Not the method of `node:http`, which closes the connections without a request at once.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const cutter = setTimeout(() => server.closeAllConnections(), graceMs);
     void closed.then(() => over.abort());
     await sleep(Math.min(lingerMs, graceMs), undefined, { signal: over.signal }).catch(() => {});
+    await nextTurn(); // A process that was kept from running has not read what came meanwhile.
     isLingering = false;
     server.close(); // Closes the connections without a request, and ends Node's watch over slow ones.
     finish();
@@ -143,6 +143,11 @@ function answering(problem: Problem): RequestListener {
     request.resume();
     response.writeHead(status, [...headers]).end(body);
   };
+}
+
+/** A whole turn of the event loop, in which everything is read that has arrived. */
+async function nextTurn(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await setImmediate();
 }
 
 type Place = Required<Pick<ListenOptions, "host" | "port" | "variables">>;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { type OpenServer, openServer, type Timeouts } from "../../runtime/server/listen.ts";
@@ -136,6 +137,21 @@ describe("a port", () => {
       const answer = textOf(kept);
       kept.write(OK);
       const closed = server.close({ graceMs: 600_000 });
+      expect(await answer).to.match(/^HTTP\/1.1 200 .*Connection: close.*served$/s);
+      await closed;
+    });
+
+    it("answers what came while the process was too busy to read it", async () => {
+      const server = await open({ lingerMs: 20 });
+      server.attach((_request, response) => response.end("served"));
+      const kept = connect(server.port, "127.0.0.1");
+      kept.write(OK);
+      await once(kept, "data");
+      const answer = textOf(kept);
+      const closed = server.close({ graceMs: 600_000 });
+      for (let turn = 0; turn < 2; turn += 1) await setImmediate(); // The port is closed now.
+      kept.write(OK);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       expect(await answer).to.match(/^HTTP\/1.1 200 .*Connection: close.*served$/s);
       await closed;
     });
