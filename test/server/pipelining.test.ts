@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 import { speak } from "../support/http.ts";
@@ -63,6 +64,18 @@ describe("a connection with many pipelined requests", () => {
     expect(asked.indexOf("/modest")).to.be.lessThan(MANY / 4);
     for (const socket of [greedy, modest]) socket.destroy();
   });
+
+  for (const [what, behind, answerMs] of [
+    ["cannot be read", "NONSENSE", 0],
+    ["does not arrive in time", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", 500],
+  ] as const)
+    it(`gets the answer that is being made, and its end, when what follows ${what}`, async () => {
+      const strict = await openServer({ host: "127.0.0.1", port: 0, timeouts: { headersMs: 50, requestMs: 100 } });
+      strict.attach((_request, response) => void sleep(answerMs).then(() => response.end("<made>")));
+      const answers = await speak(strict.port, request("/first") + behind);
+      expect(answers).to.match(/^HTTP\/1.1 200 .*Connection: close.*<made>$/s);
+      await strict.close({ graceMs: 0 });
+    });
 
   it("has nothing more done once it is gone", async () => {
     const greedy = await dial();

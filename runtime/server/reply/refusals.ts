@@ -18,15 +18,23 @@ const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
 };
 
+/** Reasons why no earlier answer is waited for: it is the request's own, or its caller has left. */
+const AT_ONCE = ["NO_HOST", "HPE_INVALID_EOF_STATE"];
+
 /**
  * Answers a request that could not be read, and closes its connection. Returns what was answered; undefined when nothing
- * could be. @param reason the code of Node's error, or `NO_HOST`, or `CONNECT`
+ * could be, or when the answer to the request before it is being made, with which the connection then ends.
+ * @param reason the code of Node's error, or `NO_HOST`, or `CONNECT`
  */
 export function refuseConnection(reason: string | undefined, socket: Duplex): Problem | undefined {
   // As Node does by default: an answer in progress must not be mixed with another.
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse };
   if (!socket.writable || answer?.headersSent || reason === "ECONNRESET") {
     socket.destroy();
+    return undefined;
+  }
+  if (answer?.req.complete && !AT_ONCE.includes(reason ?? "")) {
+    answer.shouldKeepAlive = false;
     return undefined;
   }
   const [code, detail] = REFUSALS[reason ?? ""] ?? ["bad-request", "This is not a valid HTTP request"];
