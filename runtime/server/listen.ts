@@ -89,6 +89,12 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
     }),
   );
   server.timeout = silenceMs;
+  // A process that was kept from running has not read what came meanwhile, perhaps on a connection that a proxy keeps.
+  server.on("timeout", async (socket) => {
+    const { bytesRead } = socket;
+    await nextTurn();
+    if (socket.bytesRead === bytesRead) socket.destroy();
+  });
   const refuse = (reason: string | undefined, socket: Duplex): void => {
     const problem = refuseConnection(reason, socket);
     if (problem) onRefused?.(problem, reason);
