@@ -11,7 +11,8 @@ const LONGEST_BEAT_MS = 500;
 function awakeTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
   const beatMs = Math.min(Math.ceil(ms / STEPS), LONGEST_BEAT_MS);
-  let beaten = performance.now();
+  const began = performance.now();
+  let beaten = began;
   let stoodMs = 0;
   const beat = (): void => {
     const gap = performance.now() - beaten;
@@ -26,9 +27,8 @@ function awakeTimeout(ms: number): AbortSignal {
   const wait = (forMs: number): void => {
     const due = (): void => {
       beat();
-      const moreMs = stoodMs;
-      stoodMs = 0;
-      if (moreMs > 0) wait(Math.ceil(moreMs));
+      const leftMs = ms - (beaten - began - stoodMs);
+      if (leftMs >= 1) wait(Math.ceil(leftMs));
       else end();
     };
     AbortSignal.timeout(forMs).addEventListener("abort", () => setImmediate(due), { once: true });

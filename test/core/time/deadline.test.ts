@@ -30,6 +30,26 @@ describe("waiting", () => {
     expect(timeouts.mock.calls.map(({ arguments: [ms] }) => ms)).to.deep.equal([1106, 1106]);
   });
 
+  it("ends a deadline after its time awake, however long the process was suspended meanwhile", async () => {
+    const timers: { readonly ms: number; readonly end: AbortController }[] = [];
+    mock.method(AbortSignal, "timeout", (ms: number) => {
+      const end = new AbortController();
+      timers.push({ ms, end });
+      return end.signal;
+    });
+    const signal = createDeadline(1000)();
+    await time.pass(300);
+    time.stall(20 * 60_000);
+    timers[0]?.end.abort();
+    await time.pass(0);
+    expect(signal.aborted).to.equal(false); // What has arrived meanwhile is read first.
+    const rest = timers.find(({ ms }) => ms >= 600 && ms <= 800);
+    await time.pass(rest?.ms ?? 0);
+    rest?.end.abort();
+    await time.pass(0);
+    expect(signal.aborted).to.equal(true);
+  });
+
   it("for work within a time gives what it gives, or the error after that time, and keeps no timer", async () => {
     const toError = (): Error => new Error("late");
     expect(await within(1000, Promise.resolve(1), toError)).to.equal(1);
