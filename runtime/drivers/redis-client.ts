@@ -1,4 +1,4 @@
-import { within } from "../core/time/deadline.ts";
+import { createDeadline, untilAborted } from "../core/time/deadline.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
@@ -42,6 +42,12 @@ export function createReconnection(): Reconnection {
   };
 }
 
-/** Rejects when the work takes too long, although Redis may still do it. */
-export const answered = <T>(work: Promise<T>): Promise<T> =>
-  within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));
+const patience = createDeadline(PATIENCE_MS);
+
+/** Rejects when the work takes too long, although Redis may still do it. A stall of this process does not count. */
+export function answered<T>(work: Promise<T>): Promise<T> {
+  const late = patience();
+  return untilAborted(work, late).catch((error: unknown) => {
+    throw error === late.reason ? new Error(`Redis did not answer within ${PATIENCE_MS} ms`) : error;
+  });
+}

@@ -1,7 +1,9 @@
+import { mock } from "node:test";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
-import { createReconnection } from "../../runtime/drivers/redis-client.ts";
+import { answered, createReconnection } from "../../runtime/drivers/redis-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
 import { withRedis } from "../support/programs.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
 
@@ -52,5 +54,36 @@ withRedis.describe("a connection to Redis that is ended", () => {
     reconnection.end(client);
     expect(await connecting).to.equal("given up");
     expect(client.isOpen).to.equal(false);
+  });
+});
+
+describe("a command to Redis", () => {
+  let time: FrozenTime;
+  before(() => {
+    time = freezeTime();
+  });
+  after(() => {
+    mock.restoreAll();
+    time.thaw();
+  });
+
+  it("does not fail because this process was stalled: what Redis has answered meanwhile is read first", async () => {
+    await time.pass(1000);
+    const timers: { readonly ms: number; readonly end: AbortController }[] = [];
+    mock.method(AbortSignal, "timeout", (ms: number) => {
+      const end = new AbortController();
+      timers.push({ ms, end });
+      return end.signal;
+    });
+    const answer = Promise.withResolvers<string>();
+    const ends = [answer.promise, new Promise(() => {})].map((work) => answered(work).catch(({ message }) => message));
+    time.stall(5000);
+    timers[0]?.end.abort();
+    await time.pass(0);
+    answer.resolve("kept");
+    await time.pass(2500);
+    timers.find(({ ms }) => ms >= 1900 && ms <= 2100)?.end.abort();
+    await time.pass(0);
+    expect(await Promise.all(ends)).to.deep.equal(["kept", "Redis did not answer within 2000 ms"]);
   });
 });

@@ -45,7 +45,7 @@ export function createDeadline(ms: number): () => AbortSignal {
   let shared: { readonly signal: AbortSignal; readonly until: number } | undefined;
   return () => {
     const now = performance.now();
-    if (!shared || now > shared.until) {
+    if (!shared || shared.signal.aborted || now > shared.until) {
       shared = { signal: awakeTimeout(ms + Math.ceil(ms / STEPS)), until: now + ms / STEPS };
     }
     return shared.signal;

@@ -60,7 +60,7 @@ const ENTERED_MS = 100 * 24 * 60 * 60_000;
 
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
- * `appendfsync always`. While Redis is unreachable, every call rejects within two seconds; the store reconnects by
+ * `appendfsync always`. While Redis is unreachable, every call rejects after two seconds; the store reconnects by
  * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
  * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, is a Sentinel, may evict unexpired keys,
  * or accepts no writes.
