@@ -2,7 +2,9 @@ import type { Job, JobType, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
+import { createRounds } from "../../core/time/rounds.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
+import { endLongWaits } from "./bullmq-waits.ts";
 
 export interface BullmqQueueOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -28,6 +30,8 @@ const CHECK_MS = 1000;
 /** The delay after a turn that threw: the cause is not the job, but for example an unreachable store. */
 const TROUBLE_MS = 2000;
 const QUIET_MS = 10_000;
+/** The interval of the search for jobs that would wait too long because the clock was set back. */
+const WAITS_MS = 10_000;
 /** The states of a job that has not ended. */
 const IN_LINE: JobType[] = ["active", "waiting", "delayed"];
 /** Nothing is kept of a job that has ended. */
@@ -67,6 +71,10 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   /** The key of the set of services that have ever had a job. */
   const list = `${prefix}:services`;
   let take: Turn | undefined;
+  const waits = createRounds(async () => {
+    for (const service of taken) await reached(endLongWaits(queueOf(service), client)).catch(complain);
+    return WAITS_MS;
+  });
 
   return {
     async add({ id, service, at }) {
@@ -95,6 +103,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     start(turn, services) {
       take = turn;
       for (const service of services) adopt(service);
+      waits.start();
     },
     adopt,
     async abandon(service) {
@@ -104,6 +113,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       await worker?.close().catch(complain);
     },
     async drain() {
+      void waits.close();
       taken.clear();
       const working = [...workers.values()];
       workers.clear();
@@ -111,6 +121,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     },
     async close() {
       closing.abort();
+      void waits.close();
       clearInterval(ping);
       reconnection.stop();
       // At once, so that no worker takes a job again that has just returned to the queue.

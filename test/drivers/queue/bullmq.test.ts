@@ -1,3 +1,4 @@
+import { mock } from "node:test";
 import { createClient } from "@keyv/redis";
 import { createNodeRedisClient, Queue } from "bullmq";
 import { expect } from "chai";
@@ -67,6 +68,26 @@ withRedis.describe("a line of jobs in Redis", () => {
       client.destroy();
       await close();
     });
+
+  it("gives a job its next turn at once, where the clock was ahead when its wait for it began", async () => {
+    const [now, day] = [Date.now, 24 * 60 * 60_000];
+    const ahead = mock.method(Date, "now", () => now() + day);
+    const before = await openTestQueue({ redisUrl: redis.url });
+    before.queue.start(async () => ({ retryInMs: 60_000 }), ["one"]);
+    await before.queue.add({ id: "job-1", service: "one", at: 1 });
+    const client = await createClient({ url: redis.url }).connect();
+    await eventually(async () => (await client.zCard("payphone-jobs:one:delayed")) === 1);
+    client.destroy();
+    await before.close();
+    ahead.mock.restore();
+    const { queue, close } = await openTestQueue({ redisUrl: redis.url });
+    let turns = 0;
+    queue.start(async () => {
+      turns += 1;
+      return { retryInMs: 60_000 };
+    }, ["one"]);
+    await eventually(() => turns === 1).finally(close);
+  });
 
   it("is closed, too, while Redis is away, in the middle of a turn", async () => {
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
