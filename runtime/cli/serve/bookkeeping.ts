@@ -7,6 +7,7 @@ import { createRefusals, type Refusals } from "../../core/notes/refusals.ts";
 import type { CallCounters } from "../../core/payments/count-calls.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { pause } from "../../core/time/deadline.ts";
 import { createRounds } from "../../core/time/rounds.ts";
 import { inCall } from "../../drivers/store/cache-reads.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -33,11 +34,14 @@ export interface Bookkeeping {
 const EVERY_MS = 60 * 60_000;
 /** The pause between two steps while there are more. */
 const PAUSE_MS = 50;
+/** The pause before prices that could not be recorded are recorded. */
+const AGAIN_MS = 5000;
 
 export function createBookkeeping({ site, store, clock, log, ...deps }: BookkeepingDeps): Bookkeeping {
   const tallies = createTallies({ ...deps, store, clock, log });
   const { refusals = createRefusals({ store, clock, log }) } = deps;
   const answers = createSaleAnswers({ store, clock, log });
+  const closing = new AbortController();
   const tidying = createRounds(async () => {
     const now = clock.now();
     const hasMore = await store
@@ -49,14 +53,28 @@ export function createBookkeeping({ site, store, clock, log, ...deps }: Bookkeep
     return hasMore ? PAUSE_MS : EVERY_MS;
   });
 
+  /** Records the prices that are valid from `at` on; again and again, since a store may take no writes at a start. */
+  async function keepPrices(services: readonly Pick<Service, "manifest">[], at: number): Promise<void> {
+    const offered = services.map(({ manifest }) => manifest);
+    const note = (): Promise<boolean> =>
+      notePrices(store, offered, at).then(
+        () => true,
+        (error: unknown) => {
+          log.warn("books.prices-wait", { error });
+          return false;
+        },
+      );
+    while (!(await note()) && (await pause(AGAIN_MS, closing.signal)));
+  }
+
   return {
     counters: { tallies, refusals, answers, inCall },
     start(services) {
-      const offered = services.map(({ manifest }) => manifest);
-      notePrices(store, offered, clock.now()).catch((error: unknown) => log.warn("books.prices-lost", { error }));
+      void keepPrices(services, clock.now());
       tidying.start();
     },
     async close() {
+      closing.abort();
       await Promise.all([tidying.close(), tallies.flush(), refusals.flush(), answers.flush()]);
     },
   };

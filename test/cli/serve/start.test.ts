@@ -1,8 +1,14 @@
 import { expect } from "chai";
+import { createBookkeeping } from "../../../runtime/cli/serve/bookkeeping.ts";
+import { readPrices } from "../../../runtime/core/notes/prices.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { findFreePort } from "../../support/free-port.ts";
+import { freezeTime } from "../../support/frozen-time.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json } from "../../support/sellers/stock-buyer.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 describe("a shop that starts", () => {
   let shop: OperatedShop | undefined;
@@ -17,6 +23,23 @@ describe("a shop that starts", () => {
     shop = opened;
     expect(first.status).to.equal(402);
     expect(((await first.json()) as { accepts: unknown[] }).accepts).not.to.have.length(0);
+  });
+
+  it("records its prices as of then, also where the store takes no writes for some seconds", async () => {
+    const time = freezeTime();
+    const kept = createMemoryStore();
+    let isAway = true;
+    const set: typeof kept.set = (...entry) => (isAway ? Promise.reject(new Error("away")) : kept.set(...entry));
+    const store = { ...kept, set, forget: async () => false } as unknown as OpenStore;
+    const books = createBookkeeping({ site: {}, store, clock: { now: Date.now }, log: silentLog });
+    const at = Date.now();
+    books.start([{ manifest: { id: "roll", price: "0.001" } as never }]);
+    await time.pass(4000);
+    isAway = false;
+    await time.pass(2000);
+    time.thaw();
+    await books.close();
+    expect(await readPrices(store, "roll")).to.deep.equal([{ at, price: "0.001" }]);
   });
 
   /** The answer to the first request that the port accepts. */
