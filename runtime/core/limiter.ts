@@ -20,10 +20,11 @@ export interface Allowance {
 export type CreateLimiter = (allowance: Allowance) => Limiter;
 
 /**
- * Whole seconds until the key has points again. @param refusal what `consume` rejected with. @throws Problem
- * `unavailable` when the limiter failed.
+ * Whole seconds until the key has points again: the period at most, also after the clock was set back.
+ * @param refusal what `consume` rejected with. @throws Problem `unavailable` when the limiter failed.
  */
-export function secondsUntil(refusal: unknown): number {
+export function secondsUntil(refusal: unknown, { seconds }: Pick<Allowance, "seconds">): number {
   if (refusal instanceof Error) throw new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
-  return Math.max(1, Math.ceil((refusal as { readonly msBeforeNext: number }).msBeforeNext / 1000));
+  const { msBeforeNext } = refusal as { readonly msBeforeNext: number };
+  return Math.max(1, Math.ceil(Math.min(msBeforeNext / 1000, seconds)));
 }

@@ -30,7 +30,7 @@ export function createWalletProof(
 
   async function count(): Promise<void> {
     await contracts.consume("all").catch((refusal: unknown) => {
-      const retryAfter = secondsUntil(refusal);
+      const retryAfter = secondsUntil(refusal, CONTRACTS);
       throw new Problem("rate-limited", `Too many contracts sign in; try again in ${retryAfter} s`, { retryAfter });
     });
   }

@@ -33,7 +33,7 @@ function createBudget(createLimiter: CreateLimiter, allowance: Allowance): Budge
         await limiter.consume(key, points);
         return 0;
       } catch (refusal) {
-        return secondsUntil(refusal);
+        return secondsUntil(refusal, allowance);
       }
     },
     giveBack: (key, points = 1) => void limiter.reward(key, points).catch(() => undefined),

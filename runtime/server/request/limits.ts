@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { toJobId } from "../../core/jobs/records.ts";
-import { type CreateLimiter, type Limiter, secondsUntil } from "../../core/limiter.ts";
+import { type Allowance, type CreateLimiter, type Limiter, secondsUntil } from "../../core/limiter.ts";
 import type { StatusOf } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
@@ -65,7 +65,7 @@ export function createLimits(
   return {
     bytesAtOnce,
     async take(client, budget, points = 1) {
-      await limiters[budget].consume(client, points).catch(refuse(REASONS[budget]));
+      await limiters[budget].consume(client, points).catch(refuse(REASONS[budget], { seconds }));
     },
     giveBack(client, budget, points = 1) {
       limiters[budget].reward(client, points).catch(() => undefined);
@@ -82,11 +82,12 @@ const REASONS: Readonly<Record<BudgetName, string>> = {
 
 /** Limits the polls of each job to 120 a minute, for all doors and callers together. */
 export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter): StatusOf {
-  const limiter = createLimiter({ budget: "polls", points: POLLS_PER_MINUTE, seconds: 60 });
+  const allowance = { budget: "polls", points: POLLS_PER_MINUTE, seconds: 60 };
+  const limiter = createLimiter(allowance);
   return (service, job) => {
     const tell = statusOf(service, job);
     return async (input, call) => {
-      await limiter.consume(toJobId(input.job_id)).catch(refuse("This job is asked for too often"));
+      await limiter.consume(toJobId(input.job_id)).catch(refuse("This job is asked for too often", allowance));
       return tell(input, call);
     };
   };
@@ -117,8 +118,8 @@ function toDotted(half: string): string {
 }
 
 const refuse =
-  (why: string) =>
+  (why: string, allowance: Pick<Allowance, "seconds">) =>
   (refusal: unknown): never => {
-    const retryAfter = secondsUntil(refusal);
+    const retryAfter = secondsUntil(refusal, allowance);
     throw new Problem("rate-limited", `${why}; try again in ${retryAfter} s`, { retryAfter });
   };

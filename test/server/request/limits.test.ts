@@ -1,3 +1,4 @@
+import { mock } from "node:test";
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -33,6 +34,17 @@ describe("the limit of unpaid requests", () => {
     expect(Number(response.headers.get("retry-after"))).to.be.within(1, 30);
     expect(response.headers.get("access-control-allow-origin")).to.equal("*");
     expect((await jsonOf(response)).code).to.equal("rate-limited");
+  });
+
+  it("sends nobody away for longer because the clock was set back", async () => {
+    await open();
+    await statuses(4);
+    const { now } = Date;
+    const setBack = mock.method(Date, "now", () => now() - 24 * 60 * 60_000);
+    const response = await ask();
+    setBack.mock.restore();
+    expect(response.status).to.equal(429);
+    expect(Number(response.headers.get("retry-after"))).to.equal(30);
   });
 
   it("counts every kind of unpaid request together", async () => {
