@@ -61,11 +61,12 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const now = clock.now();
     for (const [known, { seenAt }] of sightings) if (now - seenAt > WINDOW_MS) sightings.delete(known);
     const before = sightings.get(blockhash);
+    const invalidSince = Math.min(before?.invalidSince ?? now, now); // The clock may have been set back.
     const isValid = answers.some(({ value }) => value);
     const slot = Math.min(...answers.map(({ context }) => context.slot));
     const sighting = isValid
       ? { seenAt: now, validSlot: before?.validSlot ?? slot, invalidSince: undefined }
-      : { seenAt: now, validSlot: before?.validSlot, invalidSince: before?.invalidSince ?? now };
+      : { seenAt: now, validSlot: before?.validSlot, invalidSince };
     sightings.set(blockhash, sighting);
     return { ...sighting, slot };
   }

@@ -73,6 +73,16 @@ describe("what became of a payment on Solana", () => {
     expect(await find()).to.deep.equal({ state: "open" });
   });
 
+  it("is not open for longer because the clock was set back", async () => {
+    const { state, find } = open([]);
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+    now -= HOUR * 1000;
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += 30_000;
+    expect(await find()).to.deep.equal({ state: "dead" });
+  });
+
   it("is not dead while the node's blocks are older than the first look: it does not know the blockhash yet", async () => {
     const { state, find } = open([]);
     state.isValid = [false, false];
