@@ -51,7 +51,7 @@ export function createProofs({ baseUrl, signer, clock }: ProofsDeps): Proofs {
     offers(resource, accepts) {
       const now = clock.now();
       const known = kept.get(accepts);
-      if (known && now - known.at < RENEW_MS) return known.extension;
+      if (known && Math.abs(now - known.at) < RENEW_MS) return known.extension;
       const offers = accepts.map(({ scheme, network, asset, payTo, amount, maxTimeoutSeconds }, acceptIndex) => {
         const validUntil = Math.floor(now / 1000) + maxTimeoutSeconds;
         const { format, signature } = signJws({

@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { createProofs } from "../../../runtime/core/x402/proofs.ts";
+import { OFFER } from "../../support/offer.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+describe("signed offers", () => {
+  it("hold for no longer than a challenge, also after the clock was set back", () => {
+    let now = 1_800_000_000_000;
+    const signer = () => ({ keyId: "key", sign: () => Buffer.from("signed") });
+    const proofs = createProofs({ baseUrl: "https://payphone.example", signer, clock: { now: () => now } });
+    const accepts = [OFFER];
+    const secondsLeft = (): number => {
+      const [offer] = proofs.offers("https://payphone.example/v1/roll", accepts)["offer-receipt"].info.offers as [
+        { signature: string },
+      ];
+      const payload = Buffer.from(offer.signature.split(".")[1] ?? "", "base64url");
+      return (JSON.parse(payload.toString()) as { validUntil: number }).validUntil - now / 1000;
+    };
+    expect(secondsLeft()).to.equal(300);
+    now += 29_000;
+    expect(secondsLeft()).to.equal(271);
+    now -= HOUR_MS;
+    expect(secondsLeft()).to.equal(300);
+  });
+});
