@@ -146,7 +146,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
 
   /** Whether a refused credential stops the sale. A 403 may concern only one request. */
   function blocks({ status, at }: { readonly status: number; readonly at: number }): boolean {
-    return status !== 403 && clock.now() - at < REFUSED_MS;
+    return status !== 403 && Math.abs(clock.now() - at) < REFUSED_MS;
   }
 
   function toRefused({ status }: { readonly status: number }): string {

@@ -141,6 +141,13 @@ describe("an upstream that fails", () => {
       expect(await askedWhile(fail)).to.equal(1);
     });
 
+    it("is not held back for longer because the clock was set back after it had refused its credential", () => {
+      upstream.noteRefusal(401);
+      expect(upstream.outage()).to.match(/refuses the credential/);
+      bench.wait(-3_600_000);
+      expect(upstream.outage()).to.equal(undefined);
+    });
+
     it("is left alone again when the one request failed, which is not repeated", async () => {
       await trip();
       bench.wait(OPEN_MS);
