@@ -13,7 +13,7 @@ export interface PeerCardsDeps {
 
 /** The keys of a card, or the reason why there are none. */
 type Reading = { readonly keys: CardKeys } | { readonly reason: string };
-type Kept = Reading & { readonly until: number };
+type Kept = Reading & { readonly at: number; readonly forMs: number };
 type Busy = { readonly retryAfter: number };
 
 /** The most origins in the cache; the oldest is removed. */
@@ -33,7 +33,7 @@ export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKey
       const { origin } = peer;
       for (;;) {
         const known = kept.get(origin);
-        if (known && known.until > clock.now()) return toAnswer(known, peer);
+        if (known && Math.abs(clock.now() - known.at) < known.forMs) return toAnswer(known, peer);
         const other = running.get(origin);
         const read = await (other ?? start(origin, client));
         if (!("retryAfter" in read)) return toAnswer(read, peer);
@@ -57,7 +57,7 @@ export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKey
   function keep(origin: string, read: Reading): Reading {
     const seconds = "keys" in read ? PEER_POLICY.card_seconds : PEER_POLICY.card_failure_seconds;
     kept.delete(origin);
-    kept.set(origin, { ...read, until: clock.now() + seconds * 1000 });
+    kept.set(origin, { ...read, at: clock.now(), forMs: seconds * 1000 });
     const [oldest] = kept.keys();
     if (kept.size > MOST_ORIGINS && oldest !== undefined) kept.delete(oldest);
     return read;

@@ -52,6 +52,15 @@ describe("the cards of peers", () => {
     expect(fetched).to.have.length(2);
   });
 
+  it("are kept for no longer because the clock was set back", async () => {
+    const cards = create();
+    answer = async () => ({ status: 503 });
+    await cards.find(WANTED, "a");
+    now -= 24 * 60 * 60_000;
+    answer = async () => ({ body: Buffer.from(JSON.stringify(PEER.card)) });
+    expect(await cards.find(WANTED, "a")).to.include({ kind: "key" });
+  });
+
   it("are fetched once, however many wait for them", async () => {
     const cards = create();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => cards.find(WANTED, `client ${at}`)));
