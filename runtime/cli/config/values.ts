@@ -60,13 +60,13 @@ export const WEB_URL: ValueFormat<string> = {
   parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
 };
 
-/** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. */
+/** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. Clients read nothing in its query. */
 export const REDIS_URL: ValueFormat<string> = {
   right:
-    "an address like redis://user:password@host:6379/0 (rediss:// for TLS; in a password, write %25 for %, %2F for /, %23 for #)",
+    "an address like redis://user:password@host:6379/0 (0 is the database; rediss:// for TLS; nothing after a ?; in a password, write %25 for %, %2F for /, %23 for #)",
   parse: (text) => {
     const url = toUrl(text, ["redis:", "rediss:"]);
-    if (!url || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined;
+    if (url?.search !== "" || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined;
     return isEncoded(url.username) && isEncoded(url.password) ? text : undefined;
   },
 };

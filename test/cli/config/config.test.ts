@@ -38,7 +38,7 @@ const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
 const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query, password or escapes)";
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS =
-  "an address like redis://user:password@host:6379/0 (rediss:// for TLS; in a password, write %25 for %, %2F for /, %23 for #)";
+  "an address like redis://user:password@host:6379/0 (0 is the database; rediss:// for TLS; nothing after a ?; in a password, write %25 for %, %2F for /, %23 for #)";
 const FOLDER = "a folder, without quotes around it";
 const OTLP = "headers like authorization=Bearer%20abc,x-team=ops";
 const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;";
@@ -74,6 +74,7 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ REDIS_URL: "redis://host:6379/payphone" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ REDIS_URL: "redis://:50%off@host" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ REDIS_URL: "redis://[::1]:6379/0/" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ REDIS_URL: "redis://host:6379?db=3" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ PAYPHONE_DATA_DIR: '"/var/lib/shop"' }, `PAYPHONE_DATA_DIR is "\\"/var/lib/shop\\"", but must be ${FOLDER}`],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, `OTEL_EXPORTER_OTLP_ENDPOINT (not shown) must be ${WEB_URL}`],
   [{ OTEL_EXPORTER_OTLP_HEADERS: "key=%" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
