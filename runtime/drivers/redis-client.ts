@@ -1,3 +1,4 @@
+import { Problem } from "../api/problem.ts";
 import { createDeadline, untilAborted } from "../core/time/deadline.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
@@ -50,4 +51,11 @@ export function answered<T>(work: Promise<T>): Promise<T> {
   return untilAborted(work, late).catch((error: unknown) => {
     throw error === late.reason ? new Error(`Redis did not answer within ${PATIENCE_MS} ms`) : error;
   });
+}
+
+const SENTINEL = "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches";
+
+/** A Sentinel answers, but keeps nothing. @throws Problem `unavailable` when INFO's section `server` is that of one. */
+export function refuseSentinel(server: string): void {
+  if (/^redis_mode:sentinel\r?$/m.test(server)) throw new Problem("unavailable", SENTINEL, { retryAfter: 5 });
 }

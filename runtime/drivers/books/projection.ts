@@ -8,7 +8,7 @@ import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
-import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, PING_MS, refuseSentinel } from "../redis-client.ts";
 import { isOfValue, isSqliteError } from "../sqlite-errors.ts";
 import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
@@ -55,7 +55,7 @@ const DAY_MS = 24 * TIDY_MS;
 /**
  * Follows the streams of a book. Several processes of one machine may share a file: the position in the stream is
  * written in the same transaction as the events.
- * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
+ * @throws Problem `unavailable` when Redis cannot be reached or is a Sentinel, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
   const { redisUrl, namespace, file, forget, onProgress, onDamaged, isGentle = false } = options;
@@ -68,14 +68,17 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     pingInterval: PING_MS,
     socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
   });
-  client.on("error", () => {}); // Callers get the errors of their own calls.
+  let outage: unknown;
+  client.on("error", (error: unknown) => {
+    outage = error; // Callers get the errors of their own calls.
+  });
   let refreshing: Promise<void> | undefined;
   let tidiedAt = Number.NEGATIVE_INFINITY;
   try {
-    await answered(client.connect());
-  } catch (cause) {
+    refuseSentinel(await answered(client.connect().then(() => client.info("server"))));
+  } catch (error) {
     reconnection.end(client);
-    throw unreachable(cause);
+    throw error instanceof Problem ? error : unreachable(outage ?? error);
   }
   const db = openTables(file);
   const tables = createBookTables(db);

@@ -187,12 +187,6 @@ const toProblem = (fault: string): Problem => new Problem("unavailable", fault, 
 const field = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:([^\\r\\n]*)`, "m").exec(info)?.[1];
 
-/** A Sentinel answers, but keeps nothing. @throws Problem `unavailable` when the server is one. */
-export function refuseSentinel(server: string): void {
-  if (field(server, "redis_mode") !== "sentinel") return;
-  throw toProblem("Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches");
-}
-
 /** Several keys are written at once, which a cluster refuses, however few nodes it has. */
 function explainCluster(cluster: string): string | undefined {
   if (field(cluster, "cluster_enabled") !== "1") return undefined;

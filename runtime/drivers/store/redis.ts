@@ -3,9 +3,9 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
-import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, PING_MS, refuseSentinel } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
-import { createRedisHealth, lacksRights, refuseSentinel } from "./redis-health.ts";
+import { createRedisHealth, lacksRights } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
 
 export interface RedisStoreOptions {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
+import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
@@ -74,6 +75,16 @@ withRedis.describe("a Redis that is away", () => {
     expect(told.filter((line) => line.startsWith("store.warning "))).to.have.length(1);
   });
 
+  it("says to who opens the book why nothing answers", async () => {
+    const port = await findFreePort();
+    const redisUrl = `redis://127.0.0.1:${port}`;
+    const refused = await openBooks({ redisUrl, namespace: "test", file: "/nowhere" }).catch((error: Error) => error);
+    expect(refused).to.include({
+      code: "unavailable",
+      message: `The book in Redis cannot be read: connect ECONNREFUSED 127.0.0.1:${port}`,
+    });
+  });
+
   it("says that it does not answer", async () => {
     redis.pause();
     expect(await silence()).to.equal("Redis cannot be reached: Redis did not answer within 2000 ms");
@@ -94,13 +105,17 @@ withRedis.describe("a Sentinel in place of a Redis", () => {
     await client.connect();
     client.destroy();
     const gone = once(sentinel, "exit");
-    const refused = await openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 3000 }).catch((error: Error) => error);
+    const refused = await Promise.all([
+      openStore({ redisUrl, dataDir: "/nowhere", patienceMs: 3000 }).catch((error: Error) => error),
+      openBooks({ redisUrl, namespace: "test", file: join(folder, "book.sqlite") }).catch((error: Error) => error),
+    ]);
     sentinel.kill();
     await gone;
     rmSync(folder, { recursive: true });
-    expect(refused).to.include({
-      code: "unavailable",
-      message: "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches",
-    });
+    for (const error of refused)
+      expect(error).to.include({
+        code: "unavailable",
+        message: "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches",
+      });
   });
 });
