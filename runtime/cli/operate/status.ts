@@ -96,5 +96,5 @@ const SPANS = [
 
 function toSpan(ms: number): string {
   const [unit, length] = SPANS.find(([, span]) => ms >= span) ?? ["s", 1000];
-  return `${Math.floor(ms / length)} ${unit}`;
+  return `${Math.max(0, Math.floor(ms / length))} ${unit}`; // The clock may be behind that of another machine.
 }

@@ -49,7 +49,8 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
     { eta_seconds }: JobManifest,
   ): Promise<Pick<JobStatus, "status" | "eta_seconds" | "step">> {
     const progress = await records.progress(id);
-    const left = Math.max(0, eta_seconds - Math.floor((clock.now() - begunAt) / 1000));
+    const ageMs = Math.max(0, clock.now() - begunAt); // The clock may be behind that of another process.
+    const left = Math.max(0, eta_seconds - Math.floor(ageMs / 1000));
     const silentMs = clock.now() - Math.max(begunAt, progress?.at ?? 0);
     if (silentMs > eta_seconds * 1000 + SILENCE_MS) requeue?.({ id, service, at: begunAt }).catch(() => {}); // The next poll tries again.
     return { status: progress ? "IN_PROGRESS" : "DISPATCHING", eta_seconds: left, step: progress?.step ?? null };

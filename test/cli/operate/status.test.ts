@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
 import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
+import { toStatusText } from "../../../runtime/cli/operate/status.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
@@ -73,6 +74,12 @@ describe("payphone status", () => {
     expect(out).to.match(/^source {3}prices down: .* \(process 1\)$/m);
     expect(out).to.match(/^warning {2}The clock is wrong \(process 2\)$/m);
     expect(out.match(/^warning {2}0x .*[^)]$/gm), "what is so in both is said once").to.have.length(1);
+  });
+
+  it("shows a process whose clock is ahead as one that has just begun", async () => {
+    const since = new Date(Date.now() + 200_000).toISOString();
+    const one = { host: "a", pid: 1, url: REPORT.url, set: REPORT.set, version: "0.3.0", since };
+    expect(toStatusText([{ ...REPORT, processes: [one] } as never])).to.match(/^a\/1 .* up 0 s /m);
   });
 
   it("says why nothing can be sold", async () => {

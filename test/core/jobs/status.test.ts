@@ -30,6 +30,9 @@ describe("the status of a job", () => {
     await eventually(async () => (await stage.status(one)).step === "looking around");
     stage.clock.advance(30_000);
     expect((await stage.status(one)).eta_seconds).to.be.within(85, 90);
+    stage.clock.advance(-300_000);
+    expect((await stage.status(one)).eta_seconds, "by a clock that is behind").to.equal(120);
+    stage.clock.advance(300_000);
     stage.clock.advance(300_000);
     expect((await stage.status(one)).eta_seconds).to.equal(0);
     second.resolve();
