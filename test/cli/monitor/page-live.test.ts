@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page, Route } from "playwright-core";
 import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -51,6 +52,17 @@ withBrowser.describe("a page of the seller that is left open", () => {
     expect(await page.evaluate("drawn")).to.include("$600");
     await page.setViewportSize({ width: 500, height: 900 });
     await page.locator('.u-wrap[style*="width: 4"]').waitFor();
+  });
+
+  it("draws its line in the colours of a system that has changed them", async () => {
+    const borderOf = (): Promise<string> =>
+      page.evaluate("getComputedStyle(document.querySelector('.u-series:last-child .u-marker')).borderColor");
+    const light = await borderOf();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await eventually(async () => (await borderOf()) !== light);
+    expect(await page.locator(".uplot").count()).to.equal(1);
+    await page.emulateMedia({ colorScheme: "light" });
+    await eventually(async () => (await borderOf()) === light);
   });
 
   it("says that its figures are old while a request has no answer, and asks no second time meanwhile", async () => {

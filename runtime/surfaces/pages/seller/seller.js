@@ -20,6 +20,10 @@ setInterval(() => {
 addEventListener("resize", () => {
   for (const [place, plot] of plots) plot.setSize(sizeOf(place));
 });
+// A chart keeps the colours in which it was made.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const place of plots.keys()) drawAgain(place);
+});
 
 /** Draws the charts; where that cannot be done, shows their figures. */
 async function drawAll() {
@@ -149,7 +153,10 @@ function redraw(place, newer) {
   place.dataset.plot = newer.dataset.plot;
   const [table, newTable] = [place, newer].map(({ parentElement }) => parentElement.querySelector(".scroll"));
   renew(table, newTable);
-  if (!plots.has(place)) return;
+  if (plots.has(place)) drawAgain(place);
+}
+
+function drawAgain(place) {
   plots.get(place).destroy();
   plots.set(place, draw(place));
 }
