@@ -10,7 +10,7 @@ import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ShownSet } from "../schema/shown-set.ts";
 import { toQueryStyle } from "./query-style.ts";
 import { toErrorResponses, toReceiptHeader } from "./responses.ts";
-import { type Components, createComponents } from "./schemas.ts";
+import { type Components, createComponents, seemsToRefer } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -176,6 +176,7 @@ const toStatusLink = (id: string): Json => ({
 
 /** JSON of a schema, with examples of it. */
 export function toContent(schema: object, values: readonly unknown[]): Json {
-  const examples = Object.fromEntries(values.map((value, at) => [`example${at + 1}`, { value }]));
-  return { "application/json": { schema, ...(values.length > 0 && { examples }) } };
+  const shown = values.filter((value) => !seemsToRefer(value));
+  const examples = Object.fromEntries(shown.map((value, at) => [`example${at + 1}`, { value }]));
+  return { "application/json": { schema, ...(shown.length > 0 && { examples }) } };
 }

@@ -61,7 +61,7 @@ export function createComponents(schemas: NamedSchemas): Components {
   };
   /** Rewrites references as pointers to components. */
   const rewrite = (schema: SchemaObject, owner: string): SchemaObject => {
-    const mapped = mapSubschemas(schema, (part) => rewrite(part, owner));
+    const mapped = mapSubschemas(withoutMisread(schema), (part) => rewrite(part, owner));
     const reference = typeof mapped.$ref === "string" ? parseReference(mapped.$ref) : undefined;
     if (!reference) return mapped;
     const { name = owner, definition } = reference;
@@ -78,7 +78,7 @@ export function createComponents(schemas: NamedSchemas): Components {
     },
     open(manifest, input) {
       const { $defs, ...own } = input;
-      if ($defs === undefined) return input;
+      if ($defs === undefined) return rewrite(input, "");
       const name = opened.get(input) ?? toFreeName(`${toPascal(manifest.id)}Input`, isTaken);
       opened.set(input, name);
       documents.set(name, input);
@@ -87,6 +87,15 @@ export function createComponents(schemas: NamedSchemas): Components {
     list: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
+
+/** Whether data has a field `$ref`, which readers of a description take for a reference wherever it stands. */
+export const seemsToRefer = (data: unknown): boolean => JSON.stringify(data).includes('"$ref":"');
+
+/** A schema without those of its annotations. */
+const withoutMisread = (schema: SchemaObject): SchemaObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key, data]) => !ANNOTATIONS.includes(key) || !seemsToRefer(data)));
+
+const ANNOTATIONS = ["default", "examples"];
 
 const WORDS = { input: "Request", output: "Response" } as const;
 

@@ -38,3 +38,20 @@ describe("names in /openapi.json that payphone's own parts have", () => {
     expect(await validate(structuredClone(document))).to.deep.include({ valid: true });
   });
 });
+
+describe("a field of an example that is called $ref", () => {
+  after(removeDirectories);
+
+  it("is no reference that leads nowhere: /openapi.json omits the example", async () => {
+    const note = '"label": { "type": "object", "examples": [{ "$ref": "x.json" }] }, "side"';
+    const noted = edit(TOSS, "schemas/TossRequest.json", '"label"', note);
+    const given = edit(noted, "manifests/toss.yaml", "{ coins: 2 }", '{ coins: 2, label: { $ref: "#/x" } }');
+    const files = edit(given, "manifests/toss.yaml", "price", "aliases: [GET /v1/toss]\nprice");
+    const document = (await showSet(await makeDirectory(files))).json("/openapi.json");
+    expect(await validate(structuredClone(document))).to.deep.include({ valid: true });
+    const { get, post } = document.paths["/v1/toss"];
+    expect(post.requestBody.content["application/json"]).to.have.all.keys("schema");
+    expect(get.parameters.map(({ name }: Loose) => name)).to.deep.equal(["coins", "label", "side"]);
+    expect(post.responses["200"].content["application/json"].examples).to.have.all.keys("example1");
+  });
+});
