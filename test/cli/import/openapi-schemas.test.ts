@@ -49,6 +49,14 @@ const DOCUMENT = {
       properties: { a: text, b: text },
       oneOf: [{ required: ["a"] }, { required: ["b"] }],
     }),
+    "/nullable": echo({
+      type: "object",
+      properties: {
+        owner: { type: "object", nullable: true, allOf: [named("Named")] },
+        mood: { type: "string", nullable: true, oneOf: [{ type: "string", enum: ["good"] }] },
+      },
+      required: ["owner", "mood"],
+    }),
     "/linked": echo({ type: "object", properties: { link: { type: "string", format: "url" } } }),
     "/conditional": echo({
       type: "object",
@@ -68,7 +76,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("8 services")
+      .to.include("9 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -95,6 +103,11 @@ describe("what an imported operation takes and answers", () => {
 
   it("joins a schema with another one that may be null, as an object never is", () =>
     expectPassed("joined", { name: "Tom", tag: "x" }, { name: "Tom", tag: "x" }));
+
+  it("may be null where a schema that says so wraps another one", () => {
+    const nothing = { owner: null, mood: null };
+    return expectPassed("nullable", { body: nothing }, nothing);
+  });
 
   it("is still one of the choices that exclude each other", async () => {
     const response = await shop.buy("/v1/pets/post-chosen", { body: { a: "1", b: "2" } });

@@ -226,8 +226,8 @@ function narrow(part: unknown, types: readonly string[]): unknown {
   return { ...part, type: both.length === 1 ? both[0] : both };
 }
 
-/** Applies OpenAPI 3.0's `nullable` to branches that name no type. */
+/** Applies OpenAPI 3.0's `nullable` to a schema with branches: documents mean the whole, of which no branch may take null. */
 function withNull(schema: Converted, { nullable }: JsonObject): Converted {
-  if (nullable !== true || [schema.type].flat().includes("null")) return schema;
-  return Object.keys(schema).some((key) => BRANCHES.includes(key)) ? { anyOf: [schema, { type: "null" }] } : schema;
+  if (nullable !== true || !Object.keys(schema).some((key) => BRANCHES.includes(key))) return schema;
+  return { anyOf: [schema, { type: "null" }] };
 }
