@@ -24,6 +24,12 @@ describe("payphone import openapi, of an API whose integers have 64 bits", () =>
           {
             look: { parameters: [inQuery(LONG)], responses: answered },
             page: { parameters: [inQuery({ ...LONG, maximum: 100 })], responses: answered },
+            list: {
+              parameters: [{ name: "ids", in: "query", schema: { type: "array", items: LONG } }],
+              responses: {
+                200: { content: { "application/json": { schema: { type: "number", format: "int64" } } } },
+              },
+            },
             pick: { parameters: [inQuery({ ...LONG, enum: [1, 2] })], responses: answered },
             make: {
               method: "post",
@@ -61,6 +67,17 @@ describe("payphone import openapi, of an API whose integers have 64 bits", () =>
       `/look?id=${ID}`,
     ]);
     expect((await shop.buy(path, { id: "12e3" })).status).to.equal(422);
+  });
+
+  it("asks for the digits in a list, and sells those of what the document calls a number of 64 bits", async () => {
+    shop.source.script(ID);
+    const path = String((await manifestOf(dir, "net_list")).route).replace("POST ", "");
+    const bought = await shop.buy(path, { ids: [ID, 2] });
+    expect([await bought.text(), shop.source.asked.at(-1)?.path]).to.deep.equal([
+      `{"result":"${ID}"}`,
+      `/list?ids=${ID}&ids=2`,
+    ]);
+    expect((await shop.buy(path, { ids: ["12e3"] })).status).to.equal(422);
   });
 
   it("takes numbers alone where the document names the values, or a largest one that is exact", async () => {

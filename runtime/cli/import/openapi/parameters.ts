@@ -4,8 +4,8 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
-import { isLong, orDigits } from "./schema-words.ts";
-import { kindOf, type Parameter, type ParameterText, toBare, toWritten, type Written } from "./styles.ts";
+import { orDigits } from "./schema-words.ts";
+import { kindOf, type Parameter, type ParameterText, toBare, toPathList, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -123,8 +123,9 @@ function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): Jso
   const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = seen;
   const kind = kindOf(schema, pointers);
   const bare = toBare(schema, pointers);
-  if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(bare, pointers);
-  if (isLong(bare)) return orDigits(bare);
+  const digits = orDigits(bare, pointers.object);
+  if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(digits ?? bare, pointers);
+  if (digits) return digits;
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };
@@ -138,14 +139,6 @@ function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): Jso
 
 /** Keywords that say nothing of a value. */
 const ANNOTATIONS = new Set(["title", "description", "example", "examples", "deprecated"]);
-
-/** A list in a path, which must not be empty: neither must its only item. */
-function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
-  const items = pointers.object(list.items);
-  const { type, format, minLength = 0, enum: listed } = items;
-  const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
-  return { ...list, minItems: 1, ...(isText && { items: { ...items, minLength: 1 } }) };
-}
 
 const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
 

@@ -40,15 +40,18 @@ const LONG = /^(?:u?int64|long)$/i;
 /** Whether a schema takes any integer of 64 bits: those that JavaScript would round are texts of their digits. */
 export const isLong = (schema: JsonObject): boolean =>
   [schema.format, schema.type].flat().some((word) => LONG.test(String(word))) &&
-  readTypes(schema)?.includes("integer") === true &&
+  readTypes(schema)?.some((type) => type === "integer" || type === "number") === true &&
   !(Number(schema.maximum) <= Number.MAX_SAFE_INTEGER || "enum" in schema || "const" in schema);
 
-/** The schema of such an integer in a parameter, which may be a text of its digits. */
-export const orDigits = (schema: JsonObject): JsonObject => ({
-  ...schema,
-  type: [schema.type, "string"].flat(),
-  pattern: "^-?[0-9]{1,20}$",
-});
+/**
+ * The schema of a parameter that is such an integer or a list of them: each may be a text of its digits. Undefined for any
+ * other parameter. @param look resolves a reference
+ */
+export function orDigits(schema: JsonObject, look: (schema: unknown) => JsonObject): JsonObject | undefined {
+  if (isLong(schema)) return { ...schema, type: [schema.type, "string"].flat(), pattern: "^-?[0-9]{1,20}$" };
+  const items = look(schema.items);
+  return isLong(items) ? { ...schema, items: orDigits(items, look) } : undefined;
+}
 
 /** The formats that are enforced on inputs. */
 const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];

@@ -115,3 +115,11 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   if (fields.length === 0 || !isNamed || hasMore) return { query: { [isDeep ? `${wireName}[*]` : "*"]: "{}" } };
   return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
 }
+
+/** A list in a path, which must not be empty: neither must its only item. */
+export function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
+  const items = pointers.object(list.items);
+  const { type, format, minLength = 0, enum: listed } = items;
+  const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
+  return { ...list, minItems: 1, ...(isText && { items: { ...items, minLength: 1 } }) };
+}
