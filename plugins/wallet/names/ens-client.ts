@@ -1,6 +1,6 @@
 import type { Client } from "viem";
 import { type Host, Problem, type Upstream } from "#plugin";
-import { createGateways, type Lookup } from "./ens-gateways.ts";
+import { createGateways, type Lookup, toBusyGateway } from "./ens-gateways.ts";
 
 /**
  * Runs work with a viem client for Ethereum. Contract reverts reach the work as viem's errors.
@@ -13,7 +13,7 @@ export type AskEthereum = <T>(signal: AbortSignal, work: (client: Client) => Pro
 export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "web">): AskEthereum {
   const node = upstream("ethereum");
   return async (signal, work) => {
-    const { BaseError, createClient, custom } = await import("viem");
+    const { BaseError, createClient, custom, HttpRequestError } = await import("viem");
     const failures: unknown[] = [];
     const noted = (error: unknown): never => {
       failures.push(error);
@@ -30,6 +30,8 @@ export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "we
       signal.throwIfAborted();
       const problem = failures.find((failure) => failure instanceof Problem) ?? error;
       if (!(problem instanceof BaseError)) throw problem;
+      // All requests are made here: viem's own error of one is its limit of lookups.
+      if (problem.walk((cause) => cause instanceof HttpRequestError)) throw toBusyGateway(error);
       throw new Problem("upstream-failed", `${node.title} could not answer for ENS`, { cause: error });
     }
   };

@@ -25,7 +25,7 @@ export function createGateways(web: Web, signal: AbortSignal): (lookup: Lookup) 
   return async ({ data, sender, urls }) => {
     const failures: unknown[] = [];
     for (const url of urls) {
-      if (left-- <= 0) throw toProblem("was to be asked too often");
+      if (left-- <= 0) throw toBusyGateway();
       const answer = await ask(url, data, sender).catch((error: unknown) => void failures.push(error));
       signal.throwIfAborted();
       if (answer === undefined || answer.status >= 500) continue;
@@ -54,6 +54,9 @@ function toData(body: Buffer): Hex {
   }
   throw toProblem("answered with something else than data");
 }
+
+/** The Problem of a gateway whose answers lead to further lookups again and again. */
+export const toBusyGateway = (cause?: unknown): Problem => toProblem("was to be asked too often", cause);
 
 const toProblem = (what: string, cause?: unknown): Problem =>
   new Problem("upstream-failed", `The gateway that the name's owner has chosen ${what}`, { cause });
