@@ -3,6 +3,9 @@ import type { Evm, EvmTransaction, Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
 
+/** More than any wallet takes to be deployed and to verify: without a limit, a node may work until its deadline. */
+const MOST_GAS = 5_000_000n;
+
 /** The reads of one EVM chain for plugins. Nothing is cached. */
 export function createEvmReads(client: EvmClient): Evm {
   return {
@@ -14,7 +17,9 @@ export function createEvmReads(client: EvmClient): Evm {
       if (address === zeroAddress) return false; // The chain recovers it from what nobody signed.
       const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined);
       if (signer === getAddress(address)) return true; // An ordinary account needs no call to the chain.
-      return client.ask((chain) => chain.verifyMessage({ address, message, signature }), signal);
+      // viem passes `gas` on to `eth_call`, although its type lacks it.
+      const call = { address, message, signature, gas: MOST_GAS };
+      return client.ask((chain) => chain.verifyMessage(call), signal);
     },
   };
 }

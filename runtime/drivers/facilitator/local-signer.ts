@@ -86,7 +86,8 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
   return {
     getAddresses: () => [address],
     readContract(call) {
-      const real = SIMULATIONS.has(call.functionName) ? { account: address, gas, ...fees } : {};
+      const isVerified = call.functionName === "isValidSignature";
+      const real = SIMULATIONS.has(call.functionName) ? { account: address, gas, ...fees } : isVerified ? { gas } : {};
       return chain.readContract({ ...call, ...real } as ContractRead);
     },
     verifyTypedData: (call) => chain.verifyTypedData(call as Parameters<PublicClient["verifyTypedData"]>[0]),

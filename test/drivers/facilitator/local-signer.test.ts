@@ -45,13 +45,15 @@ describe("the signer of a settlement", () => {
     expect(await thrown(read())).to.have.property("code", "unavailable");
   });
 
-  it("simulates a transfer as it would be sent, and reads everything else as anybody", async () => {
+  it("simulates a transfer as it would be sent, has a contract verify with its gas, and reads all else as anybody", async () => {
     const signer = await open();
-    for (const functionName of ["transferWithAuthorization", "pay"])
+    for (const functionName of ["transferWithAuthorization", "pay", "isValidSignature"])
       await signer.readContract({ address: TOKEN, abi, functionName, args: [5n] });
     const terms = { account: TREASURY, gas: 150_000n, maxFeePerGas: 129n, maxPriorityFeePerGas: 3n };
     expect(asked[0]).to.deep.include(terms);
     expect(asked[1]).to.have.all.keys("address", "abi", "functionName", "args");
+    expect(asked[2]).to.have.property("gas", 150_000n);
+    expect(asked[2]).to.not.have.property("account");
   });
 
   it("knows the code of tokens and of the payer without asking again, and of nobody else", async () => {
