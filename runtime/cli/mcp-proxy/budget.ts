@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, readFile } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
@@ -19,16 +19,16 @@ export interface DailyBudget {
    * Counts a payment before it is signed. A signed one stays counted, because only the seller knows whether it takes it.
    * @param usd in units of 10^-18 dollars
    * @returns takes the payment back when it could not be signed
-   * @throws Problem `payment-required` when it would exceed a limit.
+   * @throws Problem `payment-required` when it would exceed a limit; `unavailable` when it cannot be noted.
    */
   spend(usd: bigint, what: string): Promise<() => Promise<void>>;
 }
 
 const SCALE = 18;
 
-/** The default folder of the daily payment files. */
+/** The default folder of the daily payment files. An empty HOME would make it one of the current folder. */
 export const defaultSpendingDir = ({ XDG_STATE_HOME }: Env): string =>
-  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "payphone/spending");
+  join(XDG_STATE_HOME || join(homedir() || userInfo().homedir, ".local/state"), "payphone/spending");
 
 /**
  * Notes payments in one file a day. Each line is appended before the file is read, and counts if it fits the limit beside
@@ -40,12 +40,16 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const cost = toDecimal(usd, SCALE);
       if (usd > toAtomic(perCall, SCALE))
         refuse(`this call costs ${cost} USD, more than the ${perCall} that --max-usd-per-call allows`);
-      makeFolder(dir, 0o700);
       const at = new Date(now()).toISOString();
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();
       const note = (line: object): Promise<void> => appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-      await note({ id, at, usd: cost, most: perDay, what });
+      try {
+        makeFolder(dir, 0o700);
+        await note({ id, at, usd: cost, most: perDay, what });
+      } catch (error) {
+        throw unnoted(dir, error as NodeJS.ErrnoException);
+      }
       const { spent, counts } = await sumUpTo(file, id);
       if (counts) return () => note({ id, at, usd: `-${cost}`, what: "not signed" });
       const before = toDecimal(spent, SCALE);
@@ -88,6 +92,13 @@ function read(text: string, file: string): Line {
 
 const unreadable = (file: string): Problem =>
   new Problem("unavailable", `${file} cannot be read: what was spent today is not known. Nothing was paid.`);
+
+const unnoted = (dir: string, cause: NodeJS.ErrnoException): Problem =>
+  new Problem(
+    "unavailable",
+    `The payments of the day cannot be noted in ${dir} (${cause.code}): name another folder with --spending. Nothing was paid.`,
+    { cause },
+  );
 
 function refuse(why: string): never {
   throw new Problem("payment-required", `${why}. Nothing was paid.`);

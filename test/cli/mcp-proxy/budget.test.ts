@@ -1,7 +1,8 @@
-import { appendFile, readdir, stat } from "node:fs/promises";
+import { appendFile, readdir, stat, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createDailyBudget } from "../../../runtime/cli/mcp-proxy/budget.ts";
+import { createDailyBudget, defaultSpendingDir } from "../../../runtime/cli/mcp-proxy/budget.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const CENT = 10n ** 16n;
@@ -77,5 +78,20 @@ describe("the budget of a paying proxy", () => {
     await open().spend(CENT, "a");
     await appendFile(join(place.path, "2026-01-01.jsonl"), "{half a li\n");
     expect(await told(open().spend(CENT, "b"))).to.match(/cannot be read: what was spent today is not known/);
+  });
+
+  it("spends nothing when a payment cannot be noted, and says so", async () => {
+    await writeFile(join(place.path, "file"), "");
+    const budget = createDailyBudget(join(place.path, "file/spending"), { perCall: "1", perDay: "1" }, () => now);
+    expect(await told(budget.spend(CENT, "a"))).to.match(
+      /^The payments of the day cannot be noted in .*spending \(ENOTDIR\): .*--spending.* Nothing was paid\.$/,
+    );
+  });
+
+  it("is noted in the user's own folder, also where HOME is empty", () => {
+    const { HOME } = process.env;
+    process.env.HOME = "";
+    expect(defaultSpendingDir({})).to.equal(join(userInfo().homedir, ".local/state/payphone/spending"));
+    process.env.HOME = HOME;
   });
 });
