@@ -28,12 +28,24 @@ export interface Pending {
   readonly note: PaymentNote;
 }
 
-/** Writes a payment to a file that only the user can read, and gives its path. */
+/** Writes a payment to a file that only the user can read, and gives its path. @throws Problem `unavailable`. */
 export async function keepPending(pending: Pending): Promise<string> {
   const file = join(tmpdir(), `payphone-${randomUUID()}.json`);
-  await writeFile(file, JSON.stringify(pending, null, 2), { mode: 0o600, flag: "wx" });
-  return file;
+  try {
+    await writeFile(file, JSON.stringify(pending, null, 2), { mode: 0o600, flag: "wx" });
+    return file;
+  } catch (cause) {
+    await dropPending(file).catch(() => {}); // It may be there in part.
+    throw toUnkept(cause as NodeJS.ErrnoException);
+  }
 }
+
+const toUnkept = (cause: NodeJS.ErrnoException): Problem =>
+  new Problem(
+    "unavailable",
+    `the payment cannot be kept in ${tmpdir()} (${cause.code}), and was not sent: name another folder in TMPDIR. Nothing was paid.`,
+    { cause },
+  );
 
 /** Deletes the file of a payment. */
 export const dropPending = (file: string): Promise<void> => rm(file, { force: true });

@@ -27,6 +27,18 @@ describe("payphone call refuses", () => {
     expect((await run({ url: seller.url, limits: { usd: "1.77", jpy: "200" } })).code).to.equal(0);
   });
 
+  it("a payment that cannot be kept for --resume, naming the variable", async () => {
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = import.meta.filename; // A file.
+    const said = await refusal(1, {}).finally(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
+    expect(said).to.match(
+      /^payphone: the payment cannot be kept in \S+ \(ENOTDIR\), and was not sent: name another folder in TMPDIR\. Nothing was paid\.$/,
+    );
+  });
+
   it("an amount that no limit can hold", async () => {
     seller.script.offers = [{ ...USDC_OFFER, amount: "9".repeat(60) }];
     expect(await refusal(3, {})).to.include("more than the 1 that --max-usd allows");
