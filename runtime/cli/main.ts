@@ -88,8 +88,8 @@ function toExitCode(error: unknown): number {
     return exitCodeOf(error.code);
   }
   const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
-  if (path !== undefined)
-    console.error(`payphone: ${message}`); // A file or folder that the system refuses.
+  if (path !== undefined || code === "ENOSPC" || code === "EDQUOT")
+    console.error(`payphone: ${message}`); // A file or folder that the system refuses, or a full disk.
   else if (syscall === "uv_cwd") console.error("payphone: the current folder was removed: change to another one");
   else if (code === "ERR_MODULE_NOT_FOUND")
     console.error(`payphone: a package is missing: install again, without --omit=optional\n  ${message}`);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { Command } from "commander";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { addRegistryCommands } from "../../../runtime/cli/commands/registry.ts";
 import { importRegistry, type Registry } from "../../../runtime/cli/registry/registry.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -179,6 +181,13 @@ describe("payphone registry import", () => {
     expect(said).to.deep.equal([`${out}: 1 service, 1 recipient, version ${version}`]);
     expect(find(toAddress(1))).to.deep.equal({ id: "a.example", label: "a.example", category: "x402" });
   });
+
+  if (existsSync("/dev/full"))
+    it("says in one line that the disk is full", async () => {
+      const source = await file("items.json", [resource("https://a.example/", toAddress(1))]);
+      const { code, err } = await runPayphone(["registry", "import", source, "--out", "/dev/full"]);
+      expect([code, err]).to.deep.equal([1, "payphone: ENOSPC: no space left on device, write\n"]);
+    });
 });
 
 describe("the registry that is built in", () => {
