@@ -93,8 +93,8 @@ const toMoment =
   (text: string): number => {
     const at = DAY.test(text) || TIME.test(text) ? Date.parse(text) : Number.NaN;
     const day = text.slice(0, "2026-05-01".length);
-    // Date.parse takes February 30th for March 2nd.
-    const isReal = !Number.isNaN(at) && new Date(day).toISOString().startsWith(day);
+    // Date.parse takes February 30th for March 2nd. Nothing was sold before 1970.
+    const isReal = at >= 0 && new Date(day).toISOString().startsWith(day);
     if (!isReal) throw new InvalidArgumentError("It must be a day (2026-05-01) or a time (2026-05-01T12:00:00Z).");
     return DAY.test(text) ? at + moreMs : at;
   };

@@ -205,7 +205,7 @@ describe("payphone sales", () => {
     expect([code, err]).to.satisfy(
       ([status, text]: [number, string]) => status === 2 && /There is no store in/.test(text),
     );
-    for (const none of ["2025-02-30", "2025-02-30T12:00:00Z"])
+    for (const none of ["2025-02-30", "2025-02-30T12:00:00Z", "1969-12-31"])
       expect((await run("none", "--from", none)).err, none).to.include("It must be a day (2026-05-01)");
     const turned = await run("small", "--from", "2025-02-01", "--to", "2025-01-01");
     expect([turned.code, turned.err]).to.deep.equal([2, "payphone: --from must be before --to\n"]);
