@@ -29,7 +29,7 @@ export interface SweeperOptions<T> {
   /** The delay after the first attempt that ends with "retry"; doubled after each further one, up to `longestMs`. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The least time between two listings. */
+  /** The least time between two listings; after one that failed, `firstMs` where that is shorter. */
   readonly sweepMs: number;
   /** Keys of one lane share a limit and wait for each other. All keys are in one lane by default. */
   readonly laneOf?: (key: string) => string;
@@ -100,8 +100,8 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   async function sweepAgain(): Promise<void> {
     const began = performance.now();
     await sweep();
-    const restMs = isOutage ? 0 : restAfter(began);
-    if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), Math.max(sweepMs, restMs)).unref();
+    const waitMs = isOutage ? Math.min(firstMs, sweepMs) : Math.max(sweepMs, restAfter(began));
+    if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), waitMs).unref();
   }
 
   async function sweep(): Promise<void> {

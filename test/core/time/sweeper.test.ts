@@ -216,7 +216,7 @@ describe("a sweeper", () => {
     expect(aborted).to.deep.equal(["lost"]);
   });
 
-  it("reports once per outage that the open keys cannot be listed, and goes on afterwards", async () => {
+  it("reports once per outage that the open keys cannot be listed, and lists them soon afterwards", async () => {
     listing = new Error("away");
     sweeper.start();
     await breatheOften();
@@ -224,7 +224,7 @@ describe("a sweeper", () => {
     expect(outages).to.deep.equal([listing]);
     listing = undefined;
     open.add("a");
-    await pass(60_000);
+    await pass(1000);
     expect(attempted).to.deep.equal(["a"]);
     listing = new Error("away again");
     await pass(60_000);
