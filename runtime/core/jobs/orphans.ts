@@ -46,11 +46,11 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   const { queue, records, set: own, offered, clock, log, everyMs } = deps;
   const seller = randomUUID();
   const adopted = new Set<string>();
-  /** Since when sets have been without a mark. */
+  /** Since when sets have been without a mark, by the monotonic clock. */
   const unmarked = new Map<string, number>();
   const markMs = everyMs * MISSED_RENEWALS;
-  /** After a start, other processes get this time to mark their services. */
-  const readyAt = clock.now() + markMs;
+  /** After a start, other processes get this time to mark their services; by the monotonic clock. */
+  const readyAt = performance.now() + markMs;
   const rounds = createRounds(async () => {
     await look().catch((error: unknown) => rounds.isClosed() || log.warn("job.orphan-watch-failed", { error }));
     return everyMs;
@@ -68,8 +68,8 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
 
   async function isOrphaned(service: string): Promise<boolean> {
     const since = await records.orphanedSince(service);
-    const now = clock.now();
-    return since !== undefined && now >= readyAt && now - since >= UNKNOWN_SERVICE_GRACE_MS;
+    if (since === undefined || performance.now() < readyAt) return false;
+    return clock.now() - since >= UNKNOWN_SERVICE_GRACE_MS;
   }
 
   async function mayBeSold(set: string): Promise<boolean> {
@@ -78,9 +78,9 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
       unmarked.delete(set);
       return isSold;
     }
-    const since = unmarked.get(set) ?? clock.now();
+    const since = unmarked.get(set) ?? performance.now();
     unmarked.set(set, since);
-    return clock.now() - since < everyMs * AWAITED_RENEWALS;
+    return performance.now() - since < everyMs * AWAITED_RENEWALS;
   }
 
   async function look(): Promise<void> {

@@ -13,7 +13,9 @@ describe("services that nobody offers any more", () => {
   let inLine: string[];
   let did: string[];
   const opened: OrphanWatch[] = [];
-  const clock = { now: () => Date.now() };
+  /** How far the clock is set ahead. */
+  let aheadMs: number;
+  const clock = { now: () => Date.now() + aheadMs };
   const open = (offered: readonly string[]): OrphanWatch => {
     const queue = {
       services: async () => inLine,
@@ -33,6 +35,7 @@ describe("services that nobody offers any more", () => {
   };
   beforeEach(() => {
     time = freezeTime();
+    aheadMs = 0;
     records = createJobRecords({ store: createMemoryStore(clock.now), clock });
     [inLine, did] = [["old"], []];
   });
@@ -81,6 +84,25 @@ describe("services that nobody offers any more", () => {
     time.stall(79_999);
     expect(await watch.isOrphaned("old")).to.equal(false);
     time.stall(1);
+    expect(await watch.isOrphaned("old")).to.equal(true);
+  });
+
+  it("are not taken for such because the clock is set right after a start, while others are starting", async () => {
+    const watch = open([]);
+    expect(await watch.isOrphaned("old")).to.equal(false);
+    aheadMs = 3 * HOUR;
+    time.stall(60_000);
+    expect(await watch.isOrphaned("old")).to.equal(false);
+    time.stall(20_000);
+    expect(await watch.isOrphaned("old")).to.equal(true);
+  });
+
+  it("are taken for such as soon as ever where the clock was ahead at the start", async () => {
+    aheadMs = 24 * HOUR;
+    const watch = open([]);
+    aheadMs = 0;
+    await watch.isOrphaned("old");
+    time.stall(HOUR);
     expect(await watch.isOrphaned("old")).to.equal(true);
   });
 

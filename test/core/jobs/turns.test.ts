@@ -1,3 +1,4 @@
+import { mock } from "node:test";
 import { expect } from "chai";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem, type ProblemOptions } from "../../../runtime/api/problem.ts";
@@ -202,10 +203,13 @@ describe("a turn of a job", () => {
   it("of a service that is not offered here waits five seconds, and an hour at most", async () => {
     const job = await begin("other");
     expect(await take(job, never)).to.deep.equal({ retryInMs: 5000 });
+    const began = performance.now();
+    const monotonic = mock.method(performance, "now", () => began + HOUR);
     now += HOUR - 1;
     expect(await take(job, never)).to.deep.equal({ retryInMs: 5000 });
     now += 1;
     expect(await take(job, never)).to.equal("done");
+    monotonic.mock.restore();
     expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The service is not offered any more" });
   });
 
