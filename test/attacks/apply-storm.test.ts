@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
 import { findProcesses } from "../../runtime/cli/operate/ask.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { createBuyer, json, stockFetch } from "../support/sellers/stock-buyer.ts";
@@ -67,7 +67,6 @@ describe("a shop whose sets are changed under load", function () {
   before(async () => {
     sandbox = await sharedSandbox();
   });
-  after(removeDirectories);
 
   it(`refuses no call and reprices no offer in ${APPLIES} applies`, async () => {
     const data = createDataDir();

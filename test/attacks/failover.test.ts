@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { toShop } from "../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
@@ -76,10 +76,7 @@ describe("a facilitator that dies under load", () => {
     await seller.stop();
     await Promise.all([first.stop().catch(() => {}), second.stop(), ...settlers.splice(0).map(({ stop }) => stop())]);
   });
-  after(async () => {
-    data.remove();
-    await removeDirectories();
-  });
+  after(() => data.remove());
 
   /** Buys many calls, and does something once a third of them is answered: what they were told and what has arrived. */
   async function buyUnder(

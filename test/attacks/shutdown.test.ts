@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
@@ -44,7 +43,6 @@ describe("a server that ends under load", () => {
     await seller.stop();
     await proxy.stop();
     data.remove();
-    await removeDirectories();
   });
 
   const send = (payment: string): Promise<Response> => {

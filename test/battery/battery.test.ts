@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { removeDirectories } from "../core/set/served-directory.ts";
 import { ATTACKS } from "./attacks.ts";
 import { runOwn } from "./both.ts";
 import { send, sign } from "./buyer.ts";
@@ -15,7 +14,6 @@ const PAGE = join(import.meta.dirname, "../../runtime/docs/battery.md");
 
 describe("the hostile battery", function () {
   this.timeout(300_000);
-  after(removeDirectories);
 
   it("breaks nothing of payphone, and the page says so", async () => {
     const columns = await runOwn(["payphone"]);

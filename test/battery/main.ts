@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Hex } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { removeDirectories } from "../core/set/served-directory.ts";
 import { OWN, runOwn } from "./both.ts";
 import { type PaidCall, request } from "./buyer.ts";
 import { createChainMoney } from "./chain-money.ts";
@@ -61,7 +60,6 @@ else await attackSeller(url);
 
 async function attackOwn(): Promise<void> {
   const table = toTable(await runOwn(OWN, (line) => console.error(line)));
-  await removeDirectories();
   console.log(table);
   if (values.write) writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(GENERATED, `$1\n${table}\n\n$2`));
 }

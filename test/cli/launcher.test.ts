@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
-import { makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { runPayphone } from "../support/commands/commands.ts";
 import { NOT_YET, type Seller, startSeller } from "./call/seller.ts";
 
@@ -38,10 +38,7 @@ describe("the launcher", () => {
     symlinkSync(join(ROOT, "node_modules"), join(copyTo(whole), "node_modules"));
     copyTo(bare);
   });
-  after(async () => {
-    rmSync(home, { recursive: true });
-    await removeDirectories();
-  });
+  after(() => rmSync(home, { recursive: true }));
 
   function copyTo(root: string): string {
     for (const part of ["package.json", "runtime", "manifests"])

@@ -3,15 +3,13 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
 import { LAUNCHER, typePayphone as type } from "../support/commands/commands.ts";
 import { INHERITED } from "../support/inherited.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 
 describe("a command", () => {
-  after(removeDirectories);
-
   it("looks at the shop that one stands in, also in a folder below, and finds its faults", async () => {
     const shop = await makeDirectory(edit(TOSS, "manifests/_site.yaml", "name: corner-shop", "name: CORNER SHOP"));
     await mkdir(join(shop, "docs/deep"), { recursive: true });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Agent, fetch as fetchThrough } from "undici";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { balanceOf, toShop } from "../rails/shop.ts";
 import { findProgram } from "../run/programs.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
@@ -125,7 +125,6 @@ describe("the sites for proxies", () => {
     expect(await seller.stop()).to.equal(0);
     await agent.close();
     data.remove();
-    await removeDirectories();
   });
 
   const said = (event: string): number => seller.output().split(event).length - 1;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { runMcpImport } from "../../runtime/cli/import/import-mcp.ts";
 import { faultsOf, manifestOf } from "../cli/import/shop.ts";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory } from "../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
@@ -31,10 +31,7 @@ describe("an MCP server over standard input and output", () => {
       },
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   it("is imported with all its tools, which pass the check", async () => {
     expect(report).to.include("7 services: 9 files written").and.include("paid first: tools_crash, tools_hoard");

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { importAll } from "../cli/import/shop.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
@@ -24,10 +24,7 @@ describe("an API that was imported from its OpenAPI document", () => {
   before(async () => {
     shop = await openProxyShop({ files: importRates });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   it("is sold over REST, and asked as its document says", async () => {
     shop.source.script(JSON.stringify({ ...RATES, added: "later" }));

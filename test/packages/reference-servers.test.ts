@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { runMcpImport } from "../../runtime/cli/import/import-mcp.ts";
 import { faultsOf } from "../cli/import/shop.ts";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory } from "../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
@@ -61,7 +61,6 @@ describe("the reference servers of MCP", () => {
   });
   after(async () => {
     await shop?.close();
-    await removeDirectories();
     rmSync(home, { recursive: true, force: true });
   });
 

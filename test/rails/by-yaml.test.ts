@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { checkDir } from "../../runtime/cli/set/check.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { RailManifest } from "../../runtime/core/set/manifest.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
 import { createDataDir, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
@@ -32,10 +32,7 @@ describe("a token that is added by YAML alone", () => {
     dir = await makeDirectory(toShop(blocks, [BLOCKS.get("currencies") ?? ""]));
     sandbox = await startSandboxServer(["--dir", dir]);
   });
-  after(async () => {
-    await sandbox?.stop();
-    await removeDirectories();
-  });
+  after(() => sandbox?.stop());
 
   it("takes at most 12 lines", () => {
     const lines = (block: string | undefined): number => (block ?? "").trimEnd().split("\n").length;

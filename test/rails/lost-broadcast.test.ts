@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
 import { expectUnknown } from "../attacks/support/settlements.ts";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory } from "../core/set/served-directory.ts";
 import { openTestSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
 import { eventually } from "../support/eventually.ts";
@@ -29,7 +29,6 @@ describe("a stock facilitator whose node takes a transaction, and loses the answ
     await facilitator?.stop();
     await node?.stop();
     await sandbox?.stop();
-    await removeDirectories();
   });
 
   it("has refused nothing: before the block comes, its buyer is not asked to sign again", async () => {

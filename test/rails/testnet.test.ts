@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
 import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
@@ -40,7 +40,6 @@ describe("a shop on test networks", () => {
   after(async () => {
     await seller?.stop();
     await sandbox?.stop();
-    await removeDirectories();
   });
 
   it("says so in every challenge, document and page", async () => {

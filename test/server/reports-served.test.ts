@@ -9,7 +9,7 @@ import { loadSet } from "../../runtime/cli/set/load.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { openServer } from "../../runtime/server/listen.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
@@ -56,8 +56,6 @@ export default definePlugin("writer", ({ reports }) => ({
 };
 
 describe("a report that a job has published", () => {
-  after(removeDirectories);
-
   it("is served by the server that runs the job, under the address that the first attempt has given it", async () => {
     const dir = await makeDirectory(WRITER);
     const set = await loadSet(dir);

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
 import { createGuardedFetch } from "../../../runtime/drivers/http/guarded-fetch.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Asked } from "../../support/sources/scripted-source.ts";
@@ -101,7 +100,6 @@ describe("an address that a caller names", () => {
   after(async () => {
     await shop.close();
     await web.close();
-    await removeDirectories();
   });
   const buy = async (url: string): Promise<[number, Loose]> => {
     const response = await shop.buy("/v1/fetch", { url });

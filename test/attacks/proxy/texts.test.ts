@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Asked } from "../../support/sources/scripted-source.ts";
@@ -110,10 +109,7 @@ describe("texts of callers that try to be more than texts", () => {
     });
     shop.source.script('{"ok":true}');
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   /** What reaches the upstream, which must be nothing but the text in its place; undefined if it was refused unpaid. */
   async function pass(place: string, text: string): Promise<Asked | undefined> {

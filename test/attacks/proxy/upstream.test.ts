@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { hangs, type Line } from "../../support/sources/scripted-source.ts";
@@ -39,10 +38,7 @@ describe("an upstream that is hostile", () => {
       env: (url) => ({ INNER_KEY: KEY, OWN_URL: `${url}/bot${PATH_KEY}?apikey=${QUERY_KEY}` }),
     });
   });
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   const flood: Line = (response) => {
     response.writeHead(200, { "content-type": "application/json" });

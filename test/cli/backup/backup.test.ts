@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -61,7 +61,6 @@ describe("a backup", () => {
   after(async () => {
     await Promise.all(sellers.map((seller) => seller.kill()));
     for (const { remove } of places) remove();
-    await removeDirectories();
   });
 
   it("that was made while the shop was selling is whole, and readable by its owner alone", async () => {

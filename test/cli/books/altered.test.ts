@@ -2,7 +2,6 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { expect } from "chai";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -43,10 +42,7 @@ describe("payphone books verify, on a book that was altered", () => {
     await eventually(lines, ({ length }) => length === RAILS.length);
     await seller.stop();
   });
-  after(async () => {
-    data?.remove();
-    await removeDirectories();
-  });
+  after(() => data?.remove());
   const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
   const lines = async (): Promise<{ id: string; rail: string; payer: string }[]> =>
     (await run("sales", "--json")).out

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { stringify } from "yaml";
 import { reversalId } from "../../../runtime/core/books/events.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { sharedSandbox, site } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
@@ -13,10 +13,7 @@ const DEVNET = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
 describe("payphone books verify with a node of another chain", () => {
   const data = createDataDir();
   before(async () => (await openStore({ dataDir: data.path })).close());
-  after(async () => {
-    data.remove();
-    await removeDirectories();
-  });
+  after(() => data.remove());
 
   it("names the rail, and compares the others", async () => {
     const { env } = await sharedSandbox();

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -13,10 +12,7 @@ describe("payphone sales show", () => {
   before(async () => {
     shop = await openOperatedShop();
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const show = async (text: string): Promise<string> => {
     const { out, code } = await runPayphone(["sales", "show", text], { PAYPHONE_DATA_DIR: shop.dataDir });

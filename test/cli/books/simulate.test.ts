@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
@@ -21,7 +20,6 @@ describe("payphone simulate", () => {
   after(async () => {
     await sandbox?.stop();
     data?.remove();
-    await removeDirectories();
   });
   const run = (...args: string[]): Promise<Ran> =>
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });

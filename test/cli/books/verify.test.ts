@@ -9,7 +9,7 @@ import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
 import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
@@ -47,7 +47,6 @@ describe("payphone sales and books verify, with a server on chains", () => {
     await seller?.stop();
     await sandbox?.stop();
     data?.remove();
-    await removeDirectories();
   });
   const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
   const verify = (...args: string[]): Promise<Ran> =>

@@ -12,7 +12,7 @@ import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -74,7 +74,6 @@ describe("openPayphone", () => {
     sandbox = await sharedSandbox();
     dir = await makeDirectory(TOSS);
   });
-  after(removeDirectories);
 
   for (const [name, openHost] of Object.entries(HOSTS))
     describe(`in ${name}`, () => {

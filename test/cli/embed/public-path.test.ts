@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -12,8 +12,6 @@ const ORIGIN = "https://shop.example.com";
 const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "toss", arguments: {} } };
 
 describe("a shop below a path of a public address", () => {
-  after(removeDirectories);
-
   it("names nothing above that path in its challenges", async () => {
     const { env } = await sharedSandbox();
     const data = createDataDir();

@@ -3,17 +3,14 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
-import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 describe("a shop in another server", () => {
   const data = createDataDir();
-  after(async () => {
-    data.remove();
-    await removeDirectories();
-  });
+  after(() => data.remove());
 
   it("sells what it was rolled back to also when its server starts again", async () => {
     const [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);

@@ -3,15 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { json } from "../../support/sellers/stock-buyer.ts";
 
 describe("a shop in another server, while it starts", () => {
-  after(removeDirectories);
-
   it("says that it is alive, and lets calls wait until it can be paid", async () => {
     const sandbox = await sharedSandbox();
     const node = await startRpcProxy(sandbox.env.BASE_RPC_URL as string);

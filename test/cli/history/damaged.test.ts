@@ -8,7 +8,7 @@ import { createHistory, type History, type HistoryEntry } from "../../../runtime
 import { createPast } from "../../../runtime/cli/serve/change/past.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 
 describe("the history of a shop whose files something else has changed", () => {
   let dataDir: string;
@@ -18,10 +18,7 @@ describe("the history of a shop whose files something else has changed", () => {
     await mkdir(join(dataDir, "sets"));
     history = createHistory(dataDir);
   });
-  afterEach(async () => {
-    rmSync(dataDir, { recursive: true });
-    await removeDirectories();
-  });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
 
   it("skips lines that are JSON and no entries of it", async () => {
     const sold: HistoryEntry = {

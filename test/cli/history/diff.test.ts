@@ -11,7 +11,7 @@ import { retire } from "../../../runtime/cli/history/retired.ts";
 import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
 import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { edit, type Files, FX, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, FX, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 
 const NONE: ReadonlyMap<string, object> = new Map();
 const ways = (before: object, after: object): string[] =>
@@ -70,7 +70,6 @@ describe("the difference of two schemas", () => {
 });
 
 describe("the difference of two sets", () => {
-  after(removeDirectories);
   const changes = async (before: Files, after: Files): Promise<string[]> => {
     const [one, two] = [await loadSet(await makeDirectory(before)), await loadSet(await makeDirectory(after))];
     return diffSets(one, two).map(({ kind, isBreaking, text }) => `${kind}${isBreaking ? "!" : ""}: ${text}`);
@@ -108,7 +107,6 @@ describe("the difference of two sets", () => {
 });
 
 describe("a service that a set does not offer any more", () => {
-  after(removeDirectories);
   const DAY = 24 * 60 * 60_000;
 
   it("is kept in mind for as long as what was bought can be asked for, and a day longer", async () => {
@@ -128,10 +126,7 @@ describe("a service that a set does not offer any more", () => {
 
 describe("the history of a shop", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "payphone-history-"));
-  after(async () => {
-    rmSync(dataDir, { recursive: true });
-    await removeDirectories();
-  });
+  after(() => rmSync(dataDir, { recursive: true }));
   const entry = (digest: string, what: HistoryEntry["what"] = "apply"): HistoryEntry => ({
     digest,
     what,

@@ -1,12 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { fixture, importAll, openShop } from "./shop.ts";
 
 describe("an import of many operations", () => {
-  after(removeDirectories);
-
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
     const dir = await openShop({ "a b.json": await readFile(fixture("rates.yaml"), "utf8") });
     const location = join(dir, "a b.json");

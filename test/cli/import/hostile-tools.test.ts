@@ -6,7 +6,6 @@ import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
 import { faultsOf, manifestOf, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
@@ -25,8 +24,6 @@ function nest(levels: number): object {
 }
 
 describe("an import of hostile tools", () => {
-  after(removeDirectories);
-
   it("takes what is sound, gives it a place of its own, and shows no control characters", async () => {
     const site = await openToolSite("stateless");
     const dir = await openShop();

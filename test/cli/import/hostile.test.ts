@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { importAll, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
 const SECRET = { a: { type: "object", properties: { of_somebody_else: { type: "string" } } } };
@@ -28,8 +27,6 @@ const level = (name: string, of: string): string => `${name}: &${name} [${Array(
 const BOMB = `openapi: 3.1.0\npaths: {}\n${level("a", "x")}${level("b", "*a")}${level("c", "*b")}${level("d", "*c")}${level("e", "*d")}`;
 
 describe("an import of a hostile document", () => {
-  after(removeDirectories);
-
   for (const [what, text, message] of [
     ["aliases that grow beyond measure", BOMB, "is neither JSON nor YAML: Excessive alias count"],
     [

@@ -2,12 +2,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { main } from "../../../runtime/cli/main.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, fixture, manifestOf, namesIn, openShop } from "./shop.ts";
 
 describe("payphone init --from", () => {
-  after(removeDirectories);
-
   it("makes a shop that sells the chosen operations, and none where none is chosen", async () => {
     const home = await openShop();
     const init = (...args: string[]): Promise<unknown> =>

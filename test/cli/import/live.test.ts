@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { main } from "../../../runtime/cli/main.ts";
-import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { ROOT } from "../../core/set/served-directory.ts";
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openSource } from "../../support/sources/scripted-source.ts";
 import { openShop } from "./shop.ts";
@@ -10,8 +10,6 @@ import { openShop } from "./shop.ts";
 const RATES = { base: "USD", date: "2026-11-20", rates: { EUR: 0.91 } };
 
 describe("payphone import openapi --live", () => {
-  after(removeDirectories);
-
   it("records what the examples of GETs are answered, which the sandbox then sells, and asks nothing else", async () => {
     const source = await openSource();
     const dir = await openShop();

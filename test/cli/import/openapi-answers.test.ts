@@ -1,10 +1,7 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, fixture, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 describe("the answer of an imported operation", () => {
-  after(removeDirectories);
-
   it("is a picture of any type where the document says no more", async () => {
     const dir = await openShop();
     const responses = { 200: { content: { "image/*": {} } } };

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
@@ -48,10 +47,7 @@ describe("payphone import openapi, of an API whose integers have 64 bits", () =>
       },
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   it("has examples with none that was rounded", async () => {
     for (const id of ["net_look", "net_page", "net_make"])

@@ -1,10 +1,7 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
 
 describe("a parameter of an imported operation", () => {
-  after(removeDirectories);
-
   it("takes a part of a form as a file whose encoding is binary", async () => {
     const dir = await openShop();
     const schema = { type: "object", properties: { file: { type: "string", contentEncoding: "binary" } } };

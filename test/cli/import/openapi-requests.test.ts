@@ -1,12 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
 
 describe("an imported operation", () => {
-  after(removeDirectories);
-
   it("says how callers write a list or JSON within a parameter, and has the document's examples", async () => {
     const dir = await openShop();
     const list = {

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
@@ -80,10 +79,7 @@ describe("what an imported operation takes and answers", () => {
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
-  after(async () => {
-    await shop?.close();
-    await removeDirectories();
-  });
+  after(() => shop?.close());
 
   /** @param sent what the upstream must get, and answers, unless it answers something else. */
   async function expectPassed(path: string, input: object, sent: object, answer: object = sent): Promise<void> {

@@ -1,10 +1,7 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 describe("the address of an imported API", () => {
-  after(removeDirectories);
-
   const tenant = { description: "Yours." };
   const servers: readonly [what: string, server: object, url: string | undefined, note: RegExp][] = [
     [

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import {
   faultsOf,
   fixture,
@@ -19,8 +18,6 @@ import {
 const leftOut = (report: string): string[] => [...report.matchAll(/^ {2}- (.*)$/gm)].map(([, line = ""]) => line);
 
 describe("payphone import openapi", () => {
-  after(removeDirectories);
-
   it("lists what there is, and writes nothing, when nothing is chosen", async () => {
     const dir = await openShop();
     const { report } = await importAll(dir, fixture("rates.yaml"), { selection: { names: [], tags: [], all: false } });

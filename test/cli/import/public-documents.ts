@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, importAll, openShop } from "./shop.ts";
 
 interface Row {
@@ -39,7 +38,6 @@ for (const row of listed) {
   outcomes.push({ ...known, ...outcome });
   console.log(JSON.stringify(outcome), path);
 }
-await removeDirectories();
 await writeFile(LIST, `[\n${outcomes.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`);
 const whole = outcomes.filter(({ left_out, error }) => left_out === 0 && error === undefined);
 const clean = outcomes.filter(({ faults }) => faults === 0);

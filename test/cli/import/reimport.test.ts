@@ -4,12 +4,9 @@ import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf, writeDocument } from "./shop.ts";
 
 describe("a second import", () => {
-  after(removeDirectories);
-
   it("changes no byte when nothing has changed", async () => {
     const dir = await openShop();
     await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
@@ -93,8 +90,6 @@ describe("a second import", () => {
 });
 
 describe("an import that cannot be done", () => {
-  after(removeDirectories);
-
   it("leaves nothing behind when a file cannot be written", async () => {
     const dir = await openShop();
     await mkdir(join(dir, "schemas/Rates.json"), { recursive: true }); // A folder stands in the file's place.
@@ -156,10 +151,7 @@ describe("an import that is killed", () => {
     fs.promises.rename = replacement;
     syncBuiltinESMExports();
   };
-  after(() => {
-    setRename(rename);
-    return removeDirectories();
-  });
+  after(() => setRename(rename));
 
   /** Imports until so many files have taken their places; whether there was one more. */
   async function importUntil(dir: string, document: string, most: number): Promise<boolean> {

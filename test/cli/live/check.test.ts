@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
@@ -21,10 +21,7 @@ describe("payphone serve --check", () => {
     port = await findFreePort();
     dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
   });
-  after(async () => {
-    data.remove();
-    await removeDirectories();
-  });
+  after(() => data.remove());
 
   /** What it finds, by what it has looked at. */
   async function check(

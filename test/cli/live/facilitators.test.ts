@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
@@ -20,8 +20,6 @@ const SOLANA = `  - id: solana
 `;
 
 describe("serve --check of a shop with several facilitators", () => {
-  after(removeDirectories);
-
   it("warns of one that does not answer, and names a token on Solana that has other decimals", async () => {
     const { env } = await sharedSandbox();
     const data = createDataDir();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -27,10 +27,7 @@ describe("/metrics", () => {
   before(async () => {
     shop = await openOperatedShop(FILES);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const scrape = async (): Promise<string> => (await shop.admin("/metrics")).text();
 

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { saleId } from "../../../runtime/core/books/events.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -33,10 +33,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
     const pay = await stockFetch(shop.sandbox, "base");
     transaction = receiptOf(await pay(`${shop.running.url}/v1/toss`, json({}))).transaction;
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   for (const { name, options } of PLACES)
     it(`stand out and fit ${name}, and ask nobody else for anything`, async () => {

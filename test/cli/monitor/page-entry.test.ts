@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { sharedBrowser } from "../../surfaces/pages/explorer/support/browser.ts";
@@ -12,10 +12,7 @@ withBrowser.describe("a link on another site to the seller's pages", () => {
   before(async () => {
     [shop, browser] = await Promise.all([openOperatedShop(TOSS), sharedBrowser()]);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
   beforeEach(async () => {
     page = await browser.newPage();
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { BookTally } from "../../../runtime/core/books/events.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 
@@ -42,10 +42,7 @@ describe("the figures of the seller's pages", () => {
     await store.count(COUNTED.map((one) => ({ ...one, minute, door: "rest" })));
     await store.close();
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const read = async (path: string): Promise<string> => (await shop.admin(path)).text();
   const month = new Date(now).toISOString().slice(0, 7);

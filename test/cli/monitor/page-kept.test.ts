@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 
@@ -25,10 +25,7 @@ describe("the seller's pages of a month of which not all is kept", () => {
     }
     await store.close();
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const read = async (path: string): Promise<string> => (await shop.admin(path)).text();
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page, Route } from "playwright-core";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -21,10 +21,7 @@ withBrowser.describe("a page of the seller that is left open", () => {
   before(async () => {
     [shop, browser] = await Promise.all([openOperatedShop(TOSS), sharedBrowser()]);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
   beforeEach(async () => {
     open = await visit(browser, `${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
     page = open.page;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { withRedis } from "../../support/programs.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -15,7 +15,6 @@ withRedis.describe("the seller's page after Redis has lost the book", () => {
   after(async () => {
     await redis.stop();
     data.remove();
-    await removeDirectories();
   });
 
   it("says where the sales are that it does not show any more", async () => {

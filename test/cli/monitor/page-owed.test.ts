@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -12,10 +12,7 @@ describe("what a seller's page says is owed", () => {
   before(async () => {
     shop = await openOperatedShop(TOSS);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   /** The tile, once it says this. */
   const untilOwed = (text: string): Promise<string> =>

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -18,10 +18,7 @@ describe("a search for what more sales have than are shown", () => {
     await enter("of-another");
     await store.close();
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const PART = "the oldest 200 lines at most";
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { toFee } from "../../../runtime/core/books/fees.ts";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -26,10 +26,7 @@ describe("the seller's pages", () => {
   before(async () => {
     shop = await openOperatedShop(SHOP);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const read = async (path: string): Promise<string> => {
     const response = await shop.admin(path);

@@ -1,15 +1,12 @@
 import { expect } from "chai";
 import { readRefusals } from "../../../runtime/core/notes/refusals.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 describe("the refused buyers of a shop whose set is changed", () => {
-  after(removeDirectories);
-
   it("are on one sheet of the process, since a day has a limited number of them for all processes", async () => {
     const shop = await openOperatedShop();
     const { swap, url } = shop.running;

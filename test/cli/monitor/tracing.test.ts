@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -54,10 +54,9 @@ describe("traces", () => {
     }).listen(0, "127.0.0.1");
     await once(collector, "listening");
   });
-  after(async () => {
+  after(() => {
     collector.closeAllConnections();
     collector.close();
-    await removeDirectories();
   });
 
   it("go on with the caller's, and show each step of a paid call", async () => {

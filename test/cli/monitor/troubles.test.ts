@@ -7,7 +7,7 @@ import { findStuck, findTroubles } from "../../../runtime/cli/monitor/troubles.t
 import { createUnsentSearch } from "../../../runtime/cli/monitor/unsent.ts";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const MINUTE_MS = 60_000;
@@ -24,8 +24,6 @@ const QUIET = {
 const REPORT = { store: "up", rails: [], upstreams: [], services: [] } as unknown as ReadyReport;
 
 describe("what wants the seller", () => {
-  after(removeDirectories);
-
   it("is a folder that holds something else than what is sold", async () => {
     const home = await makeDirectory(TOSS);
     let [now, digest] = [0, readFolder(home).digest];

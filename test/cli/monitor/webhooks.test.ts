@@ -9,7 +9,7 @@ import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webhooks.ts";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -48,7 +48,6 @@ describe("a shop with webhooks", () => {
     await shop.close();
     server.closeAllConnections();
     server.close();
-    await removeDirectories();
   });
 
   it("tells its books of a sale, and again when the seller asks for it", async () => {

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { askProcess, findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
-import { edit, makeDirectory, removeDirectories, writeFiles } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, writeFiles } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { LAUNCHER, typePayphone } from "../../support/commands/commands.ts";
@@ -35,7 +35,6 @@ describe("a command to a shop that runs", function () {
   after(async () => {
     await seller.stop();
     data.remove();
-    await removeDirectories();
   });
 
   const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { readStatus } from "../../../runtime/cli/operate/status.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -17,7 +17,6 @@ describe("serve --workers, one of which is killed", () => {
   after(async () => {
     await seller.kill();
     data.remove();
-    await removeDirectories();
   });
 
   const children = (): string[] =>

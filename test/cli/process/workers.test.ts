@@ -9,7 +9,7 @@ import { apply, readHistory, rollBack } from "../../../runtime/cli/operate/chang
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { operate } from "../../attacks/support/operate.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { isAlive, untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
@@ -49,10 +49,9 @@ describe("serve --workers", () => {
     pay = await stockFetch(sandbox, "base");
     dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toGate(gate) });
   });
-  after(async () => {
+  after(() => {
     data.remove();
     here.remove();
-    await removeDirectories();
   });
   const start = async (): Promise<void> => {
     adminPort = await findFreePort();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { openShop } from "../../../runtime/cli/contract/contract.ts";
 import { recordMissing } from "../../../runtime/cli/contract/missing.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { openLlmServer, say } from "../../support/sources/llm-server.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
@@ -32,10 +32,7 @@ describe("payphone record --new, of a service with code", () => {
     };
     dir = await makeDirectory({ ...files, [site]: `${files[site]}${mint}` });
   });
-  after(async () => {
-    await source.close();
-    await removeDirectories();
-  });
+  after(() => source.close());
   const record = (...ids: string[]) => recordMissing({ dir, ids, env: { MINT_KEY: KEY } });
   const refusal = (...ids: string[]): Promise<string> => record(...ids).then(String, (error: Error) => error.message);
 

@@ -8,7 +8,7 @@ import { parse, stringify } from "yaml";
 import { type RecordRun, runRecord } from "../../../runtime/cli/record/record.ts";
 import type { RecordedExchange } from "../../../runtime/sandbox/recordings/recordings.ts";
 import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 
 export type Live = Readonly<Record<string, { status?: number; headers?: Record<string, string>; body: unknown }>>;
 
@@ -73,10 +73,7 @@ export function stageRecord(): RecordStage {
     asked = [];
     live = {};
   });
-  after(async () => {
-    server.close();
-    await removeDirectories();
-  });
+  after(() => server.close());
 
   const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

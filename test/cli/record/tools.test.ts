@@ -3,7 +3,6 @@ import { recordMissing } from "../../../runtime/cli/contract/missing.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
 import { recordNew } from "../../../runtime/cli/record/new.ts";
 import { runRecord } from "../../../runtime/cli/record/record.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
 import { openShop } from "../import/shop.ts";
@@ -24,8 +23,6 @@ const toText = (text: string): Awaited<ReturnType<SiteTool["run"]>> => ({ conten
 const READS = { readOnlyHint: true, destructiveHint: false };
 
 describe("recordings of an MCP server over HTTP", () => {
-  after(removeDirectories);
-
   it("are made of tools that only read when they are imported, of others on demand, and sold by the sandbox", async () => {
     const site = await openToolSite("stateless");
     const dir = await openShop();

@@ -4,7 +4,7 @@ import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { noStatus } from "../../support/sellers/call.ts";
 
 /** The banner of a sandbox that sells these files. */
@@ -16,8 +16,6 @@ async function bannerOf(files: Files, url = "http://127.0.0.1:4021"): Promise<st
 }
 
 describe("the banner of a sandbox", () => {
-  after(removeDirectories);
-
   it("suggests to buy what is sold here, on the rails that are here", async () => {
     const banner = await bannerOf(TOSS);
     expect(banner).to.include(`npx payphone call toss '{"coins":2}'`).and.not.include("--url");

@@ -9,7 +9,7 @@ import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -63,7 +63,6 @@ describe("a sandbox that somebody works in", function () {
     child.kill("SIGTERM");
     await gone;
     data.remove();
-    await removeDirectories();
   });
   const challenge = async (): Promise<string> => (await fetch(`${url}/v1/toss`, { method: "POST" })).text();
   const said = async (pattern: RegExp): Promise<void> => {

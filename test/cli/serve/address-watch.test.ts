@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -26,9 +26,8 @@ describe("a pay address", function () {
     await Promise.all(sellers.map((seller) => seller.stop()));
     sellers = [];
   });
-  after(async () => {
+  after(() => {
     for (const { remove } of places) remove();
-    await removeDirectories();
   });
 
   async function serve(dataDir: string): Promise<LocalSeller> {

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { edit, type Files, makeDirectory, removeDirectories, writeFiles } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, writeFiles } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { runPayphone, typePayphone } from "../../support/commands/commands.ts";
@@ -35,7 +35,6 @@ describe("a shop that is changed under fire", function () {
   after(async () => {
     await seller.stop();
     data.remove();
-    await removeDirectories();
   });
 
   /** A command as the operator types it. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { type Files, makeDirectory, removeDirectories, writeFiles } from "../../core/set/served-directory.ts";
+import { type Files, makeDirectory, writeFiles } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
@@ -39,7 +39,6 @@ describe("a change of facilitators alone", () => {
     await running.close();
     await Promise.all(proxies.map(({ stop }) => stop()));
     data.remove();
-    await removeDirectories();
   });
   const settled = (): readonly number[] => proxies.map(({ asked }) => asked.settle);
   const buy = async (): Promise<number> => (await pay(`${running.url}/v1/toss`, json({}))).status;

@@ -3,7 +3,7 @@ import { examineConfig } from "../../../runtime/cli/config/config.ts";
 import { refuseFaults } from "../../../runtime/cli/serve/serve.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
@@ -57,8 +57,6 @@ export default definePlugin("toss", ({ anchor, treasury }) => ({
 }
 
 describe("a server", () => {
-  after(removeDirectories);
-
   it("names everything that is wrong in one round: set, plugins, and variables that are malformed or missing", async () => {
     const files = edit(
       edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', "price: 0,01"),

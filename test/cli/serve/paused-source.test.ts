@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openServerStore } from "../../../runtime/cli/config/server-store.ts";
-import { JOB, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, TOSS } from "../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -61,7 +61,6 @@ describe("a proxied service whose API is known to be down", function () {
     await shop?.close();
     await source?.close();
     await tools?.close();
-    await removeDirectories();
   });
 
   it("takes no job, which would be charged and fail", async () => {

@@ -1,14 +1,7 @@
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { typePayphone } from "../../support/commands/commands.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
@@ -95,7 +88,6 @@ describe("the data and the imports of plugins", function () {
   after(async () => {
     await seller.stop();
     state.remove();
-    await removeDirectories();
   });
 
   async function expectSold(rate: string, services = ["toss", "flip", "late", "linked"]): Promise<void> {

@@ -4,7 +4,7 @@ import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -75,7 +75,6 @@ describe("rails that a live change removes", function () {
   after(async () => {
     await running.close();
     data.remove();
-    await removeDirectories();
   });
 
   it("are offered to nobody, and named nowhere", async () => {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { JOB, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { JOB, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -45,7 +45,6 @@ describe("a removed service whose plugin cannot be set up any more", function ()
   after(async () => {
     await running.close();
     data.remove();
-    await removeDirectories();
   });
 
   it("charges nobody for an earlier offer, also where the money would move before the work", async () => {

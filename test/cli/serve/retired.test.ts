@@ -5,14 +5,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
@@ -138,7 +131,6 @@ describe("a service that is removed", function () {
     delete world.retiredTestGate;
     await running.close();
     data.remove();
-    await removeDirectories();
   });
 
   it("is offered to nobody: its route answers 410, and no document names it", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { edit, type Files, makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
@@ -90,7 +90,6 @@ for (const [name, prepare] of Object.entries(PLACES))
       for (const started of await Promise.allSettled(starting))
         if (started.status === "fulfilled") await started.value.kill();
       await place.remove();
-      await removeDirectories();
     });
 
     async function serve(files: Files, ...args: readonly string[]): Promise<Seller> {

@@ -3,7 +3,6 @@ import { createBookkeeping } from "../../../runtime/cli/serve/bookkeeping.ts";
 import { readPrices } from "../../../runtime/core/notes/prices.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -12,10 +11,7 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 describe("a shop that starts", () => {
   let shop: OperatedShop | undefined;
-  after(async () => {
-    await shop?.close();
-    await removeDirectories();
-  });
+  after(() => shop?.close());
 
   it("lets buyers wait who come before it can sell, and turns nobody away", async () => {
     const port = await findFreePort();

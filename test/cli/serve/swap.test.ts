@@ -7,14 +7,7 @@ import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
@@ -73,7 +66,6 @@ describe("a set that is swapped for another one", () => {
   after(async () => {
     await running.close();
     data.remove();
-    await removeDirectories();
   });
   afterEach(() => {
     delete world.swapTestGate;

@@ -6,12 +6,10 @@ import { mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { watchFolder } from "../../../runtime/cli/serve/change/watch.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("a shop's folder that is watched", () => {
-  after(removeDirectories);
-
   it("is seen to change however files are saved: in place, by replacing them, and in folders that are replaced", async () => {
     const dir = await makeDirectory(TOSS);
     let seen = 0;

@@ -7,15 +7,13 @@ import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 
 const CONTRACT = join(import.meta.dirname, "../../../runtime/cli/contract/contract.ts");
 
 describe("the check of a directory", () => {
-  after(removeDirectories);
-
   it("reports every fault of every file at once, in the order of the files and lines, and counts them", async () => {
     let files = edit(TOSS, "manifests/toss.yaml", "POST", "PSOT");
     files = edit(files, "manifests/toss.yaml", "title:", "titel:");

@@ -5,7 +5,7 @@ import type { Run } from "../../../runtime/api/plugin.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 const { "plugins/toss.ts": _, ...REST } = TOSS;
@@ -42,8 +42,6 @@ async function toss(dir: string): Promise<unknown> {
 }
 
 describe("plugins behind symbolic links", () => {
-  after(removeDirectories);
-
   const heads = { sides: Array(4).fill("heads") };
   const tails = { sides: Array(4).fill("tails") };
 

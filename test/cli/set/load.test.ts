@@ -8,14 +8,7 @@ import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -57,8 +50,6 @@ export default definePlugin("toss", async () => {
 `;
 
 describe("a directory of services", () => {
-  after(removeDirectories);
-
   it("has a fault for a file in another encoding than UTF-8, instead of other letters", async () => {
     const dir = await makeDirectory(TOSS);
     const manifest = (TOSS["manifests/toss.yaml"] as string).replace("random", "caf\u00e9");
@@ -131,8 +122,6 @@ export default definePlugin("draw", ({ site }) => ({
 });
 
 describe("a plugin that is loaded", () => {
-  after(removeDirectories);
-
   it("is lent exactly the variables that its manifests need, where they are set", async () => {
     const files = edit(
       withPlugin("({ env }) => ({ toss: () => env })"),

@@ -4,7 +4,7 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 /** A shop that sells a plugin of a package, and has a payphone of its own beside that. */
@@ -21,8 +21,6 @@ const shop = (words: string, name: string): Files => ({
 const BODY = `definePlugin("toss", () => ({ toss: () => { throw new Problem("not-found", "No coin is there"); } }));`;
 
 describe("a plugin that comes in a package", () => {
-  after(removeDirectories);
-
   const forms = {
     "an ES module": shop(
       `import { definePlugin, Problem } from "payphone/plugin";\nexport const toss = ${BODY}`,

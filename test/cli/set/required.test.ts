@@ -8,7 +8,7 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 const plugin = (imports: string): Files => ({
@@ -33,8 +33,6 @@ async function sell(dir: string): Promise<() => unknown> {
 }
 
 describe("what a plugin's CommonJS requires", () => {
-  after(removeDirectories);
-
   const ways: Readonly<Record<string, readonly [Files, toInner: (side: string) => Files]>> = {
     "read by a module": [
       { ...IMPORTED, "lib/outer.cjs": 'const inner = require("./inner.cjs");\nexports.side = inner.side;' },
@@ -163,8 +161,6 @@ module.exports = definePlugin("toss", () => ({ toss: () => [side, Problem] }));
 });
 
 describe("a plugin that imports, in a shop whose package.json says CommonJS", () => {
-  after(removeDirectories);
-
   it("is told what to set there", async () => {
     const dir = await makeDirectory({ ...TOSS, "package.json": JSON.stringify({ type: "commonjs" }) });
     expect((await sell(dir))()).to.deep.equal([

@@ -4,14 +4,7 @@ import { expect } from "chai";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { digestSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
 
@@ -36,8 +29,6 @@ async function faultsOf(set: ManifestSet): Promise<string[]> {
 const digestOf = async (files: Files): Promise<string | undefined> => digestSet(await makeDirectory(files));
 
 describe("a set that was found sound", () => {
-  after(removeDirectories);
-
   it("is known again wherever it lies", async () => {
     const sound = await digestOf(TOSS);
     expect(sound).to.match(/^[0-9a-f]{64}$/);
@@ -91,8 +82,6 @@ describe("a set that was found sound", () => {
 });
 
 describe("a server that starts again", () => {
-  after(removeDirectories);
-
   it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
     const sandbox = await sharedSandbox();
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": LEFT + TOSS["plugins/toss.ts"] });

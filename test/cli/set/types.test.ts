@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { writeTypes } from "../../../runtime/cli/set/types.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const TYPES = "schemas/generated/services.ts";
@@ -27,8 +27,6 @@ async function typesOf(files: Files): Promise<string> {
 }
 
 describe("the generated types", () => {
-  after(removeDirectories);
-
   it('are current in this project (if not: "npm run types")', async () => {
     expect(await writeTypes(ROOT, { check: true })).to.deep.equal([]);
   });

@@ -8,7 +8,6 @@ import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
-import { removeDirectories } from "../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -45,7 +44,6 @@ describe("a payment and a crash", () => {
     await seller?.kill();
     await proxy?.stop();
     data.remove();
-    await removeDirectories();
   });
 
   /** Lets the stock client make the payment, without sending it. */

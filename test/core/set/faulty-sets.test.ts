@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { parse } from "yaml";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
 import { FAULT_CODES, toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { edit, type Files, FX, makeDirectory, removeDirectories, TOSS } from "./served-directory.ts";
+import { edit, type Files, FX, makeDirectory, TOSS } from "./served-directory.ts";
 
 /** One way to break the set, and the complete report. */
 interface Case {
@@ -29,8 +29,6 @@ function toBroken({ edits = [], files = {} }: Case, table: string): Files {
 }
 
 describe("a faulty set", () => {
-  after(removeDirectories);
-
   for (const table of TABLES)
     for (const faulty of readCases(table))
       it(`is refused for ${faulty.what} (${table})`, async () => {
@@ -54,8 +52,6 @@ describe("a faulty set", () => {
 });
 
 describe("a sound set", () => {
-  after(removeDirectories);
-
   it("has no faults", async () => {
     expect(await checkDir(await makeDirectory(TOSS))).to.deep.equal([]);
   });

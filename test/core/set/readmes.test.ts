@@ -12,7 +12,7 @@ import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { FAULT_CODES } from "../../../runtime/core/set/faults.ts";
 import { toCall } from "../../support/sellers/call.ts";
 import { compilePlugins } from "./compile-plugins.ts";
-import { type Files, makeDirectory, ROOT, readFilesOf, removeDirectories, TOSS } from "./served-directory.ts";
+import { type Files, makeDirectory, ROOT, readFilesOf, TOSS } from "./served-directory.ts";
 
 const SITE = { "manifests/_site.yaml": TOSS["manifests/_site.yaml"] as string };
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -44,7 +44,6 @@ describe("the README for operators", () => {
   before(async () => {
     files = await readFilesOf("manifests/README.md");
   });
-  after(removeDirectories);
 
   it("has an example that is a sound service and answers", async () => {
     expect(await checkDir(await makeDirectory({ ...SITE, ...files }))).to.deep.equal([]);
@@ -80,10 +79,7 @@ describe("the README for authors", () => {
     await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
     env = { WEATHER_URL: `http://127.0.0.1:${(source.address() as AddressInfo).port}/now` };
   });
-  after(async () => {
-    source.close();
-    await removeDirectories();
-  });
+  after(() => source.close());
 
   it("has an example that is sound and compiles with the tsconfig that it shows", async () => {
     expect(await checkDir(await makeDirectory({ ...SITE, ...files }))).to.deep.equal([]);

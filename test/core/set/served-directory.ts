@@ -1,14 +1,12 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createFolder } from "../../support/folder.ts";
 
 /** The files of a served directory, by path. */
 export type Files = Readonly<Record<string, string>>;
 
 /** The repository. */
 export const ROOT = join(import.meta.dirname, "../../..");
-
-const made: string[] = [];
 
 /** What makes a manifest a job. */
 export const JOB = `job:
@@ -115,10 +113,9 @@ export async function readFilesOf(readme: string): Promise<Files> {
   return Object.fromEntries([...text.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, file, block]) => [file, block]));
 }
 
-/** Writes a directory outside the repository, like an operator's. */
+/** Writes a directory outside the repository, like an operator's. It is removed when this process ends. */
 export async function makeDirectory(files: Files): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), "payphone-set-"));
-  made.push(dir);
+  const dir = createFolder();
   await writeFiles(dir, files);
   return dir;
 }
@@ -128,11 +125,6 @@ export async function writeFiles(dir: string, files: Files): Promise<void> {
     await mkdir(dirname(join(dir, file)), { recursive: true });
     await writeFile(join(dir, file), text);
   }
-}
-
-/** For `after`: removes every directory that was made. */
-export async function removeDirectories(): Promise<void> {
-  for (const dir of made.splice(0)) await rm(dir, { recursive: true, force: true });
 }
 
 /** The files with one text in one of them replaced. @throws Error when the file does not have the text. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { expect } from "chai";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
@@ -44,7 +44,6 @@ for (const kind of ["stateless", "sessions"] as const)
     after(async () => {
       await shop.close();
       await site.close();
-      await removeDirectories();
     });
     beforeEach(() => site.offer(GUESS, OPEN));
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
-import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
@@ -26,7 +26,6 @@ for (const kind of ["stateless", "sessions"] as const)
     after(async () => {
       await shop.close();
       await site.close();
-      await removeDirectories();
     });
     afterEach(() => {
       site.intercept(undefined);

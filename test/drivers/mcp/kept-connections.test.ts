@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
@@ -29,7 +28,6 @@ for (const kind of ["stateless", "sessions"] as const)
     afterEach(async () => {
       await shop.close();
       await site.close();
-      await removeDirectories();
     });
 
     async function open(hints: string): Promise<void> {

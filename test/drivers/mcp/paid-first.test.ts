@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
@@ -42,7 +41,6 @@ for (const kind of ["stateless", "sessions"] as const)
     after(async () => {
       await shop.close();
       await site.close();
-      await removeDirectories();
     });
 
     for (const [what, status, answer] of [

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
@@ -18,8 +17,6 @@ examples:
 `;
 
 describe("an MCP server whose list of tools cannot be read", () => {
-  after(removeDirectories);
-
   it("is not asked for it by each failing call: their buyers would wait for it", async () => {
     await using opened = new AsyncDisposableStack();
     let lists = 0;

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Asked } from "../../support/sources/scripted-source.ts";
@@ -17,10 +16,7 @@ describe("what a proxied service sends", () => {
     });
     shop.source.script('{"ok":true}');
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   /** What reaches the upstream. */
   async function send(id: string, input: unknown): Promise<Asked> {

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import type { Manifest } from "../../../runtime/core/set/manifest.ts";
 import { createCachedWork } from "../../../runtime/drivers/proxy/cached.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
@@ -76,10 +75,7 @@ describe("an upstream's answer that is kept", () => {
       }),
     });
   });
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   const buy = async (base: string): Promise<unknown> => (await shop.buy("/v1/rate", { base })).json();
 

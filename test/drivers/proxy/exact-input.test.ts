@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
@@ -32,10 +31,7 @@ describe("an integer of the input that JavaScript rounds", () => {
     });
     shop.source.script('{"text":"hi"}');
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
   /** Sends JSON as it stands, paid where a service's challenge is answered. */
   async function send(path: string, body: string, payment?: object): Promise<string> {
     const paid = payment && { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };

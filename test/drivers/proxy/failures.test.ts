@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { breaks, hangs, type Line, stalls } from "../../support/sources/scripted-source.ts";
@@ -70,10 +69,7 @@ describe("a proxied service whose upstream fails", () => {
     });
   };
   beforeEach(open);
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   const failures: readonly [what: string, line: Line, status: number, code: string, detail: RegExp][] = [
     [

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
@@ -32,10 +31,7 @@ describe("a proxied service of a GraphQL API", () => {
       }),
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   async function buy(service: string, answer: string): Promise<[status: number, body: object, paid: number]> {
     shop.source.script(answer);

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
@@ -48,10 +47,7 @@ describe("a proxied service", () => {
     });
   });
   beforeEach(() => shop.source.script('{"amount":1,"rates":{"usd":1.1,"JPY":160}}'));
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   it("is somebody else's answer, paid for", async () => {
     const response = await shop.buy("/v1/fx", {

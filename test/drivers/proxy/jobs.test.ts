@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
@@ -86,10 +85,7 @@ describe("an upstream that takes orders", () => {
       }),
     });
   });
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   const follow = async (path: string, wanted: string): Promise<Loose> => {
     const { status_url } = (await (await shop.buy(path, { word: "apple" })).json()) as Loose;

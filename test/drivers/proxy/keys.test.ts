@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { HandlerParts } from "../../../runtime/api/plugin.ts";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import { breaks } from "../../support/sources/scripted-source.ts";
@@ -38,10 +37,7 @@ describe("the Idempotency-Key of a proxied request", () => {
       }),
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   const keys = (since: number): unknown[] =>
     shop.source.asked.slice(since).map(({ headers }) => headers["idempotency-key"]);

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
@@ -65,10 +64,7 @@ describe("a file that an upstream makes", () => {
     });
     shop.source.script(file(PNG, "image/png; charset=binary"));
   });
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   it("is bytes over REST, says its age, and is the same for the same payment", async () => {
     const challenge = (await (await shop.call("/v1/picture", { word: "apple" })).json()) as Loose;

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
@@ -47,10 +46,7 @@ describe("null in an input that is passed on", () => {
     });
     shop.source.script('{"ok":true}');
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   /** What the API is asked by a call. */
   async function sent(service: string, input: object): Promise<string> {

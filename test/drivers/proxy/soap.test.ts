@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
@@ -33,10 +32,7 @@ describe("a proxied service of a SOAP API", () => {
       }),
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   async function buy(service: string, body: string): Promise<[status: number, paid: number]> {
     shop.source.script({ headers: { "content-type": "text/xml; charset=utf-8" }, body });

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
@@ -68,10 +67,7 @@ describe("a proxied service whose upstream streams", () => {
       }),
     });
   });
-  afterEach(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  afterEach(() => shop.close());
 
   const sold: readonly [what: string, line: Line, answer: object][] = [
     [

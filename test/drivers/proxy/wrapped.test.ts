@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
@@ -47,10 +46,7 @@ describe("an answer that is put into a field of any type", () => {
       }),
     });
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
 
   async function buy(id: string, line: Line): Promise<readonly [status: number, sales: number, output: unknown]> {
     const before = shop.rail.moved.size;

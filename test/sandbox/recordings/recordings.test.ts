@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Problem } from "../../../runtime/api/problem.ts";
 import { toRecordedAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
 import { isAnswering, listRecordings, loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
 
 const PRICES = "plugins/price/recordings/coingecko/prices.json";
 const request = { method: "GET", path: "/ping" };
@@ -28,8 +28,6 @@ async function complaintsOf(exchanges: unknown): Promise<string[]> {
 }
 
 describe("the recordings of a directory", () => {
-  after(removeDirectories);
-
   it("are found in every plugin, in the order of their paths, under the names of their upstreams", async () => {
     const file = JSON.stringify({ source: "here", exchanges: [exchange] });
     const dir = await makeDirectory({

@@ -7,7 +7,7 @@ import {
   type WireRequest,
 } from "../../../runtime/drivers/upstream/transport.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
 import { offline, replay, replayAlways } from "../../support/sources/replay.ts";
 
 const GECKO = "https://api.coingecko.test/api/v3";
@@ -31,10 +31,7 @@ describe("a replayed recording", () => {
     file = relative(ROOT, `${dir}/${PRICES}`);
     http = createHttpTransport();
   });
-  after(async () => {
-    await http.close();
-    await removeDirectories();
-  });
+  after(() => http.close());
 
   const send = async (path: string, body?: unknown, signal = AbortSignal.timeout(10_000)) => {
     const request: WireRequest = {

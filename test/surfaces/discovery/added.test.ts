@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
-import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { BASE_URL, type Shown, showSet } from "../support/fixture-set.ts";
 
 const ADDED = {
@@ -50,8 +50,6 @@ async function placesOf({ services, set, text, json, offers, documents }: Shown)
 }
 
 describe("a service that is added by a manifest", () => {
-  after(removeDirectories);
-
   it("appears everywhere, with nothing else edited, and takes nothing of the others away", async () => {
     const [before, after] = await Promise.all(
       [TOSS, { ...TOSS, ...ADDED }].map(async (files) => placesOf(await showSet(await makeDirectory(files)))),

@@ -5,7 +5,7 @@ import { checkOpenApi, checkServerCard, checkWellKnown } from "../../../runtime/
 import { createFindings, toFindingLine } from "../../../runtime/cli/discovery/findings.ts";
 import { probeRoutes } from "../../../runtime/cli/discovery/probes.ts";
 import { createChallenge } from "../../../runtime/core/x402/challenge.ts";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { openDoor, toChallenge, toService } from "../../support/http.ts";
 import { BASE_URL, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
@@ -14,7 +14,6 @@ describe("payphone check --discovery", () => {
   before(async () => {
     shown = await showSet();
   });
-  after(removeDirectories);
 
   it("has nothing to say of this project", async () => {
     expect(toDiscoveryReport(await checkDiscovery(ROOT))).to.equal("discovery: 0 errors, 0 warnings");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { toSkill } from "../../../runtime/surfaces/a2a/skills.ts";
 import { toTool } from "../../../runtime/surfaces/mcp/tool.ts";
-import { edit, JOB, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, JOB, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { type Shown, showSet } from "../support/fixture-set.ts";
 
 const KEPT = "A job that fails is not paid back.";
@@ -27,8 +27,6 @@ const UNLESS = "paid back, unless the service says that a job is not.";
 const guidanceOf = ({ json }: Shown): string => json("/openapi.json").info["x-guidance"];
 
 describe("a job that is paid for also when it fails", () => {
-  after(removeDirectories);
-
   const show = async (job: string): Promise<Shown> =>
     showSet(await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", `${job}\ntags:`)));
 

@@ -1,6 +1,6 @@
 import { validate } from "@readme/openapi-parser";
 import { expect } from "chai";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { type Loose, showSet } from "../support/fixture-set.ts";
 
 /** A shop whose service, category and schemas have names that payphone's own parts of the description have, too. */
@@ -19,7 +19,6 @@ describe("names in /openapi.json that payphone's own parts have", () => {
   before(async () => {
     document = (await showSet(await makeDirectory(namedAlike()))).json("/openapi.json");
   });
-  after(removeDirectories);
 
   it("leave a service's schemas as they are in the set, and payphone's own, too", () => {
     const resolve = ({ $ref }: Loose): Loose => document.components.schemas[$ref.split("/").at(-1)];
@@ -40,8 +39,6 @@ describe("names in /openapi.json that payphone's own parts have", () => {
 });
 
 describe("a field of an example that is called $ref", () => {
-  after(removeDirectories);
-
   it("is no reference that leads nowhere: /openapi.json omits the example", async () => {
     const note = '"label": { "type": "object", "examples": [{ "$ref": "x.json" }] }, "side"';
     const noted = edit(TOSS, "schemas/TossRequest.json", '"label"', note);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import { openSource, type ScriptedSource } from "../../../support/sources/scripted-source.ts";
@@ -49,7 +49,6 @@ describe("answers that a live shop keeps", function () {
   after(async () => {
     await shop?.close();
     await Promise.all([test.close(), live.close()]);
-    await removeDirectories();
   });
   const buy = async (): Promise<readonly [number, unknown]> => {
     const response = await pay(`${shop.running.url}/v1/rate`, json({}));

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../../runtime/cli/config/config.ts";
 import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { edit, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
@@ -29,7 +29,6 @@ describe("a service whose input schema changes", function () {
   after(async () => {
     await running.close();
     data.remove();
-    await removeDirectories();
   });
 
   const post = (input: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>

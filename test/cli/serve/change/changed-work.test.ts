@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
@@ -100,7 +100,6 @@ describe("paid work whose schemas change", function () {
   after(async () => {
     delete world.changedJobGate;
     await shop?.close();
-    await removeDirectories();
   });
 
   it("that is a job shows what it has delivered as it was", async () => {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { edit, type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { createBuyer, json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
@@ -58,7 +58,6 @@ describe("a service that loses its price", function () {
   after(async () => {
     delete world.freedRuns;
     await shop?.close();
-    await removeDirectories();
   });
 
   it("gives what was bought to whoever repeats the payment, and is not run for it", async () => {

@@ -1,12 +1,5 @@
 import { expect } from "chai";
-import {
-  edit,
-  type Files,
-  makeDirectory,
-  removeDirectories,
-  TOSS,
-  writeFiles,
-} from "../../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { typePayphone } from "../../../support/commands/commands.ts";
 import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
@@ -40,7 +33,6 @@ describe("a package of plugins that was updated while the shop sells", function 
   after(async () => {
     await seller.stop();
     data.remove();
-    await removeDirectories();
   });
 
   const type = async (...args: string[]): Promise<string> =>

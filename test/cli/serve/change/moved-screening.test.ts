@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { edit, type Files, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 
@@ -32,10 +32,7 @@ export default definePlugin("look", () => ({ look: () => (${JSON.stringify(facts
 describe("a screening service that was moved", function () {
   this.timeout(120_000);
   let shop: OperatedShop;
-  after(async () => {
-    await shop?.close();
-    await removeDirectories();
-  });
+  after(() => shop?.close());
 
   it("is asked as it is now, and not as it was at its old address", async () => {
     shop = await openOperatedShop(toShop("/v1/look", { sanctioned: false }));

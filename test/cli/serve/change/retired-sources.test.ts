@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { JOB, ROOT, removeDirectories, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { JOB, ROOT, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { createBuyer, json, receiptOf } from "../../../support/sellers/stock-buyer.ts";
@@ -103,7 +103,6 @@ describe("what was offered a moment before its service and its sources were remo
   after(async () => {
     await shop?.close();
     await llm?.close();
-    await removeDirectories();
   });
   const buy = async (path: string): Promise<unknown> => {
     const headers = { "content-type": "application/json", "payment-signature": quoted[path] ?? "" };

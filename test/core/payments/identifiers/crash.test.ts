@@ -9,7 +9,6 @@ import { eventually } from "../../../support/eventually.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
 import { json, receiptOf, stockClient } from "../../../support/sellers/stock-buyer.ts";
-import { removeDirectories } from "../../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -37,7 +36,6 @@ describe("an identifier of the official package and a crash", () => {
     await seller.kill();
     await proxy.stop();
     data.remove();
-    await removeDirectories();
   });
 
   /** A new signature under the identifier, made from the header alone. */

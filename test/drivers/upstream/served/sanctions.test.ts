@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
@@ -23,10 +22,7 @@ describe("OFAC's list", () => {
     await scene.clear();
     data.remove();
   });
-  after(async () => {
-    await scene?.close();
-    await removeDirectories();
-  });
+  after(() => scene?.close());
 
   it("is read after the start, and still searched after kill -9 and a start without its source", async () => {
     const first = await scene.start({ dir, dataDir: data.path });

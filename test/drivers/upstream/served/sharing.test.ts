@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { removeDirectories } from "../../../core/set/served-directory.ts";
 import { withRedis } from "../../../support/programs.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
@@ -17,10 +16,7 @@ describe("what sources have said", () => {
     dir = await makeProjectShop({ services: ["price_token"], rails: ["base"] });
   });
   afterEach(() => scene.clear());
-  after(async () => {
-    await scene?.close();
-    await removeDirectories();
-  });
+  after(() => scene?.close());
 
   it(`costs one question when ${BUYERS} buyers pay for the same price at once, and each of them pays`, async () => {
     const shop = await scene.open({ dir });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { edit, removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
+import { edit, TOSS } from "../../../core/set/served-directory.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
@@ -57,10 +57,7 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     const files = { ...named, "manifests/visit.yaml": VISIT, "plugins/visit.ts": PLUGIN };
     [shop, browser] = await Promise.all([openOperatedShop(files), sharedBrowser()]);
   });
-  after(async () => {
-    await shop.close();
-    await removeDirectories();
-  });
+  after(() => shop.close());
   beforeEach(async () => {
     open = await visit(browser, `${shop.running.url}/docs/visit`);
     page = open.page;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { removeDirectories, TOSS } from "../../../core/set/served-directory.ts";
+import { TOSS } from "../../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
@@ -117,7 +117,6 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(await other.page.locator("output").innerText()).to.equal("1 service");
     await other.close();
     await shop.close();
-    await removeDirectories();
   });
 
   it("shows code in one language at a time, and remembers which", async () => {

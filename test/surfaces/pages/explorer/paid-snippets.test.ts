@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { toSnippets } from "../../../../runtime/surfaces/pages/snippets.ts";
-import { makeDirectory, removeDirectories } from "../../../core/set/served-directory.ts";
+import { makeDirectory } from "../../../core/set/served-directory.ts";
 import { BLOCKS } from "../../../rails/shop.ts";
 import { openProxyShop, type ProxyShop } from "../../../support/sellers/proxy-shop.ts";
 import { ROOT, showSet } from "../../support/fixture-set.ts";
@@ -32,10 +32,7 @@ describe("a snippet of a service that sells a file", () => {
   before(async () => {
     shop = await openProxyShop({ files: PICTURES, isRecorded: true });
   });
-  after(async () => {
-    await shop?.close();
-    await removeDirectories();
-  });
+  after(() => shop?.close());
 
   it("keeps the file that it has paid for: fetch", async () => {
     const dir = await run(await codeOf("fetch", PICTURES, shop.url));
@@ -62,10 +59,7 @@ describe("a snippet of a shop whose token stock clients do not know", () => {
     await writeFile(file, `${site.slice(0, start)}rails:\n${BLOCKS.get("usdt0-arbitrum")}${site.slice(end)}`);
     shop = await openProxyShop({ files: dir, isRecorded: true });
   });
-  after(async () => {
-    await shop?.close();
-    await removeDirectories();
-  });
+  after(() => shop?.close());
 
   it("lets the client pay in it, up to the price: fetch", async () => {
     const code = await codeOf("fetch", dir, shop.url);
