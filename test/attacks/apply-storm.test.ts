@@ -4,7 +4,8 @@ import { expect } from "chai";
 import { findProcesses } from "../../runtime/cli/operate/ask.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
+import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { createBuyer, json, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { collectedMemory, INSPECTED } from "./support/collected.ts";
 import { operate } from "./support/operate.ts";
@@ -69,14 +70,14 @@ describe("a shop whose sets are changed under load", function () {
   });
 
   it(`refuses no call and reprices no offer in ${APPLIES} applies`, async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const dir = await makeDirectory(setOf(0));
     const limits = { unpaid_burst: 1_000_000, unpaid_per_minute: 1_000_000 };
     await writeFiles(dir, withLimits(setOf(0), limits));
     const env = { ...INSPECTED, LOG_LEVEL: "silent" };
-    const seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
+    const seller = await startSeller({ sandbox, dataDir: data, dir, env });
     const load = await startLoad(sandbox, seller);
-    const [socket = ""] = await findProcesses(data.path);
+    const [socket = ""] = await findProcesses(data);
     const swaps: number[] = [];
     while (load.calls() < WARM_CALLS) await sleep(100);
     const began = await collectedMemory(seller);
@@ -92,7 +93,6 @@ describe("a shop whose sets are changed under load", function () {
     const { memory_bytes: most } = await operate.status(socket);
     const left = await collectedMemory(seller);
     await seller.stop();
-    data.remove();
     const memory = `${toMegabytes(most)} MB at the end, ${toMegabytes(left)} of them in use: ${toMegabytes(left - began)} more than before the first`;
     const told = `${load.calls()} calls, ${APPLIES} applies, swaps of ${Math.max(...swaps)} ms at most, ${memory}`;
     console.log(`      ${told}`);
@@ -102,21 +102,21 @@ describe("a shop whose sets are changed under load", function () {
   });
 
   it(`sells the old or the new set, never a mix, after each of ${KILLS} kills amid an apply`, async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const dir = await makeDirectory(setOf(0, true));
     const client = await createBuyer(sandbox);
     const http = new x402HTTPClient(client);
     const pay = await stockFetch(sandbox, "base");
     const seen = new Map<string, number>();
     const apply = async (number: number): Promise<string> => {
-      const [socket = ""] = await findProcesses(data.path);
+      const [socket = ""] = await findProcesses(data);
       await writeFiles(dir, setOf(number, true));
       return operate.apply(socket).then(
         () => "applied",
         () => "cut off",
       );
     };
-    let seller = await startSeller({ sandbox, dataDir: data.path, dir });
+    let seller = await startSeller({ sandbox, dataDir: data, dir });
     const port = Number(new URL(seller.url).port);
     const began = performance.now();
     expect(await apply(1)).to.equal("applied");
@@ -132,7 +132,7 @@ describe("a shop whose sets are changed under load", function () {
       const how = await applying;
       seen.set(how, (seen.get(how) ?? 0) + 1);
 
-      seller = await startSeller({ sandbox, dataDir: data.path, dir, port });
+      seller = await startSeller({ sandbox, dataDir: data, dir, port });
       const text = await (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
       const sold = [number - 1, number].find((one) => text.includes(`in set ${one}.`)) ?? expect.fail(text);
       expect(text).to.include(`"amount":"${amountOf(sold)}"`);
@@ -144,7 +144,6 @@ describe("a shop whose sets are changed under load", function () {
     }
     await seller.stop();
     console.log(`      ${[...seen].map(([how, count]) => `${count} ${how}`).join(", ")}`);
-    data.remove();
   });
 });
 

@@ -6,8 +6,9 @@ import { toShop } from "../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const CALLS = 30;
@@ -52,7 +53,7 @@ describe("a facilitator that dies under load", () => {
   let first: FacilitatorProxy;
   let second: FacilitatorProxy;
   let seller: LocalSeller | Seller;
-  const data = createDataDir();
+  const data = createFolder();
   const settlers: SandboxFacilitator[] = [];
 
   /** Sells with these facilitators, in this order; all of the site's where none are named. By default in this process. */
@@ -76,7 +77,6 @@ describe("a facilitator that dies under load", () => {
     await seller.stop();
     await Promise.all([first.stop().catch(() => {}), second.stop(), ...settlers.splice(0).map(({ stop }) => stop())]);
   });
-  after(() => data.remove());
 
   /** Buys many calls, and does something once a third of them is answered: what they were told and what has arrived. */
   async function buyUnder(
@@ -162,7 +162,7 @@ describe("a facilitator that dies under load", () => {
   });
 
   it("loses no call when its process is gone", async () => {
-    await open("", (dir, env) => startSeller({ sandbox, dataDir: data.path, dir, env }));
+    await open("", (dir, env) => startSeller({ sandbox, dataDir: data, dir, env }));
     const { answers, transactions, paid } = await buyUnder(() => first.stop());
     expect(answers).to.deep.equal(Array(CALLS).fill(200));
     expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);

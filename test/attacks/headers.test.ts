@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Log } from "../../runtime/api/plugin.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
@@ -69,7 +69,7 @@ const placesIn = (value: object): Place[] =>
   ]);
 
 describe("a flood of mutated and duplicated payments", () => {
-  const data = createDataDir();
+  const data = createFolder();
   const log = { lines: 0 };
   const count = (): void => {
     log.lines += 1;
@@ -80,14 +80,13 @@ describe("a flood of mutated and duplicated payments", () => {
   let sqlite: Awaited<ReturnType<typeof openSqliteStore>>;
   let shop: Shop;
   before(async () => {
-    sqlite = await openSqliteStore({ file: `${data.path}/payphone.sqlite`, now: clock.now });
+    sqlite = await openSqliteStore({ file: `${data}/payphone.sqlite`, now: clock.now });
     const store = { ...sqlite, entries: createMemoryStore().entries };
     shop = await openShop({ rail, clock, log: counting, store });
   });
   after(async () => {
     await shop.close();
     await sqlite.close();
-    data.remove();
   });
 
   it(`of ${TIMES} executes nothing, breaks nothing, and writes a bounded log`, async () => {

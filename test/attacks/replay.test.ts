@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
@@ -163,8 +163,8 @@ describe("a payment", () => {
   });
 
   it("replayed 1000 times, 20 at once, across a restart on a real store, is executed once and answered each time", async () => {
-    const data = createDataDir();
-    const file = `${data.path}/payphone.sqlite`;
+    const data = createFolder();
+    const file = `${data}/payphone.sqlite`;
     let sqlite = await openSqliteStore({ file });
     const rail = createScriptedRail();
     const entries = createMemoryStore().entries;
@@ -190,6 +190,5 @@ describe("a payment", () => {
     expect(shop.executions, "since the restart").to.equal(0);
     expect(rail.asked).to.include({ verify: 1, settle: 1 });
     await sqlite.close();
-    data.remove();
   });
 });

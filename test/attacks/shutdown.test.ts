@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { makeProjectShop } from "../support/sellers/project-shop.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
@@ -18,10 +19,10 @@ describe("a server that ends under load", () => {
   let payments: string[] = [];
   let pay: PayingFetch;
   let dir: string;
-  const data = createDataDir();
+  const data = createFolder();
   const start = async (port?: number, more: Record<string, string> = {}): Promise<void> => {
     const env = { FACILITATOR_URL: proxy.url, ...more };
-    seller = await startSeller({ sandbox, dir, dataDir: data.path, env, ...(port !== undefined && { port }) });
+    seller = await startSeller({ sandbox, dir, dataDir: data, env, ...(port !== undefined && { port }) });
   };
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
 
@@ -42,7 +43,6 @@ describe("a server that ends under load", () => {
   after(async () => {
     await seller.stop();
     await proxy.stop();
-    data.remove();
   });
 
   const send = (payment: string): Promise<Response> => {

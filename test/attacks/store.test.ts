@@ -3,13 +3,13 @@ import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 describe("a paid request, while another process holds the store's lock", () => {
-  const data = createDataDir();
-  const file = `${data.path}/payphone.sqlite`;
+  const data = createFolder();
+  const file = `${data}/payphone.sqlite`;
   let store: OpenStore;
   let other: DatabaseSync;
   let shop: Shop;
@@ -22,7 +22,6 @@ describe("a paid request, while another process holds the store's lock", () => {
     await shop.close();
     await store.close();
     other.close();
-    data.remove();
   });
   const send = (payment: string): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
 
@@ -57,8 +56,8 @@ describe("a paid request, while another process holds the store's lock", () => {
 });
 
 describe("a paid request, while the store's file was moved away", () => {
-  const data = createDataDir();
-  const file = `${data.path}/payphone.sqlite`;
+  const data = createFolder();
+  const file = `${data}/payphone.sqlite`;
   const away = `${file}-away`;
   let store: OpenStore;
   let shop: Shop;
@@ -69,7 +68,6 @@ describe("a paid request, while the store's file was moved away", () => {
   after(async () => {
     await shop.close();
     await store.close();
-    data.remove();
   });
   const pinged = (): Promise<string> =>
     store.ping().then(

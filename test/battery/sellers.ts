@@ -11,7 +11,8 @@ import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import type { Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { type Files, makeDirectory } from "../core/set/served-directory.ts";
 import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
-import { createDataDir, startSeller } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
+import { startSeller } from "../support/sellers/seller.ts";
 
 /** A seller of two routes, `/v1/coin` and `/v1/dice`, at one price, whose work takes 300 ms and differs each time. */
 export interface BatterySeller {
@@ -27,9 +28,9 @@ const ROUTES = ["coin", "dice"];
 
 /** The real `payphone serve` in a process of its own, on the sandbox's chain, with another facilitator. */
 export async function startPayphone(sandbox: Sandbox, facilitatorUrl: string): Promise<BatterySeller> {
-  const data = createDataDir();
+  const data = createFolder();
   const dir = await makeDirectory(SET);
-  const seller = await startSeller({ sandbox, dataDir: data.path, dir, env: { FACILITATOR_URL: facilitatorUrl } });
+  const seller = await startSeller({ sandbox, dataDir: data, dir, env: { FACILITATOR_URL: facilitatorUrl } });
   return {
     url: seller.url,
     async runs() {
@@ -37,7 +38,6 @@ export async function startPayphone(sandbox: Sandbox, facilitatorUrl: string): P
     },
     async stop() {
       await seller.stop();
-      data.remove();
     },
   };
 }

@@ -8,7 +8,7 @@ import { SCRIPTS } from "../../runtime/cli/completion/scripts.ts";
 import { createProgram, main } from "../../runtime/cli/main.ts";
 import { openStore, storeFileOf } from "../../runtime/drivers/store/open-store.ts";
 import { findProgram } from "../run/programs.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
+import { createFolder } from "../support/folder.ts";
 
 /** Every command that does something, by its words. */
 function leavesOf(command: Command, words: readonly string[] = []): [string, Command][] {
@@ -91,13 +91,13 @@ describe("the command line", () => {
     });
 
   it("gives the reason why a damaged store cannot be reached", async () => {
-    const { path, remove } = createDataDir();
+    const path = createFolder();
     const file = storeFileOf(path);
     await (await openStore({ dataDir: path })).close();
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0x2a, 8192, 20480)); // Three pages: the file can be opened still.
     process.env.PAYPHONE_DATA_DIR = path;
-    const { said, code } = await say("refunds").finally(remove);
+    const { said, code } = await say("refunds");
     expect(said).to.match(/^payphone: The store cannot be reached: database disk image is malformed$/m);
     expect(code).to.equal(1);
   });
@@ -122,10 +122,9 @@ describe("the command line", () => {
       for (const [words] of LEAVES) expect(script).to.include(words);
       const program = findProgram(shell);
       if (!program) return this.skip();
-      const { path, remove } = createDataDir();
+      const path = createFolder();
       writeFileSync(join(path, "script"), script);
       const { status, stderr } = spawnSync(program, ["-n", join(path, "script")], { encoding: "utf8" });
-      remove();
       expect(status, stderr).to.equal(0);
     });
 });

@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { edit, makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
 import { LAUNCHER, typePayphone as type } from "../support/commands/commands.ts";
+import { createFolder } from "../support/folder.ts";
 import { INHERITED } from "../support/inherited.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
 
 describe("a command", () => {
   it("looks at the shop that one stands in, also in a folder below, and finds its faults", async () => {
@@ -22,13 +22,12 @@ describe("a command", () => {
   });
 
   it("never falls back on payphone's own set: outside of a shop it says where it has looked", async () => {
-    const empty = createDataDir();
+    const empty = createFolder();
     for (const name of ["check", "types", "record", "serve", "sandbox"]) {
-      const { code, said } = await type(empty.path, [name]);
+      const { code, said } = await type(empty, [name]);
       expect(code, said).to.equal(2);
       expect(said).to.match(/^payphone: There is no folder manifests\/ here \(.+\) or in any folder above\. Change to/);
     }
-    empty.remove();
   });
 
   it("reads the variables of the shop's .env, of which the environment's own win unless they are empty", async () => {
@@ -91,16 +90,15 @@ describe("a command", () => {
 
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
     const shop = await makeDirectory(TOSS);
-    const elsewhere = createDataDir();
+    const elsewhere = createFolder();
     const { env } = await sharedSandbox();
     const given = Object.fromEntries(Object.entries({ ...env, PORT: "0" }).filter(([, value]) => value !== undefined));
-    const { said } = await type(elsewhere.path, ["refunds", "--dir", shop], given as Record<string, string>);
+    const { said } = await type(elsewhere, ["refunds", "--dir", shop], given as Record<string, string>);
     expect(said).to.include(join(shop, ".payphone"));
     for (const args of [["status"], ["rollback"], ["trust", "remote"], ["backup", "copy"], ["peer", "rotate"]])
-      expect((await type(elsewhere.path, [...args, "--dir", shop])).said).to.include(join(shop, ".payphone"));
-    expect((await type(elsewhere.path, ["history", "--dir", shop])).code).to.equal(0);
-    expect(existsSync(join(elsewhere.path, ".payphone"))).to.equal(false);
-    elsewhere.remove();
+      expect((await type(elsewhere, [...args, "--dir", shop])).said).to.include(join(shop, ".payphone"));
+    expect((await type(elsewhere, ["history", "--dir", shop])).code).to.equal(0);
+    expect(existsSync(join(elsewhere, ".payphone"))).to.equal(false);
   });
 
   it("says so when the data directory cannot be read, instead of seeing no state in it", async () => {
@@ -115,9 +113,9 @@ describe("a command", () => {
   });
 
   it("says without a stack that the folder in which it is given was removed", async () => {
-    const gone = createDataDir();
+    const gone = createFolder();
     const typed = spawnSync("sh", ["-c", `rmdir "$PWD" && "${process.execPath}" "${LAUNCHER}" check`], {
-      cwd: gone.path,
+      cwd: gone,
       env: INHERITED,
       encoding: "utf8",
     });

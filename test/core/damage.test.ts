@@ -10,8 +10,8 @@ import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../runtime/drivers/store/open-store.ts";
 import { rail, sharedSandbox } from "../support/chains/chains.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { type LocalSellerOptions, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { createDataDir } from "../support/sellers/seller.ts";
 import { json, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { damage } from "../support/store/damage.ts";
 import { openErrands } from "./jobs/errands.ts";
@@ -23,20 +23,19 @@ const DAY_MS = 24 * 60 * 60_000;
 const TEXTS = ['{"cut":', "null", "5", '"text"', "[]", "{}"];
 
 describe("damaged records", () => {
-  const data = createDataDir();
+  const data = createFolder();
   const shop = openErrands();
   let store: OpenStore;
   let terms: LocalSellerOptions;
   before(async () => {
     const [sandbox, set] = await Promise.all([sharedSandbox(), loadSet(shop.dir)]);
-    terms = { sandbox, set, dataDir: data.path, env: { ERRAND_LOG: shop.log } };
+    terms = { sandbox, set, dataDir: data, env: { ERRAND_LOG: shop.log } };
     await (await startLocalSeller(terms)).stop();
-    store = await openStore({ dataDir: data.path });
+    store = await openStore({ dataDir: data });
   });
   after(async () => {
     await store?.close();
     shop.remove();
-    data.remove();
   });
 
   it("of offers and of facilitators' trust keep no shop from selling", async () => {
@@ -46,7 +45,7 @@ describe("damaged records", () => {
     expect(offers).not.to.deep.equal([]);
     const [facilitator] = facilitatorsOf(rail("base"), terms.set.site);
     for (const text of TEXTS) {
-      for (const key of [...offers, `untrusted:${network}:${facilitator}`]) damage(data.path, key, text);
+      for (const key of [...offers, `untrusted:${network}:${facilitator}`]) damage(data, key, text);
       const seller = await startLocalSeller(terms);
       const pay = await stockFetch(await sharedSandbox(), "base");
       expect((await pay(`${seller.url}/v1/draw`, json({ what: text }))).status, text).to.equal(200);
@@ -60,8 +59,8 @@ describe("damaged records", () => {
 
   it("of payments whose outcome is open are told, each once, and other payments are brought to their end", async () => {
     const [first, second, third] = ["one", "two", "three"].map((name) => `${rail("base").network}:${name}`) as Triple;
-    damage(data.path, `payment:${first}`);
-    damage(data.path, `payment:${second}`, '{"state":"paid"}');
+    damage(data, `payment:${first}`);
+    damage(data, `payment:${second}`, '{"state":"paid"}');
     for (const key of [first, second, third]) await store.set(`open:${key}`, 1);
     const seller = await startLocalSeller(terms);
     // Of the third one nothing is known any more.
@@ -79,7 +78,7 @@ describe("damaged records", () => {
       it(`among refusals: ${text}`, async () => {
         await store.set(`refusals:${day}:0`, {});
         await store.set(`refusals:${day}:1`, { "0x1": { at: now, counts: { "refused:x": 2 } } });
-        damage(data.path, `refusals:${day}:0`, text);
+        damage(data, `refusals:${day}:0`, text);
         expect((await readRefusals(store, now)).map(({ payer }) => payer)).to.deep.equal(["0x1"]);
       });
 
@@ -87,8 +86,8 @@ describe("damaged records", () => {
         const deliveries = createDeliveries(store);
         const event = { id: "sound", type: "sale", at: now, data: {} } as const;
         await deliveries.giveUp("hook:sound", { endpoint: "hook", event, since: now, failures: 1, notBefore: now });
-        damage(data.path, "webhook-given-up:hook:damaged", text);
-        damage(data.path, "webhook:hook:damaged", text);
+        damage(data, "webhook-given-up:hook:damaged", text);
+        damage(data, "webhook:hook:damaged", text);
         const ids: string[] = [];
         for await (const { event: one } of deliveries.givenUp()) ids.push(one.id);
         expect(ids).to.deep.equal(["sound"]);
@@ -100,18 +99,18 @@ describe("damaged records", () => {
         const entry = { key: "nothing", service: "draw", at: now };
         await store.set(`bought:${account}:${day}`, 3);
         for (const at of [1, 2, 3]) await store.set(`bought:${account}:${day}:${at}`, { ...entry, key: `${at}` });
-        damage(data.path, `bought:${account}:${day}:1`, text);
-        damage(data.path, "payment:2", text);
+        damage(data, `bought:${account}:${day}:1`, text);
+        damage(data, "payment:2", text);
         const list = createPurchaseList({ store, clock: { now: () => now } });
         const ids = (await list.list([account], 10)).map(({ id }) => id.split("-")[1]);
         expect(ids).to.have.members(["2", "3"]);
       });
 
       it(`among prices and answers: ${text}`, async () => {
-        damage(data.path, "prices", text);
+        damage(data, "prices", text);
         expect([...(await readPrices(store, "draw"))]).to.deep.equal([]);
-        damage(data.path, "answers-later:sale_1", text);
-        damage(data.path, `answered:${Math.floor(now / 60_000)}:0`, text);
+        damage(data, "answers-later:sale_1", text);
+        damage(data, `answered:${Math.floor(now / 60_000)}:0`, text);
         const times = { begun: now };
         expect(await readSaleAnswer(store, { id: "sale_1", times })).not.to.have.property("sentAt");
       });

@@ -10,9 +10,10 @@ import { balanceOf, toShop } from "../rails/shop.ts";
 import { findProgram } from "../run/programs.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { withProgram } from "../support/programs.ts";
-import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const read = (name: string): string => readFileSync(join(ROOT, "runtime/deploy", name), "utf8");
@@ -98,14 +99,14 @@ describe("the sites for proxies", () => {
   let seller: Seller;
   let folder: string;
   let proxy: ChildProcess | undefined;
-  const data = createDataDir();
+  const data = createFolder();
   const agent = new Agent({ connect: { rejectUnauthorized: false } });
 
   before(async () => {
     sandbox = await sharedSandbox();
     seller = await startSeller({
       sandbox,
-      dataDir: data.path,
+      dataDir: data,
       dir: await makeDirectory({ ...toShop([]), ...WAIT }),
       env: { TRUST_PROXY: "1" },
     });
@@ -124,7 +125,6 @@ describe("the sites for proxies", () => {
   after(async () => {
     expect(await seller.stop()).to.equal(0);
     await agent.close();
-    data.remove();
   });
 
   const said = (event: string): number => seller.output().split(event).length - 1;

@@ -6,8 +6,9 @@ import { checkDir } from "../../runtime/cli/set/check.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { RailManifest } from "../../runtime/core/set/manifest.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
+import { createFolder } from "../support/folder.ts";
 import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
-import { createDataDir, startSeller } from "../support/sellers/seller.ts";
+import { startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { BLOCKS, balanceOf, stockFetchOf, toShop } from "./shop.ts";
 
@@ -79,8 +80,8 @@ describe("a token that is added by YAML alone", () => {
       FACILITATOR_URL: facilitator,
       TREASURY_EVM_KEY: treasury,
     } as Record<string, string>;
-    const data = createDataDir();
-    const seller = await startSeller({ sandbox: { env }, dataDir: data.path, dir });
+    const data = createFolder();
+    const seller = await startSeller({ sandbox: { env }, dataDir: data, dir });
     try {
       for (const { amount, rail } of rails) {
         const pay = await stockFetchOf(sandbox.description, rail.asset);
@@ -90,7 +91,6 @@ describe("a token that is added by YAML alone", () => {
       }
     } finally {
       expect(await seller.stop()).to.equal(0);
-      data.remove();
     }
   });
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { startRedis } from "../../support/store/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../../support/store/redis-proxy.ts";
 
@@ -44,7 +45,7 @@ export async function openFleet({
   log: string;
 }): Promise<Fleet> {
   const redis = await startRedis();
-  const data = createDataDir();
+  const data = createFolder();
   const ongoing = new Set<Promise<void>>();
   const struck = { kill: 0, pause: 0, cut: 0, redis: 0 };
   let isOver = false;
@@ -59,7 +60,7 @@ export async function openFleet({
     const { port, proxy } = ship;
     const env = { ERRAND_LOG: log, LOG_LEVEL: "error", REDIS_URL: proxy.url };
     while (!ship.seller && !isOver) {
-      const options = { sandbox, dir, dataDir: data.path, port, baseUrl: urls[0] as string, env };
+      const options = { sandbox, dir, dataDir: data, port, baseUrl: urls[0] as string, env };
       ship.seller = await startSeller(options).catch(() => undefined);
       if (!ship.seller) await sleep(RETRY_MS);
     }
@@ -116,7 +117,6 @@ export async function openFleet({
       await Promise.all(ships.map(({ seller }) => seller?.kill()));
       await Promise.all(ships.map(({ proxy }) => proxy.stop()));
       await redis.stop();
-      data.remove();
     },
   };
 }

@@ -5,7 +5,8 @@ import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 async function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -14,8 +15,7 @@ async function type(dataDir: string, args: readonly string[], env: Readonly<Reco
 }
 
 describe("a backup", () => {
-  const places = ["sold", "restored", "files", "other"].map(() => createDataDir());
-  const [sold, restored, files, other] = places.map(({ path }) => path) as [string, string, string, string];
+  const [sold, restored, files, other] = [createFolder(), createFolder(), createFolder(), createFolder()];
   const file = join(files, "state.backup");
   const payments: { header: string; answer: string }[] = [];
   const sellers: Seller[] = [];
@@ -58,10 +58,7 @@ describe("a backup", () => {
     await buying;
     expect(await seller.stop()).to.equal(0);
   });
-  after(async () => {
-    await Promise.all(sellers.map((seller) => seller.kill()));
-    for (const { remove } of places) remove();
-  });
+  after(() => Promise.all(sellers.map((seller) => seller.kill())));
 
   it("that was made while the shop was selling is whole, and readable by its owner alone", async () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);

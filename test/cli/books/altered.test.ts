@@ -5,8 +5,9 @@ import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const RAILS = ["base", "solana", "polygon"] as const;
@@ -25,16 +26,16 @@ interface Audited {
 
 describe("payphone books verify, on a book that was altered", () => {
   let sandbox: TestSandbox;
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let started: number;
   /** The transaction of the sale on each rail. */
   const sold = new Map<string, string>();
   before(async () => {
     started = Date.now();
     sandbox = await sharedSandbox();
-    data = createDataDir();
+    data = createFolder();
     const dir = await makeProjectShop({ services: ["roll"], rails: RAILS });
-    const seller = await startSeller({ sandbox, dataDir: data.path, dir });
+    const seller = await startSeller({ sandbox, dataDir: data, dir });
     for (const rail of RAILS) {
       const pay = await stockFetch(sandbox, rail);
       sold.set(rail, receiptOf(await pay(`${seller.url}/v1/roll`, json({ low: 1, high: 6 }))).transaction);
@@ -42,8 +43,7 @@ describe("payphone books verify, on a book that was altered", () => {
     await eventually(lines, ({ length }) => length === RAILS.length);
     await seller.stop();
   });
-  after(() => data?.remove());
-  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
+  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data });
   const lines = async (): Promise<{ id: string; rail: string; payer: string }[]> =>
     (await run("sales", "--json")).out
       .split("\n")
@@ -55,7 +55,7 @@ describe("payphone books verify, on a book that was altered", () => {
   /** Writes another value into a line, and finds what is said of it. */
   async function alter(rail: string, column: "payer" | "nano", value: SQLInputValue): Promise<Audited["altered"]> {
     const { id } = (await lines()).find((line) => line.rail === rail) as { id: string };
-    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    const db = new DatabaseSync(storeFileOf(data), { timeout: 5000 });
     const write = (one: SQLInputValue): void => {
       db.prepare(`UPDATE book_lines SET ${column} = ? WHERE id = ?`).run(one, packId(id));
     };
@@ -94,7 +94,7 @@ describe("payphone books verify, on a book that was altered", () => {
   });
 
   it("names a receiver whom nobody has paid", async () => {
-    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    const db = new DatabaseSync(storeFileOf(data), { timeout: 5000 });
     for (const rail of ["base", "solana"]) {
       const other = rail === "solana" ? SOMEBODY.solana : SOMEBODY.evm;
       const { receiver } = { ...db.prepare("SELECT receiver FROM book_terms WHERE rail = ?").get(rail) };
@@ -118,7 +118,7 @@ describe("payphone books verify, on a book that was altered", () => {
   });
 
   it("says so in words, and with its exit code", async () => {
-    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    const db = new DatabaseSync(storeFileOf(data), { timeout: 5000 });
     db.exec("UPDATE book_lines SET nano = 5000000000");
     db.close();
     const { out, code } = await verify("--rail", "base");

@@ -5,18 +5,18 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { LAUNCHER } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 
 describe("payphone books verify", () => {
   it("ends at the first Ctrl+C, however long a node takes to answer: it changes nothing", async () => {
-    const data = createDataDir();
-    await (await openStore({ dataDir: data.path })).close();
+    const data = createFolder();
+    await (await openStore({ dataDir: data })).close();
     const node = createServer();
     await once(node.listen(0, "127.0.0.1"), "listening");
     const env = {
       ...INHERITED,
-      PAYPHONE_DATA_DIR: data.path,
+      PAYPHONE_DATA_DIR: data,
       BASE_RPC_URL: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
       BASE_PAYMENT_ADDRESS: "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf",
     };
@@ -25,6 +25,5 @@ describe("payphone books verify", () => {
     expect(await once(child, "exit")).to.deep.equal([null, "SIGINT"]);
     node.closeAllConnections();
     node.close();
-    data.remove();
   });
 });

@@ -4,25 +4,22 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 
 describe("payphone simulate", () => {
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let dir: string;
   let sandbox: SandboxServer;
   before(async () => {
-    data = createDataDir();
+    data = createFolder();
     dir = await makeProjectShop({ services: ["roll", "parse_datetime"], rails: ["base", "solana", "polygon"] });
-    sandbox = await startSandboxServer(["--dir", dir], { PAYPHONE_DATA_DIR: data.path });
+    sandbox = await startSandboxServer(["--dir", dir], { PAYPHONE_DATA_DIR: data });
   });
-  after(async () => {
-    await sandbox?.stop();
-    data?.remove();
-  });
+  after(() => sandbox?.stop());
   const run = (...args: string[]): Promise<Ran> =>
-    runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
+    runPayphone(args, { PAYPHONE_DATA_DIR: data, PAYPHONE_URL: sandbox.url });
 
   it("takes whole buyers only", async () => {
     const { err, code } = await run("simulate", "--dir", dir, "--buyers", "1.5");
@@ -75,7 +72,7 @@ describe("payphone simulate", () => {
   });
 
   it("leaves sales of an earlier sandbox to its chains, which ended with it", async () => {
-    const store = await openStore({ dataDir: join(data.path, "sandbox") });
+    const store = await openStore({ dataDir: join(data, "sandbox") });
     for (const { id: rail, network, asset, decimals } of site.rails) {
       const sale = toSale({ rail, network, asset, decimals, at: Date.now() - 3_600_000 });
       await store.enter(sale, { key: sale.id, value: 1 });
@@ -86,7 +83,7 @@ describe("payphone simulate", () => {
   });
 
   it("says before anybody buys that the sandbox's book is elsewhere", async () => {
-    const env = { PAYPHONE_DATA_DIR: join(data.path, "elsewhere"), PAYPHONE_URL: sandbox.url };
+    const env = { PAYPHONE_DATA_DIR: join(data, "elsewhere"), PAYPHONE_URL: sandbox.url };
     const { err, code } = await runPayphone(["simulate", "--dir", dir, "--minutes", "0.01"], env);
     expect(err).to.match(/^payphone: There is no store in .*elsewhere/);
     expect(code).to.equal(2);
@@ -94,7 +91,7 @@ describe("payphone simulate", () => {
 
   it("does not take a seller for a sandbox that is none", async () => {
     const { err, code } = await runPayphone(["simulate", "--url", "http://127.0.0.1:9"], {
-      PAYPHONE_DATA_DIR: data.path,
+      PAYPHONE_DATA_DIR: data,
     });
     expect([code, err]).to.satisfy(([status, text]: [number, string]) => status === 1 && /end with it/.test(text));
   });

@@ -14,8 +14,9 @@ import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.t
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 6 };
@@ -33,22 +34,21 @@ interface Row {
 
 describe("payphone sales and books verify, with a server on chains", () => {
   let sandbox: TestSandbox;
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let seller: Seller;
   let started: number;
   before(async () => {
     started = Date.now();
     sandbox = await openTestSandbox(); // Its own: the chains have nothing but what this shop has sold.
-    data = createDataDir();
+    data = createFolder();
     const dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
-    seller = await startSeller({ sandbox, dataDir: data.path, dir });
+    seller = await startSeller({ sandbox, dataDir: data, dir });
   });
   after(async () => {
     await seller?.stop();
     await sandbox?.stop();
-    data?.remove();
   });
-  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
+  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data });
   const verify = (...args: string[]): Promise<Ran> =>
     run("books", "verify", "--from", new Date(started).toISOString(), "--json", ...args);
   const rows = async (...args: string[]): Promise<Row[]> => {
@@ -61,7 +61,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
   };
   /** Changes the book beside the server: SQLite lets no transaction wait for a lock that has read before it writes. */
   const change = (work: (db: DatabaseSync) => void): void => {
-    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    const db = new DatabaseSync(storeFileOf(data), { timeout: 5000 });
     transact(db, () => work(db));
     db.close();
   };
@@ -200,7 +200,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
     ] as const;
     for (const [asked, said] of faults) {
       node.intervene((method) => (method === asked ? (answer(said) as Fate) : "pass"));
-      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, BASE_RPC_URL: node.url };
+      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, BASE_RPC_URL: node.url };
       const { out, err, code } = await runPayphone(["books", "verify"], env);
       expect(err, asked).to.match(/^base: not compared: The node of Base does not tell its transfers: .+\n$/);
       expect([code, out.match(/^\w+(?=:)/gm)], out).to.deep.equal([1, ["solana", "polygon"]]);

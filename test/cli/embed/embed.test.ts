@@ -14,8 +14,8 @@ import fastify from "fastify";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** A server that somebody has already, with a shop below /paid and a page of its own. */
@@ -77,7 +77,7 @@ describe("openPayphone", () => {
 
   for (const [name, openHost] of Object.entries(HOSTS))
     describe(`in ${name}`, () => {
-      const data = createDataDir();
+      const data = createFolder();
       const lines: { event: string; fields: unknown }[] = [];
       let shop: Payphone;
       let host: Host;
@@ -88,7 +88,7 @@ describe("openPayphone", () => {
         host = await openHost((request, response) => listener(request, response));
         base = `${host.origin}/paid`;
         const note = (event: string, fields?: unknown): void => void lines.push({ event, fields });
-        const env = { ...sandbox.env, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data.path };
+        const env = { ...sandbox.env, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data };
         shop = openPayphone({ dir, env, log: { info: note, warn: note, error: note } });
         listener = shop.listener;
         expect((await fetch(`${base}/health`)).status).to.equal(503);
@@ -98,7 +98,6 @@ describe("openPayphone", () => {
       after(async () => {
         await shop?.close();
         await host?.close();
-        data.remove();
       });
 
       it("sells to the stock client below the host's path, and leaves the host its own", async () => {
@@ -151,13 +150,13 @@ describe("openPayphone", () => {
     });
 
   it("refuses to read what somebody has read before, and charges nothing", async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const app = express().use(express.json());
     const host = await listen(createServer(app));
     const env = {
       ...sandbox.env,
       PUBLIC_BASE_URL: `${host.origin}/paid`,
-      PAYPHONE_DATA_DIR: data.path,
+      PAYPHONE_DATA_DIR: data,
       LOG_LEVEL: "error",
     };
     const shop = openPayphone({ dir, env });
@@ -172,7 +171,6 @@ describe("openPayphone", () => {
     expect(closed.status).to.equal(503);
     expect(await closed.json()).to.include({ detail: "The server has closed" });
     await host.close();
-    data.remove();
   });
 
   it("tells a host that speaks HTTP/2 that it needs HTTP/1.1, and leaves its process alive", async () => {
@@ -188,10 +186,10 @@ describe("openPayphone", () => {
   });
 
   it("starts with nothing to sell, and says so at every door", async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const site = TOSS["manifests/_site.yaml"] as string;
     const host = await listen(createServer((request, response) => shop.listener(request, response)));
-    const env = { ...sandbox.env, PUBLIC_BASE_URL: host.origin, PAYPHONE_DATA_DIR: data.path, LOG_LEVEL: "error" };
+    const env = { ...sandbox.env, PUBLIC_BASE_URL: host.origin, PAYPHONE_DATA_DIR: data, LOG_LEVEL: "error" };
     const shop = openPayphone({ dir: await makeDirectory({ "manifests/_site.yaml": site }), env });
     await shop.start();
     const ask = async (path: string, init?: RequestInit): Promise<string> =>
@@ -203,15 +201,14 @@ describe("openPayphone", () => {
     const get = { jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } };
     expect(JSON.parse(await ask("/v1/a2a", json(get))).error).to.deep.include({ code: -32001 });
     await Promise.all([shop.close(), host.close()]);
-    data.remove();
   });
 
   it("closes once, however often it is told so, and starts again only when it has closed", async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const env = {
       ...sandbox.env,
       PUBLIC_BASE_URL: "http://127.0.0.1:9/paid",
-      PAYPHONE_DATA_DIR: data.path,
+      PAYPHONE_DATA_DIR: data,
       LOG_LEVEL: "error",
     };
     const shop = openPayphone({ dir, env });
@@ -224,13 +221,12 @@ describe("openPayphone", () => {
     expect(ended).to.deep.equal(["closed", "closed again", "started"]);
     expect((await fetch(`${host.origin}/paid/health`)).status).to.equal(200);
     await Promise.all([shop.close(), host.close()]);
-    data.remove();
   });
 
   it("says everything that is wrong when it is started, and can be started again", async () => {
-    const data = createDataDir();
+    const data = createFolder();
     const faulty = await makeDirectory(edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', "price: 0.01"));
-    const shop = openPayphone({ dir: faulty, env: { PAYPHONE_DATA_DIR: data.path } });
+    const shop = openPayphone({ dir: faulty, env: { PAYPHONE_DATA_DIR: data } });
     for (let attempt = 1; attempt <= 2; attempt++) {
       const complaint = await shop.start().then(
         () => expect.fail("it started"),
@@ -239,6 +235,5 @@ describe("openPayphone", () => {
       expect(complaint).to.include("manifests/toss.yaml:5").and.to.include("PUBLIC_BASE_URL is not set");
     }
     await shop.close();
-    data.remove();
   });
 });

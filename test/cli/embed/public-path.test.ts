@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json } from "../../support/sellers/stock-buyer.ts";
 
 const ORIGIN = "https://shop.example.com";
@@ -14,10 +14,10 @@ const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tos
 describe("a shop below a path of a public address", () => {
   it("names nothing above that path in its challenges", async () => {
     const { env } = await sharedSandbox();
-    const data = createDataDir();
+    const data = createFolder();
     const shop = openPayphone({
       dir: await makeDirectory(TOSS),
-      env: { ...env, PUBLIC_BASE_URL: `${ORIGIN}/paid`, PAYPHONE_DATA_DIR: data.path, LOG_LEVEL: "error" },
+      env: { ...env, PUBLIC_BASE_URL: `${ORIGIN}/paid`, PAYPHONE_DATA_DIR: data, LOG_LEVEL: "error" },
     });
     await shop.start();
     const server = createServer(shop.listener as RequestListener);
@@ -36,6 +36,5 @@ describe("a shop below a path of a public address", () => {
     await shop.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    data.remove();
   });
 });

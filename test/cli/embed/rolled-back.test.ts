@@ -5,19 +5,18 @@ import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
 import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 
 describe("a shop in another server", () => {
-  const data = createDataDir();
-  after(() => data.remove());
+  const data = createFolder();
 
   it("sells what it was rolled back to also when its server starts again", async () => {
     const [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
     const host = createServer((request, response) => shop.listener(request, response));
     await new Promise<void>((resolve) => void host.listen(0, "127.0.0.1", resolve));
     const base = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-    const env = { ...sandbox.env, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data.path, LOG_LEVEL: "silent" };
+    const env = { ...sandbox.env, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data, LOG_LEVEL: "silent" };
     let shop = openPayphone({ dir, env });
     const asked = async (): Promise<string | undefined> => {
       await untilRailsUp(base);
@@ -26,9 +25,9 @@ describe("a shop in another server", () => {
     };
     await shop.start();
     await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.90"));
-    await apply({ dataDir: data.path });
+    await apply({ dataDir: data });
     expect(await asked()).to.equal("900000");
-    await rollBack({ dataDir: data.path }, 1);
+    await rollBack({ dataDir: data }, 1);
     await shop.close();
     shop = openPayphone({ dir, env });
     await shop.start();

@@ -6,7 +6,7 @@ import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { json } from "../../support/sellers/stock-buyer.ts";
 
 describe("a shop in another server, while it starts", () => {
@@ -22,8 +22,8 @@ describe("a shop in another server, while it starts", () => {
     const host = createServer((request, response) => shop.listener(request, response)).listen(0, "127.0.0.1");
     await once(host, "listening");
     const base = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-    const data = createDataDir();
-    const env = { ...sandbox.env, BASE_RPC_URL: node.url, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data.path };
+    const data = createFolder();
+    const env = { ...sandbox.env, BASE_RPC_URL: node.url, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data };
     const shop = openPayphone({ dir: await makeDirectory(TOSS), env: { ...env, LOG_LEVEL: "error" } });
     const starting = shop.start();
     await asked.promise;
@@ -34,6 +34,5 @@ describe("a shop in another server, while it starts", () => {
     await starting;
     await shop.close();
     await Promise.all([node.stop(), new Promise((done) => host.close(done))]);
-    data.remove();
   });
 });

@@ -6,19 +6,18 @@ import { runInit } from "../../../runtime/cli/init/init.ts";
 import { toSource } from "../../../runtime/cli/init/source.ts";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
 describe("payphone init", () => {
-  const home = createDataDir();
-  after(() => home.remove());
+  const home = createFolder();
   const init = (name: string, testnet = false): Promise<string> =>
-    runInit({ dir: join(home.path, name), owner: 'Ada "of" Lovelace', url: "https://ada.example.com", testnet });
+    runInit({ dir: join(home, name), owner: 'Ada "of" Lovelace', url: "https://ada.example.com", testnet });
 
   it("makes a sound shop of the owner's name, with current types", async () => {
     await init("corner");
-    const shop = join(home.path, "corner");
+    const shop = join(home, "corner");
     expect(await checkDir(shop)).to.deep.equal([]);
     const { site, manifests } = await loadSet(shop);
     expect([site.name, site.title]).to.deep.equal(["corner", "Corner"]);
@@ -34,13 +33,13 @@ describe("payphone init", () => {
   it("makes a sound shop also of a name that YAML takes for something else than text", async () => {
     for (const name of ["2026", "null"]) {
       await init(name);
-      const { site, faults } = await loadSet(join(home.path, name));
+      const { site, faults } = await loadSet(join(home, name));
       expect([faults, site.name]).to.deep.equal([[], name]);
     }
   });
 
   it("holds packages at the versions at which payphone holds them, and lets none run scripts that it does not", () => {
-    const [own, made] = [ROOT, join(home.path, "corner")].map(
+    const [own, made] = [ROOT, join(home, "corner")].map(
       (dir) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as Record<string, Record<string, unknown>>,
     );
     expect(Object.keys(made!.overrides!)).to.deep.equal(["msgpackr-extract"]);
@@ -49,7 +48,7 @@ describe("payphone init", () => {
   });
 
   it("takes its rails from payphone's own site", async () => {
-    const [own, made] = await Promise.all([loadSet(ROOT), loadSet(join(home.path, "corner"))]);
+    const [own, made] = await Promise.all([loadSet(ROOT), loadSet(join(home, "corner"))]);
     for (const rail of made.site.rails) {
       const { max_fee: _, ...same } = own.site.rails.find(({ id }) => id === rail.id)!;
       expect(rail).to.deep.equal(same);
@@ -58,7 +57,7 @@ describe("payphone init", () => {
 
   it("is paid on test networks with --testnet, and asks for no facilitator then", async () => {
     await init("trial", true);
-    const shop = join(home.path, "trial");
+    const shop = join(home, "trial");
     expect(await checkDir(shop)).to.deep.equal([]);
     const { site } = await loadSet(shop);
     expect(site.rails.map(({ testnet }) => testnet)).to.deep.equal([true, true]);
@@ -66,8 +65,8 @@ describe("payphone init", () => {
   });
 
   it("writes nothing where the name or the folder will not do, and says what would", async () => {
-    mkdirSync(join(home.path, "full"));
-    writeFileSync(join(home.path, "full/notes.txt"), "mine");
+    mkdirSync(join(home, "full"));
+    writeFileSync(join(home, "full/notes.txt"), "mine");
     for (const [name, complaint] of [
       ["Corner_Shop", /"Corner_Shop" can be no shop's name: it must be .* like my-shop$/],
       ["full", /full is not empty \(notes\.txt\): name a folder that does not exist yet$/],
@@ -76,12 +75,12 @@ describe("payphone init", () => {
         () => expect.fail("it made a shop"),
         (error: Error) => expect(error.message).to.match(complaint),
       );
-    expect(existsSync(join(home.path, "Corner_Shop"))).to.equal(false);
-    expect(readdirSync(join(home.path, "full"))).to.deep.equal(["notes.txt"]);
+    expect(existsSync(join(home, "Corner_Shop"))).to.equal(false);
+    expect(readdirSync(join(home, "full"))).to.deep.equal(["notes.txt"]);
   });
 
   it("makes a shop of a fresh repository, and keeps the texts that it has", async () => {
-    const shop = join(home.path, "cloned");
+    const shop = join(home, "cloned");
     mkdirSync(join(shop, ".git"), { recursive: true });
     for (const [file, text] of Object.entries({ LICENSE: "mine", "README.md": "# Mine", ".gitignore": "dist/\n" }))
       writeFileSync(join(shop, file), text);
@@ -99,12 +98,12 @@ describe("payphone init", () => {
 
   it("makes no shop without an owner, or with one that its own check would refuse", async () => {
     for (const owner of ["", " ", "x".repeat(101)])
-      await runInit({ dir: join(home.path, "ownerless"), owner, url: "https://ada.example.com" }).then(
+      await runInit({ dir: join(home, "ownerless"), owner, url: "https://ada.example.com" }).then(
         () => expect.fail("it made a shop"),
         (error: Error) =>
           expect(error.message).to.equal('Name the owner in 1 to 100 characters: --owner "Ada Lovelace"'),
       );
-    expect(existsSync(join(home.path, "ownerless"))).to.equal(false);
+    expect(existsSync(join(home, "ownerless"))).to.equal(false);
   });
 
   it("asks on a terminal, and makes nothing when it is told to stop", () => {
@@ -114,7 +113,7 @@ describe("payphone init", () => {
       await main(["node", "payphone", "init", process.argv[1]]);`;
     const answer = (shop: string, input: string) =>
       spawnSync(process.execPath, ["--input-type=module", "-e", code, shop], {
-        cwd: home.path,
+        cwd: home,
         input,
         encoding: "utf8",
       });
@@ -123,35 +122,35 @@ describe("payphone init", () => {
       expect(status, stderr).to.equal(2);
       expect(stderr).to.match(/\? \(.+\) payphone: Interrupted: no shop was made\n$/);
     }
-    expect(existsSync(join(home.path, "stopped"))).to.equal(false);
+    expect(existsSync(join(home, "stopped"))).to.equal(false);
   });
 
   it("lets the new shop install payphone from where this one came", () => {
-    const installed = join(home.path, "node_modules/payphone");
+    const installed = join(home, "node_modules/payphone");
     const note = (resolved: string): void => {
       mkdirSync(installed, { recursive: true });
       const text = JSON.stringify({ packages: { "node_modules/payphone": { resolved } } });
-      writeFileSync(join(home.path, "node_modules/.package-lock.json"), text);
+      writeFileSync(join(home, "node_modules/.package-lock.json"), text);
     };
-    const source = (): string => toSource(join(home.path, "shop"), installed);
+    const source = (): string => toSource(join(home, "shop"), installed);
     note("file:../payphone-0.3.0.tgz");
     expect(source()).to.equal("file:../../payphone-0.3.0.tgz");
     note("https://registry.npmjs.org/payphone/-/payphone-0.3.0.tgz");
     expect(source()).to.match(/^\^\d+\.\d+\.\d+$/);
     note("git+ssh://git@git.example.com/shops/payphone.git#0123abc");
     expect(source()).to.equal("git+ssh://git@git.example.com/shops/payphone.git#0123abc");
-    expect(toSource(join(home.path, "shop"), join(home.path, "checkout"))).to.equal("file:../checkout");
+    expect(toSource(join(home, "shop"), join(home, "checkout"))).to.equal("file:../checkout");
   });
 
   it("lets it do so where yarn or pnpm has installed this one, too", () => {
-    const folder = join(home.path, "by-yarn");
+    const folder = join(home, "by-yarn");
     const source = (wanted: string, group = "dependencies"): string => {
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, "package.json"), JSON.stringify({ [group]: { payphone: wanted } }));
       return toSource(join(folder, "shop"), join(folder, "node_modules/payphone"));
     };
     expect(source("file:../payphone-0.3.0.tgz")).to.equal("file:../../payphone-0.3.0.tgz");
-    expect(source(`file:${join(home.path, "payphone-0.3.0.tgz")}`)).to.equal("file:../../payphone-0.3.0.tgz");
+    expect(source(`file:${join(home, "payphone-0.3.0.tgz")}`)).to.equal("file:../../payphone-0.3.0.tgz");
     expect(source("github:shops/payphone", "devDependencies")).to.equal("github:shops/payphone");
     expect(source("^0.2.0")).to.match(/^\^\d+\.\d+\.\d+$/);
   });

@@ -8,20 +8,20 @@ import { makeDirectory } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { startSeller } from "../../support/sellers/seller.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
 describe("payphone serve --check", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let port: number;
   let dir: string;
   before(async () => {
     port = await findFreePort();
     dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
   });
-  after(() => data.remove());
 
   /** What it finds, by what it has looked at. */
   async function check(
@@ -34,7 +34,7 @@ describe("payphone serve --check", () => {
       ETHEREUM_RPC_URL: env.BASE_RPC_URL,
       ...env,
       PORT: String(port),
-      PAYPHONE_DATA_DIR: data.path,
+      PAYPHONE_DATA_DIR: data,
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       ...changes,
     };
@@ -57,11 +57,10 @@ describe("payphone serve --check", () => {
   });
 
   it("leaves no store where none was: payphone sales would say that nothing was sold, beside a sandbox that sells", async () => {
-    const fresh = createDataDir();
-    const { found, said } = await check({ PAYPHONE_DATA_DIR: fresh.path });
+    const fresh = createFolder();
+    const { found, said } = await check({ PAYPHONE_DATA_DIR: fresh });
     expect(found.state, said).to.equal("can be read and written");
-    expect(readdirSync(fresh.path)).to.deep.equal([]);
-    fresh.remove();
+    expect(readdirSync(fresh)).to.deep.equal([]);
   });
 
   it("names what is wrong with each, and fails", async () => {
@@ -122,11 +121,10 @@ describe("payphone serve --check", () => {
     const { found } = await check({ PUBLIC_BASE_URL: elsewhere });
     expect(found["public address"]).to.match(/answers 200, but not from 127\.0\.0\.1:\d+: check the proxy/);
     other.close();
-    const open = createDataDir();
-    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open.path, dir, port });
+    const open = createFolder();
+    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open, dir, port });
     expect((await check()).found["public address"]).to.match(/leads to a running server$/);
     expect(await seller.stop()).to.equal(0);
-    open.remove();
   });
 
   it("notices a proxy in front whose callers would all count as one", async () => {

@@ -5,7 +5,7 @@ import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const SOLANA = `  - id: solana
     title: USDC on Solana
@@ -22,7 +22,7 @@ const SOLANA = `  - id: solana
 describe("serve --check of a shop with several facilitators", () => {
   it("warns of one that does not answer, and names a token on Solana that has other decimals", async () => {
     const { env } = await sharedSandbox();
-    const data = createDataDir();
+    const data = createFolder();
     const keys =
       "facilitators:\n  - { id: first, variable: FIRST }\n  - { id: second, variable: SECOND, headers: KEYS }\n";
     const files = toShop([SOLANA], [keys]);
@@ -30,7 +30,7 @@ describe("serve --check of a shop with several facilitators", () => {
     const dir = await makeDirectory({ ...files, "manifests/_site.yaml": site });
     const { FACILITATOR_URL, ...rest } = env;
     const named = { FIRST: "http://127.0.0.1:9", SECOND: FACILITATOR_URL, PUBLIC_BASE_URL: "http://127.0.0.1:9" };
-    const settings = { ...rest, ...named, PAYPHONE_DATA_DIR: data.path, PORT: "0" };
+    const settings = { ...rest, ...named, PAYPHONE_DATA_DIR: data, PORT: "0" };
     const check = (more: Record<string, string>): Promise<Ran> =>
       runPayphone(["serve", "--check", "--json", "--dir", dir], { ...settings, ...more });
     const lacking = await check({});
@@ -41,7 +41,6 @@ describe("serve --check of a shop with several facilitators", () => {
       new Map((JSON.parse(ran.out) as LiveFinding[]).map((one) => [one.what, one]));
     const isAnswered = (ran: Ran): boolean => toFindings(ran).get("USDC on Base: facilitator")?.state === "ok";
     const { out, err } = await eventually(whole, isAnswered); // A busy machine may answer too late.
-    data.remove();
     const by = toFindings({ out } as Ran);
     expect(by.get("USDC on Base: facilitator first")?.state).to.equal("warning");
     expect(by.get("USDC on Base: facilitator second")?.state).to.equal("ok");

@@ -3,30 +3,29 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createDailyBudget, defaultSpendingDir } from "../../../runtime/cli/mcp-proxy/budget.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const CENT = 10n ** 16n;
 const MIDNIGHT = Date.UTC(2026, 0, 2);
 
 describe("the budget of a paying proxy", () => {
-  let place: ReturnType<typeof createDataDir>;
+  let place: string;
   let now: number;
-  const open = (perCall = "0.05", perDay = "0.10") => createDailyBudget(place.path, { perCall, perDay }, () => now);
+  const open = (perCall = "0.05", perDay = "0.10") => createDailyBudget(place, { perCall, perDay }, () => now);
   const told = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => "spent",
       (error: Error) => error.message,
     );
   beforeEach(() => {
-    place = createDataDir();
+    place = createFolder();
     now = MIDNIGHT - 1000;
   });
-  afterEach(() => place.remove());
 
   it("is noted for nobody else to read", async () => {
     await open().spend(CENT, "a");
-    const [file = ""] = await readdir(place.path);
-    expect((await stat(join(place.path, file))).mode & 0o077).to.equal(0);
+    const [file = ""] = await readdir(place);
+    expect((await stat(join(place, file))).mode & 0o077).to.equal(0);
   });
 
   it("takes what fits a call and a day to the atom, and refuses one unit more with the way out", async () => {
@@ -71,25 +70,25 @@ describe("the budget of a paying proxy", () => {
     await open().spend(5n * CENT, "b");
     now = MIDNIGHT;
     expect(await told(open().spend(5n * CENT, "c"))).to.equal("spent");
-    expect(await readdir(place.path)).to.have.members(["2026-01-01.jsonl", "2026-01-02.jsonl"]);
+    expect(await readdir(place)).to.have.members(["2026-01-01.jsonl", "2026-01-02.jsonl"]);
   });
 
   it("spends nothing when the notes of the day cannot be read", async () => {
     await open().spend(CENT, "a");
-    await appendFile(join(place.path, "2026-01-01.jsonl"), "{half a li\n");
+    await appendFile(join(place, "2026-01-01.jsonl"), "{half a li\n");
     expect(await told(open().spend(CENT, "b"))).to.match(/cannot be read: what was spent today is not known/);
   });
 
   it("spends nothing when a payment cannot be noted, and says so", async () => {
-    await writeFile(join(place.path, "file"), "");
-    const budget = createDailyBudget(join(place.path, "file/spending"), { perCall: "1", perDay: "1" }, () => now);
+    await writeFile(join(place, "file"), "");
+    const budget = createDailyBudget(join(place, "file/spending"), { perCall: "1", perDay: "1" }, () => now);
     expect(await told(budget.spend(CENT, "a"))).to.match(
       /^The payments of the day cannot be noted in .*spending \(ENOTDIR\): .*--spending.* Nothing was paid\.$/,
     );
   });
 
   it("is noted in the user's own folder, also where HOME is empty", () => {
-    const { HOME } = process.env;
+    const { HOME = userInfo().homedir } = process.env;
     process.env.HOME = "";
     expect(defaultSpendingDir({})).to.equal(join(userInfo().homedir, ".local/state/payphone/spending"));
     process.env.HOME = HOME;

@@ -7,8 +7,8 @@ import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { LAUNCHER } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 
 const CHALLENGE = { x402Version: 2, error: "pay", resource: { url: "https://seller.example/" }, accepts: [USDC_OFFER] };
@@ -43,9 +43,9 @@ describe("payphone mcp-proxy, for a client whose integers have more digits than 
       answer({ isError: true, content: [], structuredContent: CHALLENGE });
     });
     await once(seller.listen(0, "127.0.0.1"), "listening");
-    const spending = createDataDir();
+    const spending = createFolder();
     const url = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`;
-    const args = [LAUNCHER, "mcp-proxy", url, "--spending", spending.path];
+    const args = [LAUNCHER, "mcp-proxy", url, "--spending", spending];
     const proxy = spawn(process.execPath, args, { env: INHERITED, stdio: ["pipe", "pipe", "ignore"] });
     const lines = createInterface(proxy.stdout)[Symbol.asyncIterator]();
     const say = async (line: string): Promise<unknown> => {
@@ -68,7 +68,6 @@ describe("payphone mcp-proxy, for a client whose integers have more digits than 
       proxy.kill("SIGTERM"); // Its input is still open.
       await once(proxy, "exit");
       seller.close();
-      spending.remove();
     }
   });
 });

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { openProxy } from "./proxy.ts";
 
 describe("payphone mcp-proxy, before a tool with arguments in headers", () => {
   it("sends the headers that the tool's schema asks for", async () => {
-    const [site, spending] = [await openToolSite("stateless"), createDataDir()];
+    const [site, spending] = [await openToolSite("stateless"), createFolder()];
     const region = { type: "string", "x-mcp-header": "Region" };
     site.offer({
       name: "ask",
@@ -13,7 +13,7 @@ describe("payphone mcp-proxy, before a tool with arguments in headers", () => {
       outputSchema: { type: "object", required: ["never"] },
       run: () => ({ content: [{ type: "text", text: "asked" }] }),
     });
-    const client = await openProxy(site.url, spending.path);
+    const client = await openProxy(site.url, spending);
 
     await client.request({ method: "tools/list", params: {} });
     const asked = { name: "ask", arguments: { region: "us-west1" } };
@@ -23,6 +23,5 @@ describe("payphone mcp-proxy, before a tool with arguments in headers", () => {
 
     await client.close();
     await site.close();
-    spending.remove();
   });
 });

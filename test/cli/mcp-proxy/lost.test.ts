@@ -12,8 +12,8 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     stage.answers = [new Promise<never>(() => {})];
     void stage.open(60_000)();
     await eventually(() => stage.paid.length > 0);
-    const [name = ""] = readdirSync(stage.spending.path).filter((one) => one.startsWith("payment-"));
-    const file = join(stage.spending.path, name);
+    const [name = ""] = readdirSync(stage.spending).filter((one) => one.startsWith("payment-"));
+    const file = join(stage.spending, name);
     const keep = (payment: object): void => writeFileSync(file, JSON.stringify(payment));
     return { kept: JSON.parse(readFileSync(file, "utf8")), keep };
   }

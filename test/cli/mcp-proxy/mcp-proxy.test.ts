@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { openProxy } from "./proxy.ts";
 import { startForgetful, startForgettingSessions } from "./sellers.ts";
@@ -24,34 +24,30 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   let forgetful: Awaited<ReturnType<typeof startForgetful>>;
   let forgetting: Awaited<ReturnType<typeof startForgettingSessions>>;
   /** The usual limits, for all tests: a process takes half a second to start, and as long to pay for the first time. */
-  let usual: { readonly spending: ReturnType<typeof createDataDir>; readonly client: Client; readonly old: Client };
-  let spending: ReturnType<typeof createDataDir>;
+  let usual: { readonly spending: string; readonly client: Client; readonly old: Client };
+  let spending: string;
   const clients: Client[] = [];
 
   before(async () => {
     sandbox = await sharedSandboxServer();
     forgetful = await startForgetful(sandbox.url);
     forgetting = await startForgettingSessions();
-    const spending = createDataDir();
-    const client = await openProxy(`${sandbox.url}/mcp`, spending.path);
-    usual = { spending, client, old: await openProxy(forgetting.url, spending.path) };
+    const spending = createFolder();
+    const client = await openProxy(`${sandbox.url}/mcp`, spending);
+    usual = { spending, client, old: await openProxy(forgetting.url, spending) };
   });
   after(async () => {
     await Promise.all([usual?.client.close(), usual?.old.close()]);
-    usual?.spending.remove();
     forgetful.server.close();
     forgetting.server.close();
   });
   beforeEach(() => {
-    spending = createDataDir();
+    spending = createFolder();
   });
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.close()));
-    spending.remove();
-  });
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
 
   async function open(url: string, ...limits: readonly string[]): Promise<Client> {
-    const client = await openProxy(url, spending.path, ...limits);
+    const client = await openProxy(url, spending, ...limits);
     clients.push(client);
     return client;
   }

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 import { openProxy } from "./proxy.ts";
 
@@ -20,7 +20,7 @@ describe("payphone mcp-proxy, at a seller whose answers do not fit MCP,", () => 
   /** The answer to a paid call. */
   let paid: object;
   let tools: readonly object[];
-  const spending = createDataDir();
+  const spending = createFolder();
 
   before(async () => {
     seller = createServer(async (incoming, outgoing) => {
@@ -44,7 +44,7 @@ describe("payphone mcp-proxy, at a seller whose answers do not fit MCP,", () => 
       answer(paid);
     });
     await once(seller.listen(0, "127.0.0.1"), "listening");
-    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending.path);
+    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending);
   });
   beforeEach(() => {
     [payments, tools] = [0, [{ name: "here", inputSchema: { type: "object" } }]];
@@ -52,7 +52,6 @@ describe("payphone mcp-proxy, at a seller whose answers do not fit MCP,", () => 
   after(async () => {
     await client.close();
     seller.close();
-    spending.remove();
   });
 
   const call = (): ReturnType<Client["callTool"]> => client.callTool({ name: "here", arguments: {} });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { openToolSite } from "../../support/sources/tool-site.ts";
 import { openProxy } from "./proxy.ts";
 
@@ -20,14 +20,13 @@ describe("payphone mcp-proxy, at a seller of an older version", () => {
         site.intercept(undefined);
         answer(response);
       });
-      const spending = createDataDir();
-      const client = await openProxy(site.url, spending.path);
+      const spending = createFolder();
+      const client = await openProxy(site.url, spending);
       try {
         expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
       } finally {
         await client.close();
         await site.close();
-        spending.remove();
       }
     });
 
@@ -36,14 +35,13 @@ describe("payphone mcp-proxy, at a seller of an older version", () => {
     const content = [{ type: "text" as const, text: "here" }];
     const result = { content, resultType: "final" };
     site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => result });
-    const spending = createDataDir();
-    const client = await openProxy(site.url, spending.path);
+    const spending = createFolder();
+    const client = await openProxy(site.url, spending);
     try {
       expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
     } finally {
       await client.close();
       await site.close();
-      spending.remove();
     }
   });
 });

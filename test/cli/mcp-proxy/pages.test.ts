@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 import { openProxy } from "./proxy.ts";
 
@@ -34,8 +34,8 @@ describe("payphone mcp-proxy, before a tool on a later page of the list", () => 
       answer({ isError: true, content: [], structuredContent: { x402Version: 2, resource, accepts: [USDC_OFFER] } });
     });
     await once(seller.listen(0, "127.0.0.1"), "listening");
-    const spending = createDataDir();
-    const client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending.path);
+    const spending = createFolder();
+    const client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending);
 
     const { content } = await client.callTool({ name: "last", arguments: { citty: "Rome" } });
     expect(content)
@@ -45,6 +45,5 @@ describe("payphone mcp-proxy, before a tool on a later page of the list", () => 
 
     await client.close();
     seller.close();
-    spending.remove();
   });
 });

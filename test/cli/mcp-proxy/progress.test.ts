@@ -6,7 +6,7 @@ import type { Client, Progress } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 import { openProxy } from "./proxy.ts";
 
@@ -19,7 +19,7 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
   /** The tokens of calls, in the order in which these came. */
   let tokens: unknown[];
   let heard: Progress[];
-  const spending = createDataDir();
+  const spending = createFolder();
 
   before(async () => {
     seller = createServer(async (incoming, outgoing) => {
@@ -57,7 +57,7 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
       outgoing.end();
     });
     await once(seller.listen(0, "127.0.0.1"), "listening");
-    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending.path);
+    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending);
   });
   beforeEach(() => {
     tokens = [];
@@ -66,7 +66,6 @@ describe("payphone mcp-proxy, at a seller who tells of progress,", () => {
   after(async () => {
     await client.close();
     seller.close();
-    spending.remove();
   });
 
   it("passes it on to a client that listens, as long as it grows", async () => {

@@ -5,7 +5,7 @@ import { createPurchases, type ToolRequest } from "../../../runtime/cli/mcp-prox
 import type { ToolResult } from "../../../runtime/cli/mcp-proxy/results.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
 import { ROOT } from "../../core/set/served-directory.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const DICE = { name: "roll", arguments: { low: 1, high: 6 } };
 export const ROLLED = { content: [{ type: "text", text: "4" }], structuredContent: { result: [4] } };
@@ -30,7 +30,7 @@ export interface PurchaseStage {
   /** The seller's answers to calls with a payment, in turn; an error means that no answer comes. */
   answers: (ToolResult | Error | Promise<never>)[];
   /** The folder of the payments. */
-  spending: ReturnType<typeof createDataDir>;
+  spending: string;
   /** The answer to a call without a payment. */
   challenge(): ToolResult;
   /** A proxy that rolls the dice. */
@@ -45,9 +45,8 @@ export function stagePurchases(): PurchaseStage {
   });
   beforeEach(() => {
     const offer = { maxTimeoutSeconds: 300, unpaidMs: 0, railId: "base", isSignable: true };
-    Object.assign(stage, offer, { now: Date.now(), spent: 0, paid: [], answers: [], spending: createDataDir() });
+    Object.assign(stage, offer, { now: Date.now(), spent: 0, paid: [], answers: [], spending: createFolder() });
   });
-  afterEach(() => stage.spending.remove());
   return stage;
 
   function challenge(): ToolResult {
@@ -84,7 +83,7 @@ export function stagePurchases(): PurchaseStage {
     const now = (): number => stage.now;
     const call = createPurchases({
       ask,
-      lost: createLostPayments(stage.spending.path, SELLER, now),
+      lost: createLostPayments(stage.spending, SELLER, now),
       schemaOf: async () => undefined,
       budget: { spend },
       rails,

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 import { openProxy } from "./proxy.ts";
 
@@ -19,7 +19,7 @@ describe("payphone mcp-proxy, at a seller who answers with streams of events,", 
   let paid: unknown[];
   /** How the first stream for a payment ends before its answer. */
   let cut: "end" | "destroy";
-  const spending = createDataDir();
+  const spending = createFolder();
 
   before(async () => {
     seller = createServer(async (incoming, outgoing) => {
@@ -46,12 +46,11 @@ describe("payphone mcp-proxy, at a seller who answers with streams of events,", 
       outgoing.writeHead(200, events).write(": hi\n\n", () => outgoing[cut]());
     });
     await once(seller.listen(0, "127.0.0.1"), "listening");
-    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending.path);
+    client = await openProxy(`http://127.0.0.1:${(seller.address() as AddressInfo).port}/mcp`, spending);
   });
   after(async () => {
     await client.close();
     seller.close();
-    spending.remove();
   });
 
   for (const [how, what] of [

@@ -1,24 +1,21 @@
 import { expect } from "chai";
 import { TOSS } from "../../core/set/served-directory.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 withRedis.describe("the seller's page after Redis has lost the book", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();
   });
-  after(async () => {
-    await redis.stop();
-    data.remove();
-  });
+  after(() => redis.stop());
 
   it("says where the sales are that it does not show any more", async () => {
-    const open = () => openOperatedShop(TOSS, { REDIS_URL: redis.url, PAYPHONE_DATA_DIR: data.path });
+    const open = () => openOperatedShop(TOSS, { REDIS_URL: redis.url, PAYPHONE_DATA_DIR: data });
     const first = await open();
     const pay = await stockFetch(first.sandbox, "base");
     expect((await pay(`${first.running.url}/v1/toss`, json({}))).status).to.equal(200);

@@ -7,19 +7,16 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { openShop, ROLL, type ShopOptions } from "../../support/sellers/shop.ts";
 
 describe("sales in /metrics", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let store: OpenStore;
   before(async () => {
-    store = await openStore({ dataDir: data.path, redisUrl: undefined });
+    store = await openStore({ dataDir: data, redisUrl: undefined });
   });
-  after(async () => {
-    await store.close();
-    data.remove();
-  });
+  after(() => store.close());
 
   const openProcess = (): Promise<Monitor> => {
     const site = { rails: [] };

@@ -4,20 +4,19 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 describe("an order to several processes, of which one dies before it answers", () => {
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   const servers: Server[] = [];
   /** What each process was told, by its socket. */
   let told: string[];
   beforeEach(() => {
-    data = createDataDir();
+    data = createFolder();
     told = [];
   });
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
-    data.remove();
   });
 
   /** The socket of a process, in whose place there is another one as soon as it has died. */
@@ -29,7 +28,7 @@ describe("an order to several processes, of which one dies before it answers", (
       if (left-- > 0) request.socket.destroy();
       else response.end(JSON.stringify({ from: "old", to: "new", changes: [] }));
     });
-    servers.push(server.listen(join(data.path, `${name}.sock`)));
+    servers.push(server.listen(join(data, `${name}.sock`)));
     await once(server, "listening");
   }
   const messageOf = (work: Promise<unknown>): Promise<string> =>
@@ -41,23 +40,23 @@ describe("an order to several processes, of which one dies before it answers", (
   it("is given to the one in its place", async () => {
     await open("admin-1", 0);
     await open("admin-2", 1);
-    expect(await apply({ dataDir: data.path })).to.have.length(2);
+    expect(await apply({ dataDir: data })).to.have.length(2);
     expect(told).to.deep.equal(["admin-1 /apply", "admin-2 /apply", "admin-2 /apply"]);
     told.length = 0;
-    expect(await rollBack({ dataDir: data.path }, 1)).to.have.length(2);
+    expect(await rollBack({ dataDir: data }, 1)).to.have.length(2);
     expect(told).to.deep.equal(["admin-1 /rollback", "admin-2 /rollback new"]);
   });
 
   it("is not repeated where it may have gone back by some sets already", async () => {
     await open("admin-1", 1);
-    expect(await messageOf(rollBack({ dataDir: data.path }, 1))).to.include("admin-1.sock: socket hang up");
+    expect(await messageOf(rollBack({ dataDir: data }, 1))).to.include("admin-1.sock: socket hang up");
     expect(told).to.deep.equal(["admin-1 /rollback"]);
   });
 
   it("is said to have ended the last process, and not that none was there", async () => {
     await open("admin", 1);
     servers[0]?.once("request", () => servers[0]?.close());
-    expect(await messageOf(apply({ dataDir: data.path }))).to.equal(
+    expect(await messageOf(apply({ dataDir: data }))).to.equal(
       "No process runs any more: it has ended since it was told, and its log says why",
     );
   });
@@ -65,7 +64,7 @@ describe("an order to several processes, of which one dies before it answers", (
   it("ends when those in its place die of it, too", async () => {
     await open("admin-1", 0);
     await open("admin-2", Number.POSITIVE_INFINITY);
-    const message = await messageOf(apply({ dataDir: data.path }));
+    const message = await messageOf(apply({ dataDir: data }));
     expect(message).to.match(
       /^Processes die as soon as they are told: .*\n1 process sells new now, and this one does not/,
     );

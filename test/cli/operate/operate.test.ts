@@ -8,8 +8,9 @@ import { edit, makeDirectory, writeFiles } from "../../core/set/served-directory
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { LAUNCHER, typePayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 
 /** On one rail, with which it starts sooner. */
 const SHOP = toShop([]);
@@ -24,24 +25,21 @@ const NAMELESS = `data:text/javascript,${encodeURIComponent(`
 
 describe("a command to a shop that runs", function () {
   this.timeout(180_000);
-  const data = createDataDir();
+  const data = createFolder();
   let dir: string;
   let seller: Seller;
 
   before(async () => {
     dir = await makeDirectory(SHOP);
-    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir });
+    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir });
   });
-  after(async () => {
-    await seller.stop();
-    data.remove();
-  });
+  after(() => seller.stop());
 
-  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });
+  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data });
 
   it("may come from a user without a name, as containers have them", async () => {
     await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
-    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
+    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data };
     const typeNameless = (...args: string[]) =>
       promisify(execFile)(process.execPath, ["--import", NAMELESS, LAUNCHER, ...args], { cwd: dir, env });
     await typeNameless("apply");
@@ -65,11 +63,11 @@ describe("a command to a shop that runs", function () {
   });
 
   it("is on record for all machines at once: no process is said to sell another set than it does", async () => {
-    const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir, baseUrl: seller.url });
+    const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir, baseUrl: seller.url });
     try {
       await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"));
       expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");
-      const [asked] = await findProcesses(data.path);
+      const [asked] = await findProcesses(data);
       const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");
       expect(processes.map((process) => process.set)).to.deep.equal([set, set]);
     } finally {

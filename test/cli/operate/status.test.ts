@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import { toStatusText } from "../../../runtime/cli/operate/status.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 
 /** What a facilitator has reported as a transaction: it clears the line, and turns the text round. */
 const EVIL = "0x\u001b[2K\r\u202eall is well\nstate    ok";
@@ -31,19 +31,16 @@ const REPORT = {
 };
 
 describe("payphone status", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let server: Server;
   before((done) => {
     server = createServer((_request, response) => response.end(JSON.stringify(REPORT)));
-    server.listen(join(data.path, "admin.sock"), done);
+    server.listen(join(data, "admin.sock"), done);
   });
-  after(() => {
-    server.close();
-    data.remove();
-  });
+  after(() => server.close());
 
   it("shows what facilitators and nodes have said as text, which no terminal obeys", async () => {
-    const { out, code } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    const { out, code } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data });
     expect(code).to.equal(0);
     expect(out).to.match(/^warning {2}The facilitator first reported the settlement 0x .*: payphone trust first$/m);
     expect(out.replaceAll("\n", "")).not.to.match(/[\p{Cf}\p{Cc}]/u);
@@ -51,9 +48,9 @@ describe("payphone status", () => {
   });
 
   it("says whose command it is to give where another user may not open the socket", async () => {
-    const socket = join(data.path, "admin.sock");
-    await Promise.all([chmod(data.path, 0o755), chmod(socket, 0)]);
-    const found = await asNobody(() => findProcesses(data.path)).catch(String);
+    const socket = join(data, "admin.sock");
+    await Promise.all([chmod(data, 0o755), chmod(socket, 0)]);
+    const found = await asNobody(() => findProcesses(data)).catch(String);
     expect(found).to.equal(`Problem: ${socket} cannot be opened (EACCES): give the command as the server's user`);
     await chmod(socket, 0o600);
   });
@@ -64,8 +61,8 @@ describe("payphone status", () => {
     const other = createServer((_request, response) =>
       response.end(JSON.stringify({ ...REPORT, pid: 2, ready: { ...ready, warnings: [EVIL, "The clock is wrong"] } })),
     );
-    await new Promise<void>((done) => other.listen(join(data.path, "admin-2.sock"), done));
-    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    await new Promise<void>((done) => other.listen(join(data, "admin-2.sock"), done));
+    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data });
     other.close();
     expect(out).to.match(/^state {4}unavailable: The store takes no writes: .* \(process 1\)$/m);
     expect(out).to.match(/^state {4}ready \(process 2\)$/m);
@@ -83,7 +80,7 @@ describe("payphone status", () => {
   });
 
   it("says why nothing can be sold", async () => {
-    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data.path });
+    const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data });
     expect(out).to.match(/^state {4}unavailable: The store takes no writes: database or disk is full$/m);
   });
 });

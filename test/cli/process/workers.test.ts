@@ -14,10 +14,11 @@ import { toShop } from "../../rails/shop.ts";
 import { isAlive, untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { ADMIN_TOKEN } from "../../support/sellers/operator.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** A service that waits until a file is there. */
@@ -40,23 +41,19 @@ describe("serve --workers", () => {
   let pay: PayingFetch;
   let dir: string;
   let adminPort: number;
-  const data = createDataDir();
-  const gate = join(data.path, "gate");
-  const here = createDataDir();
+  const data = createFolder();
+  const gate = join(data, "gate");
+  const here = createFolder();
 
   before(async () => {
     sandbox = await sharedSandbox();
     pay = await stockFetch(sandbox, "base");
     dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toGate(gate) });
   });
-  after(() => {
-    data.remove();
-    here.remove();
-  });
   const start = async (): Promise<void> => {
     adminPort = await findFreePort();
     const env = { ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN };
-    seller = await startSeller({ sandbox, dataDir: data.path, dir, cwd: here.path, args: ["--workers", "2"], env });
+    seller = await startSeller({ sandbox, dataDir: data, dir, cwd: here, args: ["--workers", "2"], env });
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
 
@@ -64,8 +61,8 @@ describe("serve --workers", () => {
 
   /** What the workers say at their sockets; those that are dead say nothing. */
   async function workers(): Promise<StatusReport[]> {
-    const sockets = readdirSync(data.path).filter((name) => name.endsWith(".sock"));
-    const asked = sockets.map((name) => statusAt(join(data.path, name)).catch(() => undefined));
+    const sockets = readdirSync(data).filter((name) => name.endsWith(".sock"));
+    const asked = sockets.map((name) => statusAt(join(data, name)).catch(() => undefined));
     return (await Promise.all(asked)).flatMap((status) => status ?? []);
   }
 
@@ -83,9 +80,7 @@ describe("serve --workers", () => {
     expect(output).to.match(/USDC on Base +0x\w{40} +settled by remote +(?:up|not asked yet|down: .+)$/m);
     expect(output.match(/^2 workers$/gm), output).to.have.length(1);
     expect(output.match(/^listening on /gm), output).to.have.length(1);
-    const metrics = await Promise.all(
-      (await findProcesses(data.path)).map((socket) => ask(socket, "/metrics").then(text)),
-    );
+    const metrics = await Promise.all((await findProcesses(data)).map((socket) => ask(socket, "/metrics").then(text)));
     const named = metrics.map((each) => /^payphone_rail_up\{rail="base",worker="(\d+)"\} 1$/m.exec(each)?.[1]);
     expect(named, "who scrapes one of them knows which").to.have.members(["1", "2"]);
     const prometheus = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -106,8 +101,8 @@ describe("serve --workers", () => {
       join(dir, "manifests/toss.yaml"),
       readFileSync(join(dir, "manifests/toss.yaml"), "utf8").replace("0.01", "0.50"),
     );
-    rmSync(here.path, { recursive: true }); // As a new release takes the place of the folder.
-    mkdirSync(here.path);
+    rmSync(here, { recursive: true }); // As a new release takes the place of the folder.
+    mkdirSync(here);
     process.kill(victim?.pid ?? 0, "SIGKILL");
     expect(
       (
@@ -147,11 +142,11 @@ describe("serve --workers", () => {
     running.length === 2 && new Set(running.map(({ set }) => set)).size === 1;
 
   it("sells what is applied in each of them, and in one that takes the place of a dead one meanwhile", async () => {
-    const [, last] = await findProcesses(data.path);
+    const [, last] = await findProcesses(data);
     const { pid } = await operate.status(last ?? "");
     const file = join(dir, "manifests/toss.yaml");
     writeFileSync(file, readFileSync(file, "utf8").replace("0.50", "0.40"));
-    const applying = apply({ dataDir: data.path });
+    const applying = apply({ dataDir: data });
     process.kill(pid, "SIGKILL"); // It is told last.
     const [applied] = await applying;
     const now = await eventually(
@@ -160,15 +155,11 @@ describe("serve --workers", () => {
     );
     expect(now.map(({ set }) => set)).to.deep.equal([applied?.to, applied?.to]);
     for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["400000"]);
-    expect((await readHistory({ dataDir: data.path })).map(({ what }) => what)).to.deep.equal([
-      "start",
-      "apply",
-      "apply",
-    ]);
+    expect((await readHistory({ dataDir: data })).map(({ what }) => what)).to.deep.equal(["start", "apply", "apply"]);
   });
 
   it("goes back by as many sets in each of them", async () => {
-    expect(await rollBack({ dataDir: data.path }, 2)).to.have.length(2);
+    expect(await rollBack({ dataDir: data }, 2)).to.have.length(2);
     expect((await workers()).every(({ ready }) => ready.status === "ready")).to.equal(true);
     expect(oneSet(await workers())).to.equal(true);
     for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["10000"]);
@@ -177,7 +168,7 @@ describe("serve --workers", () => {
   it("ends in order: the call in flight is answered, and all processes are gone", async () => {
     const running = await workers();
     const slow = buy(9);
-    await eventually(() => readdirSync(data.path).includes("gate.begun"));
+    await eventually(() => readdirSync(data).includes("gate.begun"));
     const stopped = seller.stop();
     // A connection that is made while the last worker stops listening may hang until the processes are gone.
     await eventually(() =>
@@ -198,7 +189,7 @@ describe("serve --workers", () => {
     await start();
     const running = await workers();
     const cut = buy(9).catch((error: unknown) => error);
-    await eventually(() => readdirSync(data.path).includes("gate.begun"));
+    await eventually(() => readdirSync(data).includes("gate.begun"));
     // None while it ends by itself: Node no longer listens then, and a signal ends it.
     await eventually(() => {
       const isWorking = running.some(({ pid }) => isAlive(pid));
@@ -222,7 +213,7 @@ describe("serve --workers", () => {
     const serve = (count: string): Promise<{ code: unknown; said: string }> =>
       new Promise((resolve) => {
         const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--workers", count];
-        const env = { ...INHERITED, PAYPHONE_DATA_DIR: data.path };
+        const env = { ...INHERITED, PAYPHONE_DATA_DIR: data };
         execFile(process.execPath, args, { env, timeout: 60_000 }, (error, out, err) =>
           resolve({ code: error?.code, said: out + err }),
         );

@@ -9,23 +9,22 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { failedJob, PRICE } from "../../core/refunds/rail.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { problemOf } from "../../support/thrown.ts";
 
 describe("payphone refunds close", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   before(async () => {
     sandbox = await sharedSandbox();
   });
-  after(data.remove);
 
   const run = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> =>
-    runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, ...env });
+    runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data, ...env });
   const close = (job: string, transaction: string, ...args: string[]): Promise<Ran> =>
     run({}, "close", job, "--tx", transaction, ...args);
   const openJobs = async (payers: readonly string[]): Promise<RefundCase[]> => {
-    const store = await openStore({ dataDir: data.path });
+    const store = await openStore({ dataDir: data });
     const cases = payers.map((payer) => failedJob({ payer }));
     const terms = { openedAt: 1, state: "manual", reason: "Why" } as const;
     for (const one of cases) await createRefundRecords(store).open({ ...one, ...terms });
@@ -85,7 +84,7 @@ describe("payphone refunds close", () => {
   it("takes one transaction for one refund at a time", async () => {
     const [first, second] = await openJobs([someone(), someone()]);
     const transaction = `0x${"ef".repeat(32)}`;
-    const place = { dataDir: data.path, redisUrl: undefined };
+    const place = { dataDir: data, redisUrl: undefined };
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const checkPaid = (): Promise<void> => {
       asked.resolve();
@@ -102,7 +101,7 @@ describe("payphone refunds close", () => {
 
   it("closes one refund for one operator: another, who has paid it meanwhile, is told with what it was closed", async () => {
     const [job] = await openJobs([someone()]);
-    const place = { dataDir: data.path, redisUrl: undefined };
+    const place = { dataDir: data, redisUrl: undefined };
     const [ours, theirs] = [`0x${"a1".repeat(32)}`, `0x${"b2".repeat(32)}`];
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const checkPaid = (): Promise<void> => {

@@ -8,35 +8,32 @@ import { failedJob } from "../../core/refunds/rail.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { startLocalSeller } from "../../support/sellers/local-seller.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { damage } from "../../support/store/damage.ts";
 
 describe("a damaged record of a refund", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let shop: ReturnType<typeof openErrands>;
   before(async () => {
     sandbox = await sharedSandbox();
     shop = openErrands();
   });
-  after(() => {
-    shop.remove();
-    data.remove();
-  });
+  after(() => shop.remove());
 
   const refunds = (...args: string[]): Promise<Ran> =>
-    runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
+    runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data });
   const start = async () =>
-    startLocalSeller({ sandbox, set: await loadSet(shop.dir), dataDir: data.path, env: { ERRAND_LOG: shop.log } });
+    startLocalSeller({ sandbox, set: await loadSet(shop.dir), dataDir: data, env: { ERRAND_LOG: shop.log } });
 
   it("is named, and the other refunds are listed", async () => {
-    const store = await openStore({ dataDir: data.path });
+    const store = await openStore({ dataDir: data });
     const terms = { openedAt: 1, state: "manual", reason: "Why" } as const;
     const other = failedJob();
     await createRefundRecords(store).open({ ...other, ...terms });
     await store.close();
-    damage(data.path, "refund:00-cut");
+    damage(data, "refund:00-cut");
     const listed = await refunds("--json");
     expect((JSON.parse(listed.out) as { job: string }[]).map(({ job }) => job)).to.deep.equal([other.id]);
     expect(listed.err).to.match(/^The record of the refund of 00-cut is damaged: .*refund\.damaged\)$/m);
@@ -52,7 +49,7 @@ describe("a damaged record of a refund", () => {
     await seller.stop();
     const buyer = sandbox.description.buyer.evm.address;
     const before = await sandbox.usdc.balanceOf(buyer);
-    damage(data.path, `refund:${id}`);
+    damage(data, `refund:${id}`);
     const next = await start();
     await eventually(async () => (await sandbox.usdc.balanceOf(buyer)) === before + 1000n);
     expect((await refunds()).err).not.to.include(id);

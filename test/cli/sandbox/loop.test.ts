@@ -11,8 +11,8 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -37,7 +37,7 @@ async function distrust(dataDir: string): Promise<void> {
 
 describe("a sandbox that somebody works in", function () {
   this.timeout(120_000);
-  const data = createDataDir();
+  const data = createFolder();
   let dir: string;
   let child: ChildProcess;
   let output = "";
@@ -48,8 +48,8 @@ describe("a sandbox that somebody works in", function () {
       ...edit(TOSS, "manifests/toss.yaml", "0.01", "0.005"),
       "plugins/toss.ts": `${EDITS_AT_START}${TOSS["plugins/toss.ts"]}`,
     });
-    await distrust(join(data.path, "sandbox"));
-    const env = { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
+    await distrust(join(data, "sandbox"));
+    const env = { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk) => {
@@ -62,7 +62,6 @@ describe("a sandbox that somebody works in", function () {
     const gone = once(child, "exit");
     child.kill("SIGTERM");
     await gone;
-    data.remove();
   });
   const challenge = async (): Promise<string> => (await fetch(`${url}/v1/toss`, { method: "POST" })).text();
   const said = async (pattern: RegExp): Promise<void> => {
@@ -91,7 +90,7 @@ describe("a sandbox that somebody works in", function () {
     await writeFiles(dir, { "manifests/toss.yaml": dearer });
     await said(/~ toss {2}\$0\.01 → \$0\.02 \(\+100 %\)\napplied in \d+ ms/);
     expect(await challenge()).to.include('"amount":"20000"');
-    const sold = await readHistory({ dataDir: data.path });
+    const sold = await readHistory({ dataDir: data });
     expect(sold.map(({ what, by }) => `${what} by ${by}`)).to.deep.equal([
       "start by start",
       "apply by watch",

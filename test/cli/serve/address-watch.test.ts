@@ -6,13 +6,13 @@ import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 describe("a pay address", function () {
   this.timeout(90_000);
-  const places = [createDataDir(), createDataDir()] as const;
+  const places = [createFolder(), createFolder()] as const;
   const address = `0x${randomBytes(20).toString("hex")}`; // Nobody else is paid there.
   let sandbox: TestSandbox;
   let set: ManifestSet;
@@ -26,9 +26,6 @@ describe("a pay address", function () {
     await Promise.all(sellers.map((seller) => seller.stop()));
     sellers = [];
   });
-  after(() => {
-    for (const { remove } of places) remove();
-  });
 
   async function serve(dataDir: string): Promise<LocalSeller> {
     const seller = await startLocalSeller({ sandbox, set, dataDir, env: { BASE_PAYMENT_ADDRESS: address } });
@@ -39,13 +36,13 @@ describe("a pay address", function () {
     (await (await fetch(`${url}/ready`)).json()) as ReadyReport;
 
   it("that two stores share is told by the one that does not know a settlement, and not by the other one", async () => {
-    const seller = await serve(places[0].path);
+    const seller = await serve(places[0]);
     const pay = await stockFetch(sandbox, "base");
     const response = await pay(`${seller.url}/v1/toss`, json({}));
     expect(response.status).to.equal(200);
     const { transaction } = receiptOf(response);
 
-    const stranger = await serve(places[1].path);
+    const stranger = await serve(places[1]);
     await eventually(async () => (await readinessOf(stranger)).warnings !== undefined);
     const report = await readinessOf(stranger);
     expect(report.status).to.equal("ready");
@@ -61,7 +58,7 @@ describe("a pay address", function () {
     await stranger.stop();
     await seller.stop();
     sellers = [];
-    const again = await serve(places[0].path);
+    const again = await serve(places[0]);
     await eventually(() => again.output().includes('"payments":1,"unknown":0'));
     expect((await readinessOf(again)).warnings).to.equal(undefined);
   });

@@ -8,7 +8,8 @@ import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { runPayphone, typePayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** On one rail, with which it starts sooner. */
@@ -20,25 +21,22 @@ const priced = (price: string): Files => edit(SHOP, "manifests/toss.yaml", "0.01
 
 describe("a shop that is changed under fire", function () {
   this.timeout(180_000);
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let seller: Seller;
 
   const start = async (args: readonly string[] = []): Promise<void> => {
-    seller = await startSeller({ sandbox, dataDir: data.path, dir, args, env: { LOG_LEVEL: "info" } });
+    seller = await startSeller({ sandbox, dataDir: data, dir, args, env: { LOG_LEVEL: "info" } });
   };
   before(async () => {
     [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(SHOP)]);
     await start();
   });
-  after(async () => {
-    await seller.stop();
-    data.remove();
-  });
+  after(() => seller.stop());
 
   /** A command as the operator types it. */
-  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path });
+  const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data });
   const challenge = async (): Promise<string> => (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
   const asked = async (): Promise<string | undefined> => PRICES.exec(await challenge())?.[1];
   const ready = async (): Promise<ReadyReport> => (await (await fetch(`${seller.url}/ready`)).json()) as ReadyReport;
@@ -217,7 +215,7 @@ describe("a shop that is changed under fire", function () {
       .to.match(/^rail +base \(eip155:8453\) up$/m)
       .and.not.include("different");
     const other = await makeDirectory(priced("0.06"));
-    const second = await startSeller({ sandbox, dataDir: data.path, dir: other, baseUrl: seller.url });
+    const second = await startSeller({ sandbox, dataDir: data, dir: other, baseUrl: seller.url });
     try {
       expect((await type("status")).said).to.match(/^warning +The processes sell different sets: \w{16} by /m);
     } finally {
@@ -235,15 +233,14 @@ describe("a shop that is changed under fire", function () {
   it("lets the operator in at the admin port by the token that status prints", async () => {
     const { said } = await type("status", "--token");
     expect(said.trim()).to.match(/^[\w-]{43}$/);
-    expect((await readFile(join(data.path, "admin.token"), "utf8")).trim()).to.equal(said.trim());
+    expect((await readFile(join(data, "admin.token"), "utf8")).trim()).to.equal(said.trim());
   });
 });
 
 describe("the command of a shop that does not run", () => {
   it("says so, and what to do", async () => {
-    const empty = createDataDir();
-    const { err } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: empty.path });
-    empty.remove();
+    const empty = createFolder();
+    const { err } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: empty });
     expect(err).to.match(/^payphone: No payphone runs on .*: "payphone serve" starts one\n$/);
   });
 });

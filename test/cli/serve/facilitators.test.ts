@@ -6,8 +6,8 @@ import { type Files, makeDirectory, writeFiles } from "../../core/set/served-dir
 import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const SITE = "manifests/_site.yaml";
@@ -19,7 +19,7 @@ function settledAt(url: string): Files {
 }
 
 describe("a change of facilitators alone", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let dir: string;
   let running: Running;
   let pay: PayingFetch;
@@ -30,7 +30,7 @@ describe("a change of facilitators alone", () => {
     const { facilitator } = sandbox.description;
     proxies = await Promise.all([startFacilitatorProxy(facilitator), startFacilitatorProxy(facilitator)]);
     dir = await makeDirectory(settledAt(proxies[0]?.url ?? ""));
-    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" });
+    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" });
     running = await run({ set: await loadSet(dir), config });
     await untilRailsUp(running.url);
     pay = await stockFetch(sandbox, "base");
@@ -38,7 +38,6 @@ describe("a change of facilitators alone", () => {
   after(async () => {
     await running.close();
     await Promise.all(proxies.map(({ stop }) => stop()));
-    data.remove();
   });
   const settled = (): readonly number[] => proxies.map(({ asked }) => asked.settle);
   const buy = async (): Promise<number> => (await pay(`${running.url}/v1/toss`, json({}))).status;

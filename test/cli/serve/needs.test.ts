@@ -6,16 +6,15 @@ import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** `payphone serve` that does not start: its exit code, and the lines of its standard error. */
 async function refuse(dir: string, env: Record<string, string>): Promise<{ code: number; lines: string[] }> {
-  const data = createDataDir();
-  const { code, err } = await runPayphone(["serve", "--dir", dir], { PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env });
-  data.remove();
+  const data = createFolder();
+  const { code, err } = await runPayphone(["serve", "--dir", dir], { PORT: "0", PAYPHONE_DATA_DIR: data, ...env });
   return { code, lines: err.trim().split("\n") };
 }
 

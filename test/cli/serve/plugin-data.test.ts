@@ -4,7 +4,8 @@ import { expect } from "chai";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { typePayphone } from "../../support/commands/commands.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** A plugin that gets at its data in each way that there is. @param folder of the data, as it imports them */
@@ -75,7 +76,7 @@ const shop = (rate: string): Files => ({
 
 describe("the data and the imports of plugins", function () {
   this.timeout(180_000);
-  const state = createDataDir();
+  const state = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let seller: Seller;
@@ -83,12 +84,9 @@ describe("the data and the imports of plugins", function () {
   before(async () => {
     [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(shop("old"))]);
     await symlink("../shared", join(dir, "plugins/linked"));
-    seller = await startSeller({ sandbox, dataDir: state.path, dir });
+    seller = await startSeller({ sandbox, dataDir: state, dir });
   });
-  after(async () => {
-    await seller.stop();
-    state.remove();
-  });
+  after(() => seller.stop());
 
   async function expectSold(rate: string, services = ["toss", "flip", "late", "linked"]): Promise<void> {
     const pay = await stockFetch(sandbox, "base");
@@ -98,7 +96,7 @@ describe("the data and the imports of plugins", function () {
     }
   }
   const type = async (...args: string[]): Promise<string> => {
-    const { code, said } = await typePayphone(dir, args, { PAYPHONE_DATA_DIR: state.path });
+    const { code, said } = await typePayphone(dir, args, { PAYPHONE_DATA_DIR: state });
     expect(code, said).to.equal(0);
     return said;
   };

@@ -5,8 +5,9 @@ import { makePayment } from "../../core/jobs/crash-round.ts";
 import { openErrands } from "../../core/jobs/errands.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const EVICTS = "Redis may forget payments: its maxmemory-policy is volatile-ttl, set it to noeviction";
@@ -21,7 +22,7 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
   let redis: TestRedis;
   let client: ReturnType<typeof createClient>;
   let shop: ReturnType<typeof openErrands>;
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let seller: Seller;
   before(async () => {
     sandbox = await sharedSandbox();
@@ -30,16 +31,15 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
     client.on("error", () => {}); // When Redis is restarted.
     await client.connect();
     shop = openErrands();
-    data = createDataDir();
+    data = createFolder();
     const env = { REDIS_URL: redis.url, ERRAND_LOG: shop.log };
-    seller = await startSeller({ sandbox, dir: shop.dir, dataDir: data.path, env });
+    seller = await startSeller({ sandbox, dir: shop.dir, dataDir: data, env });
   });
   after(async () => {
     await seller?.stop();
     await client.close();
     await redis.stop();
     shop.remove();
-    data.remove();
   });
 
   const ready = async (): Promise<{ status: number; report: ReadyReport }> => {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { expect } from "chai";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
 import { withRedis } from "../../support/programs.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../../support/store/redis-proxy.ts";
 
@@ -29,13 +29,13 @@ withRedis.describe("a server whose Redis leaves while it starts", () => {
   ] as const)
     it(`says so and ends, ${what}`, async () => {
       const { env } = await sharedSandbox();
-      const data = createDataDir();
+      const data = createFolder();
       proxy.intervene(([, key]) => (key?.startsWith(prefix) ? "refuse" : "pass"));
       const own = {
         ...INHERITED,
         ETHEREUM_RPC_URL: "http://127.0.0.1:9",
         PORT: "0",
-        PAYPHONE_DATA_DIR: data.path,
+        PAYPHONE_DATA_DIR: data,
         REDIS_URL: proxy.url,
       };
       const ended = await new Promise<{ code: unknown; signal: unknown; text: string }>((resolve) => {
@@ -44,7 +44,6 @@ withRedis.describe("a server whose Redis leaves while it starts", () => {
           resolve({ code: error?.code, signal: error?.signal, text });
         });
       });
-      data.remove();
       expect(ended.signal, "it ends by itself").to.equal(null);
       expect(ended.code).to.equal(1);
       expect(ended.text).to.match(/^payphone: (The store cannot be reached|Redis was away)/m);

@@ -6,8 +6,8 @@ import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
@@ -29,7 +29,7 @@ const SOLANA: Files = {
 
 describe("rails that a live change removes", function () {
   this.timeout(120_000);
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let running: Running;
@@ -38,7 +38,7 @@ describe("rails that a live change removes", function () {
   let tool: object;
 
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
-    const own = { PAYPHONE_DATA_DIR: data.path, PORT: running ? new URL(running.url).port : "0", LOG_LEVEL: "silent" };
+    const own = { PAYPHONE_DATA_DIR: data, PORT: running ? new URL(running.url).port : "0", LOG_LEVEL: "silent" };
     running = await run({ set: await loadSet(dir), config: readConfig({ ...sandbox.env, ...own, ...env }) });
     await untilRailsUp(running.url);
   };
@@ -72,10 +72,7 @@ describe("rails that a live change removes", function () {
     await writeFiles(dir, SOLANA);
     await running.changes.apply("test");
   });
-  after(async () => {
-    await running.close();
-    data.remove();
-  });
+  after(() => running.close());
 
   it("are offered to nobody, and named nowhere", async () => {
     expect(await networks()).to.deep.equal([rail("solana").network]);

@@ -7,8 +7,8 @@ import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { JOB, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 
 const toManifest = (id: string, more: string): string => `id: ${id}
@@ -40,19 +40,16 @@ export default definePlugin("work", ({ env }) => {
 
 describe("a removed service whose plugin cannot be set up any more", function () {
   this.timeout(120_000);
-  const data = createDataDir();
+  const data = createFolder();
   let running: Running;
-  after(async () => {
-    await running.close();
-    data.remove();
-  });
+  after(() => running.close());
 
   it("charges nobody for an earlier offer, also where the money would move before the work", async () => {
     const dir = await makeDirectory({ ...TOSS, ...PAID_FIRST, ...PLUGIN });
     const sandbox = await sharedSandbox();
     const start = async (more: Readonly<Record<string, string>>): Promise<void> => {
       const port = running ? new URL(running.url).port : "0";
-      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: port, LOG_LEVEL: "silent", ...more };
+      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: port, LOG_LEVEL: "silent", ...more };
       running = await run({ set: await loadSet(dir), config: readConfig(env) });
       await untilRailsUp(running.url);
     };

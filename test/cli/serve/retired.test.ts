@@ -8,8 +8,8 @@ import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { createBuyer, json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
@@ -58,7 +58,7 @@ interface Problem {
 
 describe("a service that is removed", function () {
   this.timeout(120_000);
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let running: Running;
@@ -71,7 +71,7 @@ describe("a service that is removed", function () {
   let waiting: Loose;
 
   const start = async (): Promise<void> => {
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" };
     const port = running ? new URL(running.url).port : "0";
     running = await run({ set: await loadSet(dir), config: readConfig({ ...env, PORT: port }) });
     await untilRailsUp(running.url);
@@ -130,7 +130,6 @@ describe("a service that is removed", function () {
   after(async () => {
     delete world.retiredTestGate;
     await running.close();
-    data.remove();
   });
 
   it("is offered to nobody: its route answers 410, and no document names it", async () => {

@@ -4,8 +4,9 @@ import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis } from "../../support/store/redis.ts";
 
@@ -63,21 +64,17 @@ export default definePlugin("errand", () => ({
 });
 
 const PLACES = {
-  "a data directory": async () => {
-    const { path, remove } = createDataDir();
-    return { dataDir: path, env: {}, remove: async () => remove(), owned: /\/payphone-\w+ belongs/ };
-  },
+  "a data directory": async () => ({ env: {}, stop: async () => {}, owned: /\/payphone-\w+ belongs/ }),
   "a Redis": async () => {
     const redis = await startRedis();
-    const { path, remove } = createDataDir();
-    const free = (): Promise<void> => redis.stop().finally(remove);
-    return { dataDir: path, env: { REDIS_URL: redis.url }, remove: free, owned: /This Redis belongs/ };
+    return { env: { REDIS_URL: redis.url }, stop: redis.stop, owned: /This Redis belongs/ };
   },
 };
 
 for (const [name, prepare] of Object.entries(PLACES))
   (name === "a Redis" ? withRedis.describe : describe)(`two servers on ${name}`, function () {
     this.timeout(240_000);
+    const dataDir = createFolder();
     let place: Awaited<ReturnType<(typeof PLACES)["a data directory"]>>;
     const starting: Promise<Seller>[] = [];
     let left: Seller;
@@ -89,11 +86,11 @@ for (const [name, prepare] of Object.entries(PLACES))
     after(async () => {
       for (const started of await Promise.allSettled(starting))
         if (started.status === "fulfilled") await started.value.kill();
-      await place.remove();
+      await place.stop();
     });
 
     async function serve(files: Files, ...args: readonly string[]): Promise<Seller> {
-      const { dataDir, env } = place;
+      const { env } = place;
       const seller = startSeller({
         sandbox: await sharedSandbox(),
         dataDir,
@@ -144,7 +141,7 @@ for (const [name, prepare] of Object.entries(PLACES))
       const pay = await stockFetch(await sharedSandbox(), "base");
       expect((await pay(`${right.url}/v1/right`, json({ endless: true }))).status).to.equal(200);
       await right.kill();
-      const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: place.dataDir, ...place.env });
+      const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: dataDir, ...place.env });
       expect(out).to.match(/^jobs {5}errand 0, left 0, right 1$/m);
     });
 

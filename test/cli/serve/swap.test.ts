@@ -10,8 +10,8 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** Where the plugins of this test say that they were called, and wait. */
@@ -50,7 +50,7 @@ const SHOP: Files = edit(
 );
 
 describe("a set that is swapped for another one", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let running: Running;
@@ -58,15 +58,12 @@ describe("a set that is swapped for another one", () => {
 
   before(async () => {
     [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(SHOP)]);
-    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" });
+    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" });
     running = await run({ set: await loadSet(dir), config });
     await untilRailsUp(running.url);
     pay = await stockFetch(sandbox, "base");
   });
-  after(async () => {
-    await running.close();
-    data.remove();
-  });
+  after(() => running.close());
   afterEach(() => {
     delete world.swapTestGate;
   });

@@ -6,7 +6,8 @@ import { loadPlugins, loadSet, type ManifestSet } from "../../../runtime/cli/set
 import { digestSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
-import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
+import { startSeller } from "../../support/sellers/seller.ts";
 
 const REQUEST = "schemas/TossRequest.json";
 const misspelt = edit(TOSS, REQUEST, '"minimum"', '"minimun"');
@@ -85,30 +86,26 @@ describe("a server that starts again", () => {
   it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
     const sandbox = await sharedSandbox();
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": LEFT + TOSS["plugins/toss.ts"] });
-    const data = createDataDir();
+    const data = createFolder();
     const begin = (...args: string[]) =>
-      startSeller({ sandbox, dataDir: data.path, dir, args, env: { COINS_ARE_OUT: out } });
+      startSeller({ sandbox, dataDir: data, dir, args, env: { COINS_ARE_OUT: out } });
     let out = "";
-    try {
-      await (await begin()).stop();
-      expect(await readSoundSet(data.path)).to.equal(digestSet(dir));
-      out = "yes";
-      const again = await begin();
-      expect(again.output(), "what the plugin leaves rejected").to.match(/plugin\.rejected/);
-      const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
-      expect(answer.status).to.equal(402);
-      await again.stop();
-      const fail = (): Promise<string | undefined> => begin("--strict").then(() => undefined, String);
-      await writeFiles(dir, { ...TOSS, "plugins/toss.ts": REFUSING });
-      expect(await fail())
-        .to.contain("ended with code 2")
-        .and.to.contain("no coins");
-      await writeFiles(dir, misspelt);
-      expect(await fail())
-        .to.contain("ended with code 2")
-        .and.to.contain('no such keyword; did you mean "minimum"?');
-    } finally {
-      data.remove();
-    }
+    await (await begin()).stop();
+    expect(await readSoundSet(data)).to.equal(digestSet(dir));
+    out = "yes";
+    const again = await begin();
+    expect(again.output(), "what the plugin leaves rejected").to.match(/plugin\.rejected/);
+    const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
+    expect(answer.status).to.equal(402);
+    await again.stop();
+    const fail = (): Promise<string | undefined> => begin("--strict").then(() => undefined, String);
+    await writeFiles(dir, { ...TOSS, "plugins/toss.ts": REFUSING });
+    expect(await fail())
+      .to.contain("ended with code 2")
+      .and.to.contain("no coins");
+    await writeFiles(dir, misspelt);
+    expect(await fail())
+      .to.contain("ended with code 2")
+      .and.to.contain('no such keyword; did you mean "minimum"?');
   });
 });

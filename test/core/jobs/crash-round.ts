@@ -9,8 +9,9 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { NAMESPACE, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import type { TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis } from "../../support/store/redis.ts";
 
@@ -73,16 +74,16 @@ export async function openScene(
   engine: Engine,
   { sandbox, dir, log }: { sandbox: TestSandbox; dir: string; log: string },
 ): Promise<Scene> {
-  const data = createDataDir();
+  const data = createFolder();
   const redis = engine === "Redis" ? await startRedis() : undefined;
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const plan = join(data.path, "crash-plan");
+  const plan = join(data, "crash-plan");
   const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_PLAN: plan };
   const env = { ERRAND_LOG: log, LOG_LEVEL: "error", ...crash, ...(redis && { REDIS_URL: redis.url }) };
   const start = (): Promise<Seller> => {
     writeFileSync(plan, "");
-    return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env });
+    return startSeller({ sandbox, dir, dataDir: data, baseUrl, env });
   };
   let seller: Seller | undefined;
   return {
@@ -98,7 +99,7 @@ export async function openScene(
     },
     async readBook() {
       await seller?.stop();
-      const file = storeFileOf(data.path);
+      const file = storeFileOf(data);
       const books = await openBooks(redis ? { redisUrl: redis.url, namespace: NAMESPACE, file } : { file });
       await books.refresh();
       const lines = books.since(0, 10_000);
@@ -108,7 +109,6 @@ export async function openScene(
     async remove() {
       await seller?.kill();
       await redis?.stop();
-      data.remove();
     },
   };
 }

@@ -4,8 +4,8 @@ import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { damage } from "../../support/store/damage.ts";
 import { countSteps, follow, insist, makePayment } from "./crash-round.ts";
 import { openErrands } from "./errands.ts";
@@ -13,7 +13,7 @@ import { openErrands } from "./errands.ts";
 const PRICE = 1000n;
 
 describe("paid jobs in line, some records of which are damaged", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let shop: ReturnType<typeof openErrands>;
   let seller: LocalSeller | undefined;
@@ -24,15 +24,14 @@ describe("paid jobs in line, some records of which are damaged", () => {
   after(async () => {
     await seller?.stop();
     shop.remove();
-    data.remove();
   });
 
   const start = async (): Promise<LocalSeller> =>
-    startLocalSeller({ sandbox, set: await loadSet(shop.dir), dataDir: data.path, env: { ERRAND_LOG: shop.log } });
+    startLocalSeller({ sandbox, set: await loadSet(shop.dir), dataDir: data, env: { ERRAND_LOG: shop.log } });
   const balance = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
   /** The keys of the store that name a job. */
   async function keysOf(prefix: string, id: string): Promise<string[]> {
-    const store = await openStore({ dataDir: data.path });
+    const store = await openStore({ dataDir: data });
     const keys: string[] = [];
     for await (const key of store.keys(prefix)) if (key.includes(id)) keys.push(key);
     await store.close();
@@ -52,14 +51,14 @@ describe("paid jobs in line, some records of which are damaged", () => {
     await first.stop();
     expect(await balance()).to.equal(before - PRICE * BigInt(names.length));
 
-    damage(data.path, `job:${id("record")}`);
-    for (const key of await keysOf("queue:", id("entry"))) damage(data.path, key);
-    for (const key of await keysOf("queue:", id("empty"))) damage(data.path, key, "null");
-    damage(data.path, `job-turns:${id("turns")}`, '"many"');
+    damage(data, `job:${id("record")}`);
+    for (const key of await keysOf("queue:", id("entry"))) damage(data, key);
+    for (const key of await keysOf("queue:", id("empty"))) damage(data, key, "null");
+    damage(data, `job-turns:${id("turns")}`, '"many"');
     const steps = await keysOf("job-step:", id("step"));
     expect(steps).not.to.deep.equal([]);
-    for (const key of steps) damage(data.path, key);
-    damage(data.path, "jobs-failed", '"many"');
+    for (const key of steps) damage(data, key);
+    damage(data, "jobs-failed", '"many"');
 
     seller = await start();
     for (const name of ["entry", "empty", "sound"] as const)
@@ -77,7 +76,7 @@ describe("paid jobs in line, some records of which are damaged", () => {
     for (const record of [`job:${id("record")}`, `job-step:${id("step")}:one`])
       expect(seller.output().split(`"record":"${record}"`), record).to.have.length(2);
     await eventually(async () => (await keysOf("queue:", "")).length === 0);
-    const store = await openStore({ dataDir: data.path });
+    const store = await openStore({ dataDir: data });
     const listed = await createJobFailures(store).list(10);
     await store.close();
     expect(listed.map((job) => job.id)).to.have.members(failed.map(id));

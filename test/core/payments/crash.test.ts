@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
@@ -23,10 +24,10 @@ describe("a payment and a crash", () => {
   /** It is started again by whoever has ended it. */
   let seller: Seller;
   let dir: string;
-  const data = createDataDir();
+  const data = createFolder();
   const start = (options: { port?: number; baseUrl?: string; env?: Record<string, string> } = {}): Promise<Seller> => {
     const env = { FACILITATOR_URL: proxy.url, ...options.env };
-    return startSeller({ sandbox, dir, dataDir: data.path, ...options, env });
+    return startSeller({ sandbox, dir, dataDir: data, ...options, env });
   };
   const portOf = ({ url }: Seller): number => Number(new URL(url).port);
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
@@ -43,7 +44,6 @@ describe("a payment and a crash", () => {
   after(async () => {
     await seller?.kill();
     await proxy?.stop();
-    data.remove();
   });
 
   /** Lets the stock client make the payment, without sending it. */

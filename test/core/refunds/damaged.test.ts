@@ -4,7 +4,7 @@ import type { Refunds } from "../../../runtime/core/refunds/refunds.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
+import { createFolder } from "../../support/folder.ts";
 import { damage } from "../../support/store/damage.ts";
 import { openRefundDesk } from "./desk.ts";
 import { failedJob, PRICE } from "./rail.ts";
@@ -22,18 +22,17 @@ const DAMAGES: Readonly<Record<string, string>> = {
 
 describe("a refund whose record is damaged", () => {
   const desk = openRefundDesk();
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let store: OpenStore;
   let records: RefundRecords;
   beforeEach(async () => {
-    data = createDataDir();
-    store = await openStore({ dataDir: data.path });
+    data = createFolder();
+    store = await openStore({ dataDir: data });
     records = createRefundRecords(store);
   });
   afterEach(async () => {
     await desk.closeAll();
     await store.close();
-    data.remove();
   });
 
   const open = (refund: RefundCase): Promise<boolean> =>
@@ -45,7 +44,7 @@ describe("a refund whose record is damaged", () => {
   for (const [how, text] of Object.entries(DAMAGES))
     it(`does not hold up those behind it when it ${how}, and the seller is told once`, async () => {
       const [lost, other] = [first(), failedJob()];
-      damage(data.path, `refund:${lost.id}`, text);
+      damage(data, `refund:${lost.id}`, text);
       await open(other);
       const refunds = desk.createProcess({ store });
       refunds.start();
@@ -59,7 +58,7 @@ describe("a refund whose record is damaged", () => {
 
   it("is written anew from the book, and paid once", async () => {
     const [lost, other] = [first(), failedJob()];
-    damage(data.path, `refund:${lost.id}`);
+    damage(data, `refund:${lost.id}`);
     await open(other);
     const findSold = async (id: string) => (id === lost.id ? { ...lost, at: 1 } : undefined);
     const both = [desk.createProcess({ store, findSold }), desk.createProcess({ store, findSold })];
@@ -72,7 +71,7 @@ describe("a refund whose record is damaged", () => {
   for (const text of ["null", "{}", '{"signed":5}'])
     it(`waits, and says which record it is, where the way of its payment is damaged: ${text}`, async () => {
       const job = failedJob();
-      damage(data.path, `refund-way:${job.id}`, text);
+      damage(data, `refund-way:${job.id}`, text);
       const refunds = desk.createProcess({ store });
       await refunds.open(job);
       await eventually(async () => /record "refund-way:.*damaged/.test((await records.read(job.id))?.reason ?? ""));
@@ -87,7 +86,7 @@ describe("a refund whose record is damaged", () => {
     await refunds.open(lost);
     await desk.expectPaidOnce(refunds, lost);
     await desk.closeAll();
-    damage(data.path, `refund:${lost.id}`);
+    damage(data, `refund:${lost.id}`);
     const next = desk.createProcess({ store, findSold: async () => ({ ...lost, at: 1 }) });
     next.start();
     await desk.expectPaidOnce(next, lost);

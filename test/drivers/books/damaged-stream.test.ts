@@ -6,8 +6,8 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { bookStreamOf, tallyStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const sale = toSale({ at: Date.now() });
@@ -22,18 +22,15 @@ const ENTRIES: readonly string[] = [
 ];
 
 withRedis.describe("a book in Redis with entries that are damaged", () => {
-  const data = createDataDir();
+  const data = createFolder();
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();
   });
-  after(async () => {
-    await redis?.stop();
-    data.remove();
-  });
+  after(() => redis?.stop());
 
   it("has all the others, before and after them, and says which entries it passes over", async () => {
-    const store = await openStore({ dataDir: data.path, redisUrl: redis.url });
+    const store = await openStore({ dataDir: data, redisUrl: redis.url });
     const client = createClient({ url: redis.url });
     await client.connect();
     const stream = bookStreamOf("payphone");
@@ -49,7 +46,7 @@ withRedis.describe("a book in Redis with entries that are damaged", () => {
     const books = await openBooks({
       redisUrl: redis.url,
       namespace: "payphone",
-      file: join(data.path, "book.sqlite"),
+      file: join(data, "book.sqlite"),
       onDamaged: (_, id) => passed.push(id),
     });
     for (const _ of [1, 2]) await books.refresh();
@@ -61,7 +58,7 @@ withRedis.describe("a book in Redis with entries that are damaged", () => {
   });
 
   it("is not blamed where this machine's copy takes no lines, as on a full disk", async () => {
-    const file = join(data.path, "own.sqlite");
+    const file = join(data, "own.sqlite");
     const books = await openBooks({ redisUrl: redis.url, namespace: "payphone", file });
     const other = new DatabaseSync(file);
     other.exec("DROP TABLE book_lines");

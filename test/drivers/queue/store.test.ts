@@ -6,13 +6,13 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { testQueue } from "../../support/queue/suite.ts";
-import { createDataDir } from "../../support/sellers/seller.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 testQueue("SQLite", async () => {
-  const { path, remove } = createDataDir();
+  const path = createFolder();
   let lock: DatabaseSync | undefined;
   return {
     place: { dataDir: path },
@@ -25,7 +25,7 @@ testQueue("SQLite", async () => {
         lock?.close();
       },
     },
-    dispose: async () => remove(),
+    dispose: async () => {},
   };
 });
 

@@ -9,8 +9,8 @@ import { createLog } from "../../../runtime/drivers/log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import type { TestSandbox } from "../chains/chains.ts";
+import { createFolder } from "../folder.ts";
 import { untilRailsUp } from "./rails-up.ts";
-import { createDataDir } from "./seller.ts";
 
 /** Everything that `payphone serve` serves, but in the tests' own process, which starts a second faster. */
 export interface LocalSeller {
@@ -26,7 +26,7 @@ export interface LocalSellerOptions {
   /** Overrides of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Default: one of its own, which is removed when it stops. */
+  /** Default: one of its own. */
   readonly dataDir?: string;
   /** What is read in place of live sources: it is a sandbox then, for its buyers too. */
   readonly sources?: Pick<SandboxParts, "sources" | "origins">;
@@ -36,9 +36,7 @@ export interface LocalSellerOptions {
 export async function startLocalSeller(options: LocalSellerOptions): Promise<LocalSeller> {
   const { sandbox, set, env, clock = { now: Date.now }, sources } = options;
   const { description } = sandbox;
-  const own = options.dataDir === undefined ? createDataDir() : undefined;
-  const PAYPHONE_DATA_DIR = own?.path ?? options.dataDir;
-  const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR, ...env });
+  const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: options.dataDir ?? createFolder(), ...env });
   let output = "";
   const destination = {
     write(line: string) {
@@ -65,7 +63,6 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
       await composition.close();
       await books.close();
       await store.close();
-      own?.remove();
     },
   };
 }

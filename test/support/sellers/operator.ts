@@ -3,8 +3,8 @@ import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../chains/chains.ts";
+import { createFolder } from "../folder.ts";
 import { untilRailsUp } from "./rails-up.ts";
-import { createDataDir } from "./seller.ts";
 
 /** A shop, with its operator's listener. */
 export interface OperatedShop {
@@ -24,11 +24,11 @@ export async function openOperatedShop(
   files: Files = TOSS,
   env: Readonly<Record<string, string>> = {},
 ): Promise<OperatedShop> {
-  const data = createDataDir();
+  const data = createFolder();
   const [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(files)]);
   const config = readConfig({
     ...sandbox.env,
-    PAYPHONE_DATA_DIR: data.path,
+    PAYPHONE_DATA_DIR: data,
     PORT: "0",
     LOG_LEVEL: "silent",
     ADMIN_PORT: "0",
@@ -41,7 +41,7 @@ export async function openOperatedShop(
     running,
     dir,
     sandbox,
-    dataDir: data.path,
+    dataDir: data,
     admin: (path, init = {}) =>
       fetch(running.admin.url + path, {
         ...init,
@@ -49,7 +49,6 @@ export async function openOperatedShop(
       }),
     async close() {
       await running.close();
-      data.remove();
     },
   };
 }

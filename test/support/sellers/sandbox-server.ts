@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
+import { createFolder } from "../folder.ts";
 import { INHERITED } from "../inherited.ts";
 import { untilRailsUp } from "./rails-up.ts";
-import { createDataDir } from "./seller.ts";
 import { withSoundNote } from "./sound-note.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
@@ -22,19 +22,19 @@ export async function startSandboxServer(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<SandboxServer> {
-  const data = createDataDir();
+  const data = createFolder();
   const begin = (): Promise<SandboxServer> => start(data, args, env);
-  return args.includes("--dir") ? begin() : withSoundNote({ dataDir: data.path }, begin);
+  return args.includes("--dir") ? begin() : withSoundNote({ dataDir: data }, begin);
 }
 
 async function start(
-  data: ReturnType<typeof createDataDir>,
+  data: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<SandboxServer> {
   const child = spawn(process.execPath, [LAUNCHER, "sandbox", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
+    env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data, ...env },
   });
   const gone = once(child, "exit");
   let said = "";
@@ -55,7 +55,6 @@ async function start(
     async stop() {
       child.kill("SIGTERM");
       await gone;
-      data.remove();
     },
   };
 }

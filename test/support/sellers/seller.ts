@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestSandbox } from "../chains/chains.ts";
@@ -97,10 +95,4 @@ async function start({
       return code;
     },
   };
-}
-
-/** A temporary folder, and the function that removes it. */
-export function createDataDir(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "payphone-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

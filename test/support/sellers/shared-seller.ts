@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { atEnd } from "../at-end.ts";
 import { sharedSandbox, type TestSandbox } from "../chains/chains.ts";
-import { createDataDir, type Seller, startSeller } from "./seller.ts";
+import { createFolder } from "../folder.ts";
+import { type Seller, startSeller } from "./seller.ts";
 
 /** The project's own services, sold by a process of `payphone serve`, and the sandbox in which they are paid. */
 export interface SharedSeller {
@@ -20,12 +21,11 @@ export function sharedSeller(): Promise<SharedSeller> {
 let shared: Promise<SharedSeller> | undefined;
 
 async function open(): Promise<SharedSeller> {
-  const data = createDataDir();
+  const data = createFolder();
   const sandbox = await sharedSandbox();
-  const seller = await startSeller({ sandbox, dataDir: data.path });
+  const seller = await startSeller({ sandbox, dataDir: data });
   atEnd(async () => {
     expect(await seller.stop()).to.equal(0);
-    data.remove();
   });
   const { usdc, jpyc, solana, env } = sandbox;
   return {

@@ -5,8 +5,8 @@ import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../../runtime/cli/set/load.ts";
 import { edit, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { createFolder } from "../../../support/folder.ts";
 import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
 import { createBuyer, json } from "../../../support/sellers/stock-buyer.ts";
 
 const FIELDS = '"label": {';
@@ -15,21 +15,18 @@ const STRICTER = '"minimum": 2, "maximum": 100, "default": 2';
 
 describe("a service whose input schema changes", function () {
   this.timeout(120_000);
-  const data = createDataDir();
+  const data = createFolder();
   let sandbox: TestSandbox;
   let dir: string;
   let running: Running;
 
   before(async () => {
     [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" };
     running = await run({ set: await loadSet(dir), config: readConfig(env) });
     await untilRailsUp(running.url);
   });
-  after(async () => {
-    await running.close();
-    data.remove();
-  });
+  after(() => running.close());
 
   const post = (input: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(`${running.url}/v1/toss`, { ...json(input), headers: { "content-type": "application/json", ...headers } });

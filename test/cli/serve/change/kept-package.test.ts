@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { typePayphone } from "../../../support/commands/commands.ts";
-import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
+import { createFolder } from "../../../support/folder.ts";
+import { type Seller, startSeller } from "../../../support/sellers/seller.ts";
 
 const PLUGIN = `import { side } from "coins";
 import { definePlugin } from "#plugin";
@@ -22,21 +23,18 @@ const KEPT = "plugins use coins 1.0.0 until a restart, and 2.0.0 is installed";
 
 describe("a package of plugins that was updated while the shop sells", function () {
   this.timeout(180_000);
-  const data = createDataDir();
+  const data = createFolder();
   let dir: string;
   let seller: Seller;
 
   before(async () => {
     dir = await makeDirectory(SHOP);
-    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data.path, dir });
+    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir });
   });
-  after(async () => {
-    await seller.stop();
-    data.remove();
-  });
+  after(() => seller.stop());
 
   const type = async (...args: string[]): Promise<string> =>
-    (await typePayphone(dir, args, { PAYPHONE_DATA_DIR: data.path })).said;
+    (await typePayphone(dir, args, { PAYPHONE_DATA_DIR: data })).said;
 
   it("is said to be sold with a restart only, by each command that changes or shows the shop", async () => {
     for (const command of ["diff", "status"]) expect(await type(command)).not.to.include("coins");

@@ -6,8 +6,9 @@ import { run } from "../../../cli/call/run.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { createFolder } from "../../../support/folder.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
-import { createDataDir, type Seller, startSeller } from "../../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../../support/sellers/seller.ts";
 import { json, receiptOf, stockClient } from "../../../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
@@ -16,16 +17,16 @@ describe("an identifier of the official package and a crash", () => {
   let sandbox: TestSandbox;
   let proxy: FacilitatorProxy;
   let seller: Seller;
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   let dir: string;
   const start = (port = 0): Promise<Seller> =>
-    startSeller({ sandbox, dir, dataDir: data.path, ...(port && { port }), env: { FACILITATOR_URL: proxy.url } });
+    startSeller({ sandbox, dir, dataDir: data, ...(port && { port }), env: { FACILITATOR_URL: proxy.url } });
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
 
   before(async () => {
     sandbox = await sharedSandbox();
     dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana"] });
-    data = createDataDir();
+    data = createFolder();
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     seller = await start();
   });
@@ -35,7 +36,6 @@ describe("an identifier of the official package and a crash", () => {
   after(async () => {
     await seller.kill();
     await proxy.stop();
-    data.remove();
   });
 
   /** A new signature under the identifier, made from the header alone. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { eventually } from "../../../support/eventually.ts";
+import { createFolder } from "../../../support/folder.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
 import { type Bought, openScene, type Scene, type Shop } from "./support/scene.ts";
 
 /** On OFAC's list as it is recorded, and not among the addresses that are built in. */
@@ -10,36 +10,33 @@ const LISTED = { wallet: "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81" };
 describe("OFAC's list", () => {
   let scene: Scene;
   let dir: string;
-  let data: ReturnType<typeof createDataDir>;
+  let data: string;
   before(async () => {
     scene = await openScene();
     dir = await makeProjectShop({ services: ["screen"], rails: ["base"] });
   });
   beforeEach(() => {
-    data = createDataDir();
+    data = createFolder();
   });
-  afterEach(async () => {
-    await scene.clear();
-    data.remove();
-  });
+  afterEach(() => scene.clear());
   after(() => scene?.close());
 
   it("is read after the start, and still searched after kill -9 and a start without its source", async () => {
-    const first = await scene.start({ dir, dataDir: data.path });
+    const first = await scene.start({ dir, dataDir: data });
     const { body } = await untilRead(first);
     await first.kill();
     await scene.source("ofac").fail("refuses connections");
-    const second = await scene.open({ dir, dataDir: data.path });
+    const second = await scene.open({ dir, dataDir: data });
     const again = await second.buy("screen", LISTED);
     expect(again.body).to.include({ sanctions_match: true, recommendation: "block" });
     expect(again.body.corpus_version).to.equal(body.corpus_version);
   });
 
   it("is read once for two processes on the same store", async () => {
-    const first = await scene.open({ dir, dataDir: data.path });
+    const first = await scene.open({ dir, dataDir: data });
     const { body } = await untilRead(first);
     const asked = scene.source("ofac").asked();
-    const second = await scene.start({ dir, dataDir: data.path, baseUrl: first.url });
+    const second = await scene.start({ dir, dataDir: data, baseUrl: first.url });
     expect((await second.buy("screen", LISTED)).body.corpus_version).to.equal(body.corpus_version);
     expect(scene.source("ofac").asked()).to.equal(asked);
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { createFolder } from "../../../support/folder.ts";
 import { withRedis } from "../../../support/programs.ts";
 import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
-import { createDataDir } from "../../../support/sellers/seller.ts";
 import { startRedis } from "../../../support/store/redis.ts";
 import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
 
@@ -28,10 +28,9 @@ describe("what sources have said", () => {
   });
 
   it("is known to a second process on the same SQLite file", async () => {
-    const data = createDataDir();
-    const first = await scene.open({ dir, dataDir: data.path });
-    await isShared(first, await scene.start({ dir, dataDir: data.path, baseUrl: first.url }));
-    data.remove();
+    const data = createFolder();
+    const first = await scene.open({ dir, dataDir: data });
+    await isShared(first, await scene.start({ dir, dataDir: data, baseUrl: first.url }));
   });
 
   withRedis.it("is known to a second process on the same Redis", async () => {

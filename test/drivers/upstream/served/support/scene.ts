@@ -8,8 +8,9 @@ import { loadSet, type ManifestSet } from "../../../../../runtime/cli/set/load.t
 import { toAtomic } from "../../../../../runtime/core/set/price.ts";
 import type { ReadyReport } from "../../../../../runtime/server/routes/status.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../../../support/chains/chains.ts";
+import { createFolder } from "../../../../support/folder.ts";
 import { startLocalSeller } from "../../../../support/sellers/local-seller.ts";
-import { createDataDir, type Seller, startSeller } from "../../../../support/sellers/seller.ts";
+import { type Seller, startSeller } from "../../../../support/sellers/seller.ts";
 import { json, stockClient } from "../../../../support/sellers/stock-buyer.ts";
 import { openRecordedSource, type RecordedSource } from "./recorded-source.ts";
 
@@ -101,14 +102,8 @@ export async function openScene(): Promise<Scene> {
       return toShop(seller);
     },
     async start({ env, ...rest } = {}) {
-      const data = createDataDir();
-      const seller = await startSeller({
-        sandbox,
-        dataDir: data.path,
-        env: { ...told, ...env },
-        ...rest,
-      });
-      running.push({ ...seller, stop: () => seller.stop().finally(data.remove) });
+      const seller = await startSeller({ sandbox, dataDir: createFolder(), env: { ...told, ...env }, ...rest });
+      running.push(seller);
       return { ...seller, ...toShop(seller) };
     },
     async clear() {
