@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import packageJson from "../../package.json" with { type: "json" };
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSandbox, type Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
+import { createFolder } from "../support/folder.ts";
 import { createChainMoney } from "./chain-money.ts";
 import { startScriptedFacilitator } from "./facilitator.ts";
 import { type BatterySeller, startPayphone, startStock } from "./sellers.ts";
@@ -19,13 +17,12 @@ export async function runOwn(
   sellers: readonly (typeof OWN)[number][],
   onFinding?: (line: string) => void,
 ): Promise<readonly Column[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), "battery-"));
+  const dataDir = createFolder();
   const sandbox = await openSandbox({ rails: [BASE_RAIL], dataDir, log: silentLog });
   try {
     return await Promise.all(sellers.map((seller) => runOne(seller, sandbox, onFinding)));
   } finally {
     await sandbox.stop();
-    await rm(dataDir, { recursive: true });
   }
 }
 

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { on, once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
 import { makeDirectory, TOSS } from "../core/set/served-directory.ts";
+import { createFolder } from "../support/folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -32,9 +32,8 @@ function killGroup(pid: number): void {
 describe("the npm scripts that serve", () => {
   let dataDir: string;
   before(() => {
-    dataDir = mkdtempSync(join(tmpdir(), "payphone-"));
+    dataDir = createFolder();
   });
-  after(() => rmSync(dataDir, { recursive: true }));
 
   it("put the server in the shell's place, so that it gets npm's signals", () => {
     const { start, serve } = packageJson.scripts;

@@ -33,10 +33,7 @@ describe("damaged records", () => {
     await (await startLocalSeller(terms)).stop();
     store = await openStore({ dataDir: data });
   });
-  after(async () => {
-    await store?.close();
-    shop.remove();
-  });
+  after(() => store?.close());
 
   it("of offers and of facilitators' trust keep no shop from selling", async () => {
     const { network } = rail("base");

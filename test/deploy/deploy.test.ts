@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Agent, fetch as fetchThrough } from "undici";
@@ -32,12 +31,11 @@ describe("the unit for systemd", () => {
   let folder: string;
   let unit: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-unit-"));
+    folder = createFolder();
     unit = join(folder, "payphone.service");
     const launcher = join(ROOT, "runtime/cli/payphone.js");
     writeFileSync(unit, replaceAll(read("payphone.service"), { "/srv/shop/node_modules/.bin/payphone": launcher }));
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   itWithSystemd("has no fault", () => {
     const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", unit], { encoding: "utf8" });
@@ -112,7 +110,7 @@ describe("the sites for proxies", () => {
     });
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-site-"));
+    folder = createFolder();
   });
   afterEach(async () => {
     if (proxy?.exitCode === null) {
@@ -120,7 +118,6 @@ describe("the sites for proxies", () => {
       proxy.kill("SIGKILL");
       await gone;
     }
-    rmSync(folder, { recursive: true, force: true });
   });
   after(async () => {
     expect(await seller.stop()).to.equal(0);

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
@@ -10,6 +9,7 @@ import { openStore } from "../../runtime/drivers/store/open-store.ts";
 import { ROOT } from "../core/set/served-directory.ts";
 import { findProgram } from "../run/programs.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { withProgram, withRedis } from "../support/programs.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
@@ -19,7 +19,7 @@ withRedis.describe("the haproxy in front of Redis", () => {
   const all: TestRedis[] = [];
   let haproxy: ChildProcess | undefined;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-haproxy-"));
+    folder = createFolder();
     all.push(await startRedis(), await startRedis());
   });
   after(async () => {
@@ -29,7 +29,6 @@ withRedis.describe("the haproxy in front of Redis", () => {
       await gone;
     }
     for (const redis of all) await redis.stop();
-    rmSync(folder, { recursive: true });
   });
 
   withProgram("haproxy").it(

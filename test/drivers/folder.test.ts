@@ -1,18 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { makeFile, makeFolder } from "../../runtime/drivers/folder.ts";
+import { createFolder } from "../support/folder.ts";
 
 const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 describe("a folder that is made", () => {
   let dir: string;
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), "payphone-folder-"));
+    dir = createFolder();
   });
-  afterEach(() => rmSync(dir, { recursive: true }));
 
   it("is made with those above it, and may exist", () => {
     const path = join(dir, "a/b/c");
@@ -54,10 +53,9 @@ describe("a file that is made", () => {
   let dir: string;
   let file: string;
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), "payphone-file-"));
+    dir = createFolder();
     file = join(dir, "file");
   });
-  afterEach(() => rmSync(dir, { recursive: true }));
 
   it("is for its user alone, and stays as it is when it exists", () => {
     makeFile(file, "first");

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { createFolder } from "../support/folder.ts";
 
 const SCRIPT = join(import.meta.dirname, "deps.ts");
 /** An npm that notes what it is asked about. */
@@ -12,10 +12,9 @@ const NPM = '#!/bin/sh\necho "$2" >> "$ASKED"\necho "{}"\n';
 describe("npm run deps -- --ages", () => {
   let folder: string;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "payphone-deps-"));
+    folder = createFolder();
     await writeFile(join(folder, "npm"), NPM, { mode: 0o755 });
   });
-  after(() => rm(folder, { recursive: true, force: true }));
 
   it("asks the registry about its packages, by their own names, and not about folders of this repository", async () => {
     const asked = join(folder, "asked");

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { base58 } from "@scure/base";
 import { expect } from "chai";
@@ -12,6 +11,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { openTestSandbox, rail, sharedSandbox, site, type TestSandbox } from "../support/chains/chains.ts";
 import { eventually } from "../support/eventually.ts";
+import { createFolder } from "../support/folder.ts";
 import { isAlive, startSandboxProcess, untilGone } from "./sandbox-process.ts";
 
 describe("the sandbox", () => {
@@ -21,9 +21,8 @@ describe("the sandbox", () => {
     sandbox = await sharedSandbox();
   });
   beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), "payphone-"));
+    dataDir = createFolder();
   });
-  afterEach(() => rmSync(dataDir, { recursive: true }));
 
   it("gives everything that a live server asks its operator for, except its own address", () => {
     const config = readConfig(sandbox.env);

@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type OpenAdmin, openAdmin } from "../../runtime/cli/serve/admin/admin.ts";
@@ -10,6 +9,7 @@ import type { LoginHeader } from "../../runtime/server/admin/login-header.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";
 import { runPayphone } from "../support/commands/commands.ts";
+import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
 
 const TOKEN = "a-token-of-a-test-0123456789";
@@ -39,7 +39,7 @@ function ask(socketPath: string, method: string, path: string, body = ""): Promi
 }
 
 describe("the admin listener", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "payphone-admin-"));
+  const dataDir = createFolder();
   const open: OpenAdmin[] = [];
   const start = async (port?: number, login?: LoginHeader): Promise<OpenAdmin> => {
     const config = { dataDir, admin: { port, host: "127.0.0.1", token: TOKEN, login } };
@@ -50,7 +50,6 @@ describe("the admin listener", () => {
   afterEach(async () => {
     await Promise.all(open.splice(0).map((admin) => admin.close()));
   });
-  after(() => rmSync(dataDir, { recursive: true }));
 
   it("has a socket that its user alone can reach, and that goes with it", async () => {
     const { socket = "" } = await start();

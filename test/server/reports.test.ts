@@ -1,7 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
@@ -9,6 +7,7 @@ import { createReportShelf, type PublishedReport, type ReportShelf } from "../..
 import type { Store } from "../../runtime/core/store.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { problemOf } from "../plugins/host.ts";
+import { createFolder } from "../support/folder.ts";
 import { type Door, openDoor, speak } from "../support/http.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
@@ -192,7 +191,7 @@ describe("a published report", () => {
   });
 
   it("is published by one process and read by another", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "payphone-reports-"));
+    const folder = createFolder();
     const [one, other] = await Promise.all([1, 2].map(() => openSqliteStore({ file: join(folder, "store.sqlite") })));
     try {
       shelf = createReportShelf({ store: other as Store, baseUrl: door.url });
@@ -201,7 +200,6 @@ describe("a published report", () => {
       expect(await (await fetch(url)).text()).to.equal(body);
     } finally {
       await Promise.all([one?.close(), other?.close()]);
-      await rm(folder, { recursive: true });
     }
   });
 });

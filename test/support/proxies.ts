@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram } from "../run/programs.ts";
 import { eventually } from "./eventually.ts";
+import { createFolder } from "./folder.ts";
 import { findFreePort } from "./free-port.ts";
 
 /** A widely used reverse proxy with its default settings, in front of a loopback port. */
@@ -65,7 +65,7 @@ export const PROXIES = Object.keys(RECIPES) as ProxyName[];
 
 /** Starts a proxy on a free port. @param target the URL of a server on loopback that answers `/health` */
 export async function startProxy(name: ProxyName, target: string): Promise<FrontProxy> {
-  const folder = mkdtempSync(join(tmpdir(), `payphone-${name}-`));
+  const folder = createFolder();
   const port = await findFreePort();
   const file = join(folder, "config");
   const { args, config }: Recipe = RECIPES[name];
@@ -92,7 +92,6 @@ export async function startProxy(name: ProxyName, target: string): Promise<Front
     async stop() {
       child.kill("SIGKILL");
       await gone;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,9 +1,9 @@
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { validate } from "@readme/openapi-parser";
 import { expect } from "chai";
 import { toSkill } from "../../runtime/surfaces/a2a/skills.ts";
+import { createFolder } from "../support/folder.ts";
 import { type Described, describeApi } from "./support/described.ts";
 import { BASE_URL, FIXTURES, type Loose, type Shown, showSet } from "./support/fixture-set.ts";
 
@@ -54,7 +54,7 @@ describe("what is said of a job", () => {
   let api: Described;
   let paths: Loose;
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), "payphone-jobs-"));
+    dir = createFolder();
     await cp(FIXTURES, dir, { recursive: true });
     await writeFile(join(dir, "manifests/search.yaml"), JOB);
     await writeFile(join(dir, "manifests/film.yaml"), FILM);
@@ -63,7 +63,6 @@ describe("what is said of a job", () => {
     api = describeApi(document);
     paths = document.paths;
   });
-  after(() => rm(dir, { recursive: true }));
 
   describe("in openapi.json", () => {
     const schemaOf = (operation: Loose): Loose => operation.responses["200"].content["application/json"].schema;

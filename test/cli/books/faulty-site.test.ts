@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { stringify } from "yaml";
@@ -7,9 +6,10 @@ import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 
 describe("payphone sales beside a folder that is being edited", () => {
-  const dir = mkdtempSync(join(tmpdir(), "payphone-edited-"));
+  const dir = createFolder();
   const sale = toSale({ at: Date.UTC(2026, 0, 1) });
   before(async () => {
     mkdirSync(join(dir, "manifests"));
@@ -17,7 +17,6 @@ describe("payphone sales beside a folder that is being edited", () => {
     await store.enter(sale, { key: "key", value: 1 });
     await store.close();
   });
-  after(() => rmSync(dir, { recursive: true }));
 
   const told = async (written: unknown, ...args: string[]): Promise<string> => {
     writeFileSync(join(dir, "manifests/_site.yaml"), stringify(written));

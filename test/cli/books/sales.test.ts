@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -11,6 +10,7 @@ import { fillBook } from "../../support/books/many-sales.ts";
 import { toSale, toSpent } from "../../support/books/sales.ts";
 import { site } from "../../support/chains/chains.ts";
 import { LAUNCHER, type Ran, runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
 
 const YEAR = Date.UTC(2025, 0, 1);
@@ -30,7 +30,7 @@ describe("payphone sales", () => {
     return running;
   }
   before(async () => {
-    shop = mkdtempSync(join(tmpdir(), "payphone-sales-"));
+    shop = createFolder();
     mkdirSync(join(shop, "manifests"));
     writeFileSync(join(shop, "manifests/_site.yaml"), stringify({ ...site, books: { own: [OWN] } }));
     await fillBook(join(shop, "large"), SALES, YEAR);
@@ -60,7 +60,6 @@ describe("payphone sales", () => {
     for (const fee of fees) await store.enter(fee, { key: "key", value: 1 });
     await store.close();
   });
-  after(() => rmSync(shop, { recursive: true }));
 
   it("--csv has every line, those that take off as negative numbers, and nothing that a spreadsheet runs", async () => {
     const { out, err, code } = await run("small", "--csv");

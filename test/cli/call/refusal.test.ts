@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { CallOptions } from "../../../runtime/cli/call/call.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
+import { createFolder } from "../../support/folder.ts";
 import { run, runRefused } from "./run.ts";
 import { JPYC_OFFER, PAY_TO, type Seller, startSeller, USDC_OFFER } from "./seller.ts";
 
@@ -64,25 +64,21 @@ describe("payphone call refuses", () => {
   });
 
   it("another currency without a limit for it, whatever the seller says of dollars", async () => {
-    const dir = await mkdtemp(join(tmpdir(), "payphone-call-"));
+    const dir = createFolder();
     const eurc = { ...USDC_OFFER, asset: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", amount: "1000000000" };
     const asset = `asset: "${eurc.asset}"`;
     const token = `title: EURC on Base, ${asset}, symbol: EURC, decimals: 6, currency: eur`;
     const rail = `id: eurc, network: "eip155:8453", ${token}, explorer: "https://basescan.org/tx/{tx}"`;
-    try {
-      await mkdir(join(dir, "manifests"));
-      await writeFile(join(dir, "manifests/_site.yaml"), `rails: [{ ${rail} }]\n`);
-      seller.script.offers = [eurc, USDC_OFFER];
-      expect(await refusal(3, { dir })).to.equal(
-        "payphone: this call costs 1000 EURC; use --max eur=1000 to pay it, or another --rail. Nothing was paid.",
-      );
-      expect(await refusal(3, { dir, limits: { usd: "1", jpy: "200", eur: "0.9" } })).to.equal(
-        "payphone: this call costs 1000 EURC, more than the 0.9 that --max eur allows; use --max eur=1000 to pay it. Nothing was paid.",
-      );
-      expect((await run({ url: seller.url, dir, limits: { usd: "1", jpy: "200", eur: "1000" } })).code).to.equal(0);
-    } finally {
-      await rm(dir, { recursive: true });
-    }
+    await mkdir(join(dir, "manifests"));
+    await writeFile(join(dir, "manifests/_site.yaml"), `rails: [{ ${rail} }]\n`);
+    seller.script.offers = [eurc, USDC_OFFER];
+    expect(await refusal(3, { dir })).to.equal(
+      "payphone: this call costs 1000 EURC; use --max eur=1000 to pay it, or another --rail. Nothing was paid.",
+    );
+    expect(await refusal(3, { dir, limits: { usd: "1", jpy: "200", eur: "0.9" } })).to.equal(
+      "payphone: this call costs 1000 EURC, more than the 0.9 that --max eur allows; use --max eur=1000 to pay it. Nothing was paid.",
+    );
+    expect((await run({ url: seller.url, dir, limits: { usd: "1", jpy: "200", eur: "1000" } })).code).to.equal(0);
   });
 
   it("to pay without a wallet", async () => {
@@ -183,14 +179,15 @@ describe("payphone call refuses", () => {
   });
 
   it("a file that holds no payment", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "payphone-test-"));
+    const directory = createFolder();
     const file = join(directory, "payment.json");
     await writeFile(file, '{"request":{"url":"x"}}');
     expect(await refusal(2, { resume: file })).to.equal(
       `payphone: --resume: ${file} holds no payment of "payphone call"`,
     );
-    await rm(directory, { recursive: true });
-    expect(await refusal(2, { resume: file })).to.match(/^payphone: --resume cannot read .+ENOENT/);
+    expect(await refusal(2, { resume: join(directory, "none.json") })).to.match(
+      /^payphone: --resume cannot read .+ENOENT/,
+    );
   });
 
   it("to go by rails that it cannot read", async () => {
@@ -200,7 +197,7 @@ describe("payphone call refuses", () => {
   });
 
   it("to go by rails that call a known token's units something else, or lack what is shown of a payment", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "payphone-test-"));
+    const directory = createFolder();
     const file = join(directory, "manifests/_site.yaml");
     const own = await readFile(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8");
     await mkdir(join(directory, "manifests"));
@@ -211,7 +208,6 @@ describe("payphone call refuses", () => {
     );
     await writeFile(file, own.replace(/\n +explorer:.*/, ""));
     expect(await refusal(2, { dir: directory })).to.equal(`payphone: ${file}: rail base has no explorer`);
-    await rm(directory, { recursive: true });
   });
 
   it("to go on when nothing answers", async () => {

@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
@@ -9,16 +8,16 @@ import { createPast } from "../../../runtime/cli/serve/change/past.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { createFolder } from "../../support/folder.ts";
 
 describe("the history of a shop whose files something else has changed", () => {
   let dataDir: string;
   let history: History;
   beforeEach(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "payphone-damaged-"));
+    dataDir = createFolder();
     await mkdir(join(dataDir, "sets"));
     history = createHistory(dataDir);
   });
-  afterEach(() => rmSync(dataDir, { recursive: true }));
 
   it("skips lines that are JSON and no entries of it", async () => {
     const sold: HistoryEntry = {

@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { appendFile, open, rm, symlink, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock } from "node:test";
 import { expect } from "chai";
@@ -12,6 +11,7 @@ import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
 import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { edit, type Files, FX, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const NONE: ReadonlyMap<string, object> = new Map();
 const ways = (before: object, after: object): string[] =>
@@ -125,8 +125,7 @@ describe("a service that a set does not offer any more", () => {
 });
 
 describe("the history of a shop", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "payphone-history-"));
-  after(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = createFolder();
   const entry = (digest: string, what: HistoryEntry["what"] = "apply"): HistoryEntry => ({
     digest,
     what,

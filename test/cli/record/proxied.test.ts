@@ -1,11 +1,11 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openShop } from "../../../runtime/cli/contract/contract.ts";
 import { recordNew } from "../../../runtime/cli/record/new.ts";
 import { runRecord } from "../../../runtime/cli/record/record.ts";
 import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
+import { createFolder } from "../../support/folder.ts";
 import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
@@ -20,15 +20,12 @@ describe("payphone record, of a service without code", () => {
   let dir: string;
   before(async () => {
     source = await openSource();
-    dir = await mkdtemp(join(tmpdir(), "payphone-set-"));
+    dir = createFolder();
     await cp(PICTURES, dir, { recursive: true });
     const site = join(dir, "manifests/_site.yaml");
     await writeFile(site, (await readFile(site, "utf8")).replace("https://studio.example.com", source.url));
   });
-  after(async () => {
-    await source.close();
-    await rm(dir, { recursive: true });
-  });
+  after(() => source.close());
   const record = () => runRecord({ dir, ids: [], check: false, env: { STUDIO_KEY: "key-of-the-studio" } });
 
   it("asks its upstream again with the credential in the query, and keeps a file byte by byte", async () => {
@@ -155,7 +152,7 @@ proxy: { upstream: llm, request: POST /chat, body: input }
 input: { type: object, properties: { text: { type: string } } }\noutput: { type: object, properties: { said: {} } }
 examples: [{ input: { text: hi } }]\n`;
     const site = await readFile(join(dir, "manifests/_site.yaml"), "utf8");
-    const own = await mkdtemp(join(tmpdir(), "payphone-set-"));
+    const own = createFolder();
     await mkdir(join(own, "manifests"));
     const named = site.replace("id: studio", "id: llm").replace(source.url, `${source.url}/v1`);
     await writeFile(join(own, "manifests/_site.yaml"), named);
@@ -166,7 +163,6 @@ examples: [{ input: { text: hi } }]\n`;
     const shop = await openShop({ dir: own });
     expect(await shop.call("ask", { text: "hi" })).to.deep.equal({ said: "hello" });
     await shop.close();
-    await rm(own, { recursive: true });
   });
 
   it("records a form with a file by the file's digest, and answers that file only", async () => {

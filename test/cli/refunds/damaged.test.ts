@@ -20,7 +20,6 @@ describe("a damaged record of a refund", () => {
     sandbox = await sharedSandbox();
     shop = openErrands();
   });
-  after(() => shop.remove());
 
   const refunds = (...args: string[]): Promise<Ran> =>
     runPayphone(["refunds", ...args], { ...sandbox.env, PAYPHONE_DATA_DIR: data });

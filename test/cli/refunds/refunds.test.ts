@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
@@ -15,6 +13,7 @@ import { openStore, type StoreOptions } from "../../../runtime/drivers/store/ope
 import { failedJob, openRefundRail } from "../../core/refunds/rail.ts";
 import { rail, site } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
@@ -165,9 +164,8 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
 describe("payphone refunds", () => {
   let folder: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    folder = createFolder();
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   it("says that there is nothing where it was told to look, instead of that all is well", async () => {
     const config = { dataDir: join(folder, "nowhere"), redisUrl: undefined };
@@ -231,8 +229,7 @@ describe("payphone refunds", () => {
 });
 
 testRefunds("a file", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "payphone-"));
-  after(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = createFolder();
   return { dataDir };
 });
 

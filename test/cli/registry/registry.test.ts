@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
@@ -8,6 +7,7 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import { addRegistryCommands } from "../../../runtime/cli/commands/registry.ts";
 import { importRegistry, type Registry } from "../../../runtime/cli/registry/registry.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
+import { createFolder } from "../../support/folder.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -28,9 +28,9 @@ describe("payphone registry import", () => {
   let folder: string;
   before(async () => {
     facilitator = await openSource();
-    folder = await mkdtemp(join(tmpdir(), "payphone-registry-"));
+    folder = createFolder();
   });
-  after(() => Promise.all([facilitator.close(), rm(folder, { recursive: true })]));
+  after(() => facilitator.close());
 
   const from = (...sources: string[]): Promise<Registry> => importRegistry(sources, NOW, new AbortController().signal);
   async function file(name: string, content: unknown): Promise<string> {

@@ -39,7 +39,6 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
     await seller?.stop();
     await client.close();
     await redis.stop();
-    shop.remove();
   });
 
   const ready = async (): Promise<{ status: number; report: ReadyReport }> => {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Host, Run } from "../../../runtime/api/plugin.ts";
@@ -9,6 +8,7 @@ import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.t
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { createFolder } from "../../support/folder.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -111,13 +111,12 @@ export default definePlugin("draw", ({ site }) => ({
   it("may be a symbolic link, and may be served twice in one process, each time set up anew", async () => {
     const setup = "() => { let calls = 0; return { toss: () => ({ sides: [], calls: ++calls }) }; }";
     const dir = await makeDirectory(withPlugin(setup));
-    const home = await mkdtemp(join(tmpdir(), "payphone-link-"));
+    const home = createFolder();
     await symlink(dir, join(home, "shop"));
     for (const path of [dir, join(home, "shop")]) {
       const [service] = (await openServices(path)) as [Service];
       expect(run(service, {}), path).to.deep.equal({ sides: [], calls: 1 });
     }
-    await rm(home, { recursive: true });
   });
 });
 

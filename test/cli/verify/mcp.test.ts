@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { createFolder } from "../../support/folder.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 
 describe("the signed offers of a tool", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-proofs-"));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
 
   async function verify(value: unknown): Promise<readonly string[]> {
     const file = join(folder, "proof.json");

@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PaymentRequired } from "@x402/core/types";
 import {
@@ -18,6 +17,7 @@ import {
 import { expect } from "chai";
 import { CompactSign, exportJWK, generateKeyPair } from "jose";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { createFolder } from "../../support/folder.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
@@ -28,13 +28,10 @@ const ROLL = { low: 1, high: 6 };
 describe("what a sandbox signs", () => {
   let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
   let pay: PayingFetch;
-  const folder = mkdtempSync(join(tmpdir(), "payphone-proofs-"));
+  const folder = createFolder();
   before(async () => {
     sandbox = await sharedSandboxServer();
     pay = await stockFetch(sandbox as never, "base");
-  });
-  after(async () => {
-    rmSync(folder, { recursive: true });
   });
 
   const buyer = (): string => sandbox.description.buyer.evm.address;

@@ -27,7 +27,7 @@ export interface Scene {
   replace(): Promise<Seller>;
   /** The shop's book, once its process was ended in order. */
   readBook(): Promise<readonly BookLine[]>;
-  remove(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface Errand {
@@ -106,7 +106,7 @@ export async function openScene(
       await books.close();
       return lines;
     },
-    async remove() {
+    async stop() {
       await seller?.kill();
       await redis?.stop();
     },

@@ -45,10 +45,7 @@ for (const engine of ["SQLite", "Redis"] as const)
       from = Date.now();
       scenes = await Promise.all(Array.from({ length: LANES }, () => openScene(engine, { sandbox, ...shop })));
     });
-    after(async () => {
-      for (const scene of scenes) await scene.remove();
-      shop.remove();
-    });
+    after(() => Promise.all(scenes.map((scene) => scene.stop())));
 
     const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
 

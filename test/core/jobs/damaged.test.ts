@@ -21,10 +21,7 @@ describe("paid jobs in line, some records of which are damaged", () => {
     sandbox = await sharedSandbox();
     shop = openErrands();
   });
-  after(async () => {
-    await seller?.stop();
-    shop.remove();
-  });
+  after(() => seller?.stop());
 
   const start = async (): Promise<LocalSeller> =>
     startLocalSeller({ sandbox, set: await loadSet(shop.dir), dataDir: data, env: { ERRAND_LOG: shop.log } });

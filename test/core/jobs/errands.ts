@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { site } from "../../support/chains/chains.ts";
+import { createFolder } from "../../support/folder.ts";
 
 /** The manifest of a service that does an errand. */
 const toManifest = (id: string, more: string): string => `id: ${id}
@@ -90,13 +90,13 @@ export default definePlugin("errand", ({ env }) => ({
 };
 
 /** A directory that sells the errands, and the file in which its plugin writes down each step that it does. */
-export function openErrands(): { dir: string; log: string; remove: () => void } {
-  const dir = mkdtempSync(join(tmpdir(), "payphone-errands-"));
+export function openErrands(): { dir: string; log: string } {
+  const dir = createFolder();
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), text);
   }
   const log = join(dir, "log");
   writeFileSync(log, "");
-  return { dir, log, remove: () => rmSync(dir, { recursive: true }) };
+  return { dir, log };
 }

@@ -44,7 +44,6 @@ for (const engine of ["SQLite", "Redis"] as const)
       sandbox = await sharedSandbox();
       shop = openErrands();
     });
-    after(() => shop.remove());
 
     const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
 
@@ -81,7 +80,7 @@ for (const engine of ["SQLite", "Redis"] as const)
             if (await crashAt(scene, next.point, next.fail)) hits += 1;
           return await scene.readBook();
         } finally {
-          await scene.remove();
+          await scene.stop();
         }
       };
       const books = await Promise.all(Array.from({ length: LANES }, lane));

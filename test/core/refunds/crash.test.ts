@@ -1,6 +1,4 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -10,6 +8,7 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import type { RefundChild } from "./child.ts";
 import { failedJob, openRefundRail, PRICE } from "./rail.ts";
 import { openRefundStage, type RefundStage } from "./stage.ts";
@@ -36,12 +35,11 @@ describe("a refund and a crash", () => {
   const ending = new AbortController();
   before(async () => {
     stage = await openRefundStage();
-    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    folder = createFolder();
   });
   after(async () => {
     ending.abort();
     await stage.chain.stop();
-    rmSync(folder, { recursive: true });
   });
 
   /** Lets a process begin the refund, and die; gives its last words. */

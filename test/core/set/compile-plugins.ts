@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { writeTypes } from "../../../runtime/cli/set/types.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type Files, ROOT, readFilesOf, writeFiles } from "./served-directory.ts";
 
 /**
@@ -10,16 +10,12 @@ import { type Files, ROOT, readFilesOf, writeFiles } from "./served-directory.ts
  * authors. Empty when it compiles.
  */
 export async function compilePlugins(files: Files): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), "payphone-home-"));
+  const home = createFolder();
   const dir = join(home, "shop");
-  try {
-    await symlink(ROOT, join(home, "payphone"));
-    await writeFiles(dir, { ...(await readFilesOf("plugins/README.md")), ...files });
-    await writeTypes(dir);
-    return await runTsc(dir);
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
+  await symlink(ROOT, join(home, "payphone"));
+  await writeFiles(dir, { ...(await readFilesOf("plugins/README.md")), ...files });
+  await writeTypes(dir);
+  return await runTsc(dir);
 }
 
 function runTsc(cwd: string): Promise<string> {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { SaleEvent } from "../../../runtime/core/books/events.ts";
@@ -9,10 +7,11 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { damage } from "../../support/store/damage.ts";
 
 describe("the book that receivers of webhooks are told of", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-feed-"));
+  const folder = createFolder();
   let dataDir: string;
   let store: Awaited<ReturnType<typeof openStore>>;
   let books: Awaited<ReturnType<typeof openBooks>>;
@@ -60,7 +59,6 @@ describe("the book that receivers of webhooks are told of", () => {
     await books.close();
     await store.close();
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   /** @returns when the feed has taken its first look */
   async function begin(): Promise<void> {

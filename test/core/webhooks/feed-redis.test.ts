@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createBookAccess } from "../../../runtime/cli/monitor/book-access.ts";
@@ -14,6 +12,7 @@ import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
@@ -29,7 +28,7 @@ const HOUR_MS = 3_600_000;
 const CONCURRENT = 4;
 
 withRedis.describe("webhooks of machines that share a book in Redis", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-feed-"));
+  const folder = createFolder();
   /** How often each event was taken. */
   const taken = new Map<string, number>();
   const open: Machine[] = [];
@@ -56,7 +55,6 @@ withRedis.describe("webhooks of machines that share a book in Redis", () => {
     server.closeAllConnections();
     server.close();
     await redis.stop();
-    rmSync(folder, { recursive: true });
   });
 
   /** A machine with a copy of the book of its own. */

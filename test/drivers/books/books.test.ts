@@ -1,5 +1,4 @@
-import { chownSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
@@ -8,6 +7,7 @@ import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { bookStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
+import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
 import { testBooks } from "./suite.ts";
@@ -18,16 +18,8 @@ const HOUR_MS = 3_600_000;
 const DAY = T - 12 * HOUR_MS;
 
 describe("the books", () => {
-  const folders: string[] = [];
   let redis: TestRedis | undefined;
-  const createFolder = (): string => {
-    folders.push(mkdtempSync(join(tmpdir(), "payphone-books-")));
-    return folders.at(-1) as string;
-  };
-  after(async () => {
-    await redis?.stop();
-    for (const folder of folders) rmSync(folder, { recursive: true });
-  });
+  after(() => redis?.stop());
 
   describe("in the embedded store", () => {
     testBooks(async () => {

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { saleId } from "../../../runtime/core/books/events.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
+import { createFolder } from "../../support/folder.ts";
 
 /** The tables of the first form, and what a shop had in them. */
 const FIRST_FORM = `
@@ -70,10 +69,9 @@ function writeFirstForm(file: string): void {
 }
 
 describe("a book whose tables have their first form", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-first-form-"));
+  const folder = createFolder();
   const file = join(folder, "payphone.sqlite");
   before(() => writeFirstForm(file));
-  after(() => rmSync(folder, { recursive: true }));
 
   it("is taken over when it is opened, without a loss", async () => {
     // Two open it at the same time.

@@ -1,5 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -10,6 +9,7 @@ import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale } from "../../support/books/sales.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const ALL = { from: 0, to: 4e12 };
 
@@ -31,10 +31,9 @@ function checkWhole(books: Books, label: string): number {
 }
 
 describe("a book to which something happens", () => {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-mishaps-"));
+  const folder = createFolder();
   let made = 0;
-  const createFolder = (): string => join(folder, `${++made}`);
-  after(() => rmSync(folder, { recursive: true }));
+  const newPlace = (): string => join(folder, `${++made}`);
 
   const openTables = (file: string) => {
     const db = new DatabaseSync(file);
@@ -92,7 +91,7 @@ describe("a book to which something happens", () => {
   });
 
   it("shows each sale once, whoever shows it, and however often it was entered meanwhile", async () => {
-    const dataDir = createFolder();
+    const dataDir = newPlace();
     const store = await openStore({ dataDir });
     const sales = Array.from({ length: 30 }, () => toSale());
     const enter = () => Promise.all(sales.map((sale) => store.enter(sale, { key: `p:${sale.id}`, value: 1 })));
@@ -176,7 +175,7 @@ describe("a book to which something happens", () => {
   });
 
   it("gives an export that old lines are taken from each of the others once", async () => {
-    const dataDir = createFolder();
+    const dataDir = newPlace();
     const store = await openStore({ dataDir });
     const start = toSale().at;
     await Promise.all(

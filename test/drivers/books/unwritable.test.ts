@@ -1,11 +1,11 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { toSale, toSpent } from "../../support/books/sales.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const NOBODY = 65_534;
 
@@ -39,11 +39,10 @@ describe("a book in a folder that cannot be written", () => {
   let parent: string;
   let dataDir: string;
   beforeEach(() => {
-    parent = mkdtempSync(join(tmpdir(), "payphone-unwritable-"));
+    parent = createFolder();
     chmodSync(parent, 0o755);
     dataDir = join(parent, "data # 100%");
   });
-  afterEach(() => rmSync(parent, { recursive: true }));
   const sales = ["one", "two"].map(() => toSale());
   const whole = { ids: sales.map(({ id }) => id), spent: [21_000n] };
   const sell = async () => {

@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createMetrics,
@@ -13,6 +12,7 @@ import {
 } from "../../../runtime/drivers/metrics/metrics.ts";
 import { findProgram } from "../../run/programs.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 
 /** Metrics behind a real Prometheus. */
@@ -81,7 +81,7 @@ export async function openMetricsStage(): Promise<MetricsStage> {
 }
 
 async function startPrometheus(target: number): Promise<Pick<MetricsStage, "query" | "close">> {
-  const folder = mkdtempSync(join(tmpdir(), "payphone-prometheus-"));
+  const folder = createFolder();
   const file = join(folder, "prometheus.yml");
   const scrape = `{ job_name: payphone, static_configs: [{ targets: ["127.0.0.1:${target}"] }] }`;
   writeFileSync(file, `global: { scrape_interval: 200ms, scrape_timeout: 200ms }\nscrape_configs: [${scrape}]\n`);
@@ -108,7 +108,6 @@ async function startPrometheus(target: number): Promise<Pick<MetricsStage, "quer
     async close() {
       child.kill("SIGTERM");
       await gone;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

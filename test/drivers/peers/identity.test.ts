@@ -1,12 +1,12 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Identity } from "../../../runtime/core/peers/identity.ts";
 import { openIdentity, rotateIdentity } from "../../../runtime/drivers/peers/identity.ts";
 import { generateIdentityKey, parseIdentityKeys, toKeyText } from "../../../runtime/drivers/peers/identity-keys.ts";
+import { createFolder } from "../../support/folder.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const SEED = Buffer.from("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "hex");
@@ -19,10 +19,9 @@ describe("our identity", () => {
   let now: number;
   const clock = { now: () => now };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    folder = createFolder();
     now = 1_800_000_000_000;
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const dataDir = (): string => join(folder, "data");
   const file = (): string => join(dataDir(), "a2a-identity.json");

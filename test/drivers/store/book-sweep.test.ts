@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -9,6 +7,7 @@ import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 
 describe("a book whose newest sales cannot be shown", () => {
   let folder: string;
@@ -17,7 +16,7 @@ describe("a book whose newest sales cannot be shown", () => {
   const logged: unknown[] = [];
   beforeEach(async () => {
     logged.length = 0;
-    folder = await mkdtemp(join(tmpdir(), "payphone-sweep-"));
+    folder = createFolder();
     const file = join(folder, "payphone.sqlite");
     const log = createLog({ destination: { write: (line) => logged.push(JSON.parse(line).event) } });
     store = await openSqliteStore({ file, log });
@@ -27,7 +26,6 @@ describe("a book whose newest sales cannot be shown", () => {
   afterEach(async () => {
     rival.close();
     await store.close();
-    await rm(folder, { recursive: true });
   });
 
   /** Enters enough sales for an attempt at once. */

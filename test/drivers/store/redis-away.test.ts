@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
@@ -10,6 +9,7 @@ import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
@@ -95,7 +95,7 @@ withRedis.describe("a Redis that is away", () => {
 
 withRedis.describe("a Sentinel in place of a Redis", () => {
   it("is refused, and told from a Redis that is away", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "payphone-sentinel-"));
+    const folder = createFolder();
     const port = await findFreePort();
     writeFileSync(join(folder, "sentinel.conf"), `port ${port}\nbind 127.0.0.1\ndir ${folder}\n`);
     const sentinel = spawn("redis-server", [join(folder, "sentinel.conf"), "--sentinel"], { stdio: "ignore" });
@@ -111,7 +111,6 @@ withRedis.describe("a Sentinel in place of a Redis", () => {
     ]);
     sentinel.kill();
     await gone;
-    rmSync(folder, { recursive: true });
     for (const error of refused)
       expect(error).to.include({
         code: "unavailable",

@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { createFolder } from "../../support/folder.ts";
 
 /** Removes the log, as other versions of SQLite do when they close a file that nobody else has locked. */
 const TAKE = `const db = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
@@ -17,15 +16,12 @@ describe("a store in a file stays locked against a program that would remove its
   let file: string;
   let store: OpenStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "payphone-locks-"));
+    folder = createFolder();
     file = join(folder, "payphone.sqlite");
     store = await openSqliteStore({ file });
     await store.set("a", 1);
   });
-  afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   for (const [what, openAnother] of [
     ["nothing else", undefined],

@@ -1,21 +1,20 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { listKeys } from "../../support/store/probes.ts";
 
 describe("a store in a file from which much was deleted", () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "payphone-store-"));
+    folder = createFolder();
     file = join(folder, "payphone.sqlite");
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const MB = 2 ** 20;
   const large = "x".repeat(10_000);

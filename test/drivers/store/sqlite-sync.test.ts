@@ -1,12 +1,12 @@
-import fs, { mkdtempSync, rmSync, statSync } from "node:fs";
+import fs, { statSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createSyncs, type LogFile, openLogFile, type Syncs } from "../../../runtime/drivers/store/sqlite-sync.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 
 const { fdatasync } = fs;
 
@@ -106,14 +106,13 @@ describe("the write-ahead log of a database", () => {
   let file: string;
   let db: DatabaseSync;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sync-"));
+    folder = createFolder();
     file = join(folder, "state.sqlite");
     db = new DatabaseSync(file);
     db.exec("PRAGMA journal_mode = WAL; CREATE TABLE seen (at INTEGER)");
   });
   afterEach(() => {
     if (db.isOpen) db.close();
-    rmSync(folder, { recursive: true });
   });
 
   it("stays the file that is synced while it is cut and written anew, and is copied into the database", async () => {
@@ -147,13 +146,10 @@ describe("a store whose log is synced", () => {
   let folder: string;
   let file: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sync-"));
+    folder = createFolder();
     file = join(folder, "state.sqlite");
   });
-  afterEach(() => {
-    stopCounting();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => stopCounting());
 
   it("syncs its log once for what is durable, and not for what may be lost", async () => {
     const store = await openSqliteStore({ file });

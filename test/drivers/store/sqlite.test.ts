@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chown, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
@@ -8,6 +7,7 @@ import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { expectUnavailable, listKeys, startChild } from "../../support/store/probes.ts";
 import { testStore } from "../../support/store/suite.ts";
 
@@ -15,22 +15,16 @@ import { testStore } from "../../support/store/suite.ts";
 const LITTLE_ROOM = ["sh", "-c", 'ulimit -f 2048; exec "$0" "$@"'];
 
 const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
-const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "payphone-store-"));
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-testStore("a file", async () => {
-  const folder = await makeFolder();
-  return { options: { dataDir: join(folder, "data") }, dispose: () => remove(folder) };
-});
+testStore("a file", async () => ({ options: { dataDir: join(createFolder(), "data") }, dispose: async () => {} }));
 
 describe("a store in a file", () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
-    folder = await makeFolder();
+    folder = createFolder();
     file = join(folder, "payphone.sqlite");
   });
-  afterEach(() => remove(folder));
 
   it("belongs to its user alone", async () => {
     const dataDir = join(folder, "new", "data");

@@ -1,12 +1,11 @@
 import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import ledger from "../../../plugins/ledger/index.ts";
 import { encode, openTokenStage, payee, sign, type TokenStage, toTransfer } from "../../sandbox/evm/token-stage.ts";
+import { createFolder } from "../../support/folder.ts";
 import { createHost, serve } from "../host.ts";
 
 const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
@@ -24,9 +23,9 @@ describe("a spend summary of real transfers", () => {
   let folder: string;
   before(async () => {
     stage = await openTokenStage();
-    folder = await mkdtemp(join(tmpdir(), "payphone-ledger-"));
+    folder = createFolder();
   });
-  after(() => Promise.all([stage.chain.stop(), rm(folder, { recursive: true })]));
+  after(() => stage.chain.stop());
   beforeEach(async () => {
     payer = await stage.createPayer();
   });

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
@@ -8,6 +7,7 @@ import { toLedgerMarkdown } from "../../../plugins/ledger/report/markdown.ts";
 import type { LedgerQuery } from "../../../plugins/ledger/request.ts";
 import { summarize } from "../../../plugins/ledger/summary.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { createFolder } from "../../support/folder.ts";
 import { offline } from "../../support/sources/replay.ts";
 import { NOW, problemOf, TREASURY } from "../host.ts";
 import { toTopicAddress, WALLET } from "./base-node.ts";
@@ -115,13 +115,12 @@ describe("a spend report", () => {
   });
 
   it("lets no name of the registry be a formula in a spreadsheet, nor a cell in the markdown", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "payphone-ledger-"));
+    const folder = createFolder();
     const path = join(folder, "registry.json");
     const recipients = ["0xb81d4f60c7a93e2550f8d1b6e47a0c92d35e6f18"];
     const service = { id: "@id", label: '=HYPERLINK("https://evil.test") | <b>x', recipients };
     writeFileSync(path, JSON.stringify({ version: "1", services: [service] }));
     const { files } = await make({}, {}, { env: { LEDGER_REGISTRY: path } });
-    rmSync(folder, { recursive: true });
     expect(files.get("transfers.csv")).to.include(`,'@id,"'=HYPERLINK(""https://evil.test"") | <b>x",`);
     expect(files.get("report.md")).to.include('| =HYPERLINK("https\\://evil.test") \\| \\<b\\>x |');
     expect(files.get("report.html")).to.include(">=HYPERLINK(&quot;https://evil.test&quot;) | &lt;b&gt;x</span></td>");

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { RailManifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
@@ -9,6 +8,7 @@ import type { Token } from "../../../runtime/sandbox/evm/tokens.ts";
 import { openSandbox, type Sandbox } from "../../../runtime/sandbox/open-sandbox.ts";
 import type { SvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { atEnd } from "../at-end.ts";
+import { createFolder } from "../folder.ts";
 
 /** The project's own site. */
 export const site = parse(
@@ -38,9 +38,8 @@ export function sharedSandbox(): Promise<TestSandbox> {
 }
 
 /** A separate sandbox, which the caller stops. Without a `dataDir` it uses a temporary one. */
-export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
-  const directory = dataDir ?? mkdtempSync(join(tmpdir(), "payphone-"));
-  const sandbox = await openSandbox({ rails: site.rails, dataDir: directory, log: silentLog });
+export async function openTestSandbox(dataDir: string = createFolder()): Promise<TestSandbox> {
+  const sandbox = await openSandbox({ rails: site.rails, dataDir, log: silentLog });
   const { evm, solana, tokens } = sandbox.chains;
   return {
     ...sandbox,
@@ -49,10 +48,6 @@ export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
     solana: solana.get(rail("solana").network)!,
     usdc: tokens.get("base")!,
     jpyc: tokens.get("polygon")!,
-    stop: async () => {
-      await sandbox.stop();
-      if (dataDir === undefined) rmSync(directory, { recursive: true });
-    },
   };
 }
 

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { validate } from "@readme/openapi-parser";
 import { expect } from "chai";
 import { toOpenApi } from "../../../runtime/surfaces/openapi/openapi.ts";
+import { createFolder } from "../../support/folder.ts";
 import { type Described, describeApi } from "../support/described.ts";
 import { BASE_URL, FIXTURES, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
@@ -14,14 +14,13 @@ const REDOCLY = join(ROOT, "node_modules/.bin/redocly");
 
 /** What redocly's recommended rules complain of, warnings included. */
 async function lint(document: string): Promise<Loose[]> {
-  const dir = mkdtempSync(join(tmpdir(), "payphone-openapi-"));
+  const dir = createFolder();
   const file = join(dir, "openapi.json");
   writeFileSync(file, document);
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const { stdout } = await run(REDOCLY, ["lint", file, "--extends", "recommended", "--format", "json"], { env }).catch(
     (failure) => failure as { stdout: string },
   );
-  rmSync(dir, { recursive: true });
   return JSON.parse(stdout).problems;
 }
 

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { PeerConfig } from "../../../../runtime/cli/config/config.ts";
@@ -12,6 +11,7 @@ import { createPeerBudgets } from "../../../../runtime/drivers/peers/budgets.ts"
 import { createPeerCards } from "../../../../runtime/drivers/peers/cards.ts";
 import { openIdentity } from "../../../../runtime/drivers/peers/identity.ts";
 import { generateIdentityKey } from "../../../../runtime/drivers/peers/identity-keys.ts";
+import { createFolder } from "../../../support/folder.ts";
 import { type ServedDoor, serveDoor } from "./support/serve.ts";
 import { TLS, trustTestCertificate } from "./support/tls.ts";
 
@@ -27,7 +27,7 @@ describe("a payphone that greets another", () => {
   let two: ServedDoor;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    folder = createFolder();
     forget = trustTestCertificate();
     const lookup: LookupFunction = (_hostname, _options, callback) =>
       callback(null, [{ address: "127.0.0.1", family: 4 }]);
@@ -43,7 +43,6 @@ describe("a payphone that greets another", () => {
   after(async () => {
     await Promise.all([one.close(), two.close(), guarded.close()]);
     forget();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const CONFIG = (): PeerConfig => ({

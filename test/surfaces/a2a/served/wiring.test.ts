@@ -1,10 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import { type OpenPeerDoor, openOwnIdentity, openPeerDoor } from "../../../../runtime/cli/serve/peer-door.ts";
 import { silentLog } from "../../../../runtime/core/silent-log.ts";
 import { createMemoryLimiter } from "../../../../runtime/drivers/memory-limiter.ts";
+import { createFolder } from "../../../support/folder.ts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
 import { BASE_URL, type Door, openDoor } from "./support/door.ts";
 
@@ -28,14 +27,13 @@ describe("the door between agents, as the server opens it", () => {
     return openPeerDoor({ ...sold, config, createLimiter: createMemoryLimiter, links });
   };
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    folder = createFolder();
     door = await openDoor();
     opened = await open();
   });
   after(async () => {
     await opened.close();
     door.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const read = ({ documents }: OpenPeerDoor, path: string): Loose => JSON.parse(documents.get(path)!.body.toString());

@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Tools } from "../../../../runtime/surfaces/mcp/methods.ts";
 import { createMcpServer } from "../../../../runtime/surfaces/mcp/server.ts";
 import { createServiceTools } from "../../../../runtime/surfaces/mcp/tools.ts";
+import { createFolder } from "../../../support/folder.ts";
 import { fixtureTools } from "./support/fixture-tools.ts";
 import { type Served, serve } from "./support/serve.ts";
 import { BASE_URL, openStall, type Stall } from "./support/stall.ts";
@@ -41,7 +40,7 @@ describe("the official conformance suite", () => {
   let served: Served;
   let folder: string;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "mcp-conformance-"));
+    folder = createFolder();
     stall = await openStall();
     served = await serve((baseUrl) =>
       createMcpServer({
@@ -56,7 +55,6 @@ describe("the official conformance suite", () => {
   after(async () => {
     await served.close();
     stall.close();
-    await rm(folder, { recursive: true });
   });
 
   for (const [version, ask, checks] of RUNS) {
