@@ -7,41 +7,37 @@ import { openProxy } from "./proxy.ts";
 const ERROR = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } });
 
 describe("payphone mcp-proxy, at a seller of an older version", () => {
-  for (const [what, answer] of [
-    ["fails", (response) => response.writeHead(500, { "content-type": "application/json" }).end(ERROR)],
-    ["answers with a page", (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>")],
-    ["says nothing", () => {}],
-  ] as readonly (readonly [string, (response: ServerResponse) => unknown])[])
-    it(`that ${what} when it is asked for its versions, calls its tools`, async () => {
-      const site = await openToolSite("sessions");
-      const content = [{ type: "text" as const, text: "here" }];
-      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content }) });
+  const content = [{ type: "text" as const, text: "here" }];
+
+  /** Calls a tool of a seller. @param answer given to its first request */
+  async function call(result: object, answer?: (response: ServerResponse) => unknown): Promise<object> {
+    const site = await openToolSite("sessions");
+    site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content, ...result }) });
+    if (answer)
       site.intercept((response) => {
         site.intercept(undefined);
         answer(response);
       });
-      const spending = createFolder();
-      const client = await openProxy(site.url, spending);
-      try {
-        expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
-      } finally {
-        await client.close();
-        await site.close();
-      }
-    });
-
-  it("that names a type of its own of a result, passes the result on", async () => {
-    const site = await openToolSite("sessions");
-    const content = [{ type: "text" as const, text: "here" }];
-    const result = { content, resultType: "final" };
-    site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => result });
-    const spending = createFolder();
-    const client = await openProxy(site.url, spending);
+    const client = await openProxy(site.url, createFolder());
     try {
-      expect(await client.callTool({ name: "work", arguments: {} })).to.deep.include({ content });
+      return await client.callTool({ name: "work", arguments: {} });
     } finally {
       await client.close();
       await site.close();
     }
+  }
+
+  for (const [what, answer] of [
+    ["fails", (response) => response.writeHead(500, { "content-type": "application/json" }).end(ERROR)],
+    ["answers with a page", (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>")],
+    ["finds nothing", (response) => response.writeHead(404).end()],
+    ["says nothing", () => {}],
+  ] as readonly (readonly [string, (response: ServerResponse) => unknown])[])
+    it(`that ${what} when it is asked for its versions, calls its tools`, async () => {
+      expect(await call({}, answer)).to.deep.include({ content });
+    });
+
+  it("that names a type of its own of a result, passes the result on", async () => {
+    expect(await call({ resultType: "final" })).to.deep.include({ content });
   });
 });

@@ -1,0 +1,123 @@
+import type { Client, Progress } from "@modelcontextprotocol/client";
+import { expect } from "chai";
+import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
+import { openProxy } from "./proxy.ts";
+import { type Asked, startScripted, UNPAID } from "./scripted.ts";
+
+const RECEIPT = { "x402/payment-response": { success: true, transaction: "0xab", network: "eip155:8453" } };
+const TEXT = { type: "text", text: "here" };
+const RESULT = { content: [TEXT] };
+const EVENTS = { "content-type": "text/event-stream" };
+
+describe("payphone mcp-proxy, at a seller", () => {
+  let seller: Awaited<ReturnType<typeof startScripted>>;
+  let client: Client;
+  let asked: Asked[];
+  /** Answers a paid call. */
+  let deliver: (asked: Asked) => unknown;
+  let list: object;
+
+  before(async () => {
+    const answer = (call: Asked): unknown =>
+      asked.push(call) && (call.payment === undefined ? call.answer(UNPAID) : deliver(call));
+    seller = await startScripted(answer, () => list);
+    client = await openProxy(seller.url, createFolder());
+  });
+  beforeEach(() => {
+    [asked, list] = [[], { tools: [{ name: "here", inputSchema: { type: "object" } }], nextCursor: null }];
+  });
+  after(async () => {
+    await client.close();
+    seller.close();
+  });
+
+  const call = (options = {}): ReturnType<Client["callTool"]> =>
+    client.callTool({ name: "here", arguments: {} }, options);
+  const payments = (): unknown[] => asked.map(({ payment }) => payment).filter((payment) => payment !== undefined);
+  const tell = ({ outgoing }: Asked, message: object): void =>
+    void outgoing.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+
+  describe("whose answers do not fit MCP,", () => {
+    it("hands on what was paid for without the members that are null", async () => {
+      const block = { ...TEXT, annotations: null, _meta: null };
+      deliver = ({ answer }) => answer({ content: [block], structuredContent: null, isError: null, _meta: RECEIPT });
+      expect(await call()).to.deep.equal({ content: [TEXT], _meta: RECEIPT });
+      expect(payments()).to.have.length(1);
+    });
+
+    it("hands on what was paid for as text where no client would read it", async () => {
+      const content = [{ type: "json", json: { rolled: 4 } }];
+      for (const answered of [{ content }, { content: "here" }, { content, isError: true }]) {
+        deliver = ({ answer }) => answer({ ...answered, _meta: RECEIPT });
+        const { content: said, isError = false, _meta } = await call();
+        expect(said).to.deep.equal([{ type: "text", text: JSON.stringify(answered) }]);
+        expect({ isError, _meta }).to.deep.equal({ isError: "isError" in answered, _meta: RECEIPT });
+      }
+      expect(payments()).to.have.length(3);
+      const structuredContent = { rolled: 4 };
+      deliver = ({ answer }) => answer({ content, structuredContent });
+      expect(await call(), "for clients that hold it to the tool's schema").to.deep.include({ structuredContent });
+    });
+
+    it("shows its other tools, and leaves out those that are none", async () => {
+      const own = { description: null, annotations: null };
+      const here = { name: "here", inputSchema: { type: "object" } };
+      list = { tools: [{ name: "none" }, { ...here, ...own }, { inputSchema: {} }], nextCursor: null };
+      expect((await client.listTools()).tools).to.deep.equal([here]);
+    });
+  });
+
+  describe("who tells of progress,", () => {
+    let heard: Progress[];
+    beforeEach(() => {
+      heard = [];
+      deliver = async (paid) => {
+        const { id, progressToken, outgoing } = paid;
+        outgoing.writeHead(200, EVENTS);
+        if (progressToken !== undefined)
+          for (const [progress, known] of [
+            [1, 1],
+            [2, 2],
+            [2, 2],
+            [1, 2],
+            [3, 3],
+          ]) {
+            const params = { progressToken, progress, total: 3, message: "at work" };
+            tell(paid, { method: "notifications/progress", params });
+            await eventually(() => heard.length === known); // Clients forget what comes together with the result.
+          }
+        tell(paid, { id, result: RESULT });
+        outgoing.end();
+      };
+    });
+
+    it("passes it on to a client that listens, as long as it grows", async () => {
+      expect(await call({ onprogress: (progress: Progress) => void heard.push(progress) })).to.deep.include(RESULT);
+      expect(heard).to.deep.equal([1, 2, 3].map((progress) => ({ progress, total: 3, message: "at work" })));
+    });
+
+    it("asks for none for a client that does not", async () => {
+      expect(await call()).to.deep.include(RESULT);
+      expect(asked.map(({ progressToken }) => progressToken)).to.deep.equal([undefined, undefined]);
+    });
+  });
+
+  for (const [how, what] of [
+    ["end", "ends"],
+    ["destroy", "breaks off"],
+  ] as const)
+    it(`sends the same payment again at once when a stream of events ${what} without the answer`, async () => {
+      deliver = (paid) => {
+        const { id, outgoing } = paid;
+        outgoing.writeHead(200, EVENTS);
+        if (payments().length === 1) return outgoing.write(": hi\n\n", () => outgoing[how]());
+        tell(paid, { id, result: RESULT });
+        outgoing.end();
+      };
+      expect(await call()).to.deep.include(RESULT);
+      const [first, second, ...more] = payments();
+      expect(second).to.deep.equal(first);
+      expect(more).to.deep.equal([]);
+    });
+});
