@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const TOUCHABLE = 40;
 
@@ -22,10 +21,7 @@ withBrowser.describe("the pages", () => {
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), true);
-  });
-  after(async () => {
-    await counter?.close();
+    counter = await sharedCounter(true);
   });
   afterEach(async () => {
     await open.close();

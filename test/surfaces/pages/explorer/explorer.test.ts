@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
 
@@ -17,9 +17,8 @@ withBrowser.describe("the explorer of a sandbox", () => {
   before(async () => {
     browser = await sharedBrowser();
     sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
   beforeEach(async () => {
     open = await visit(browser, `${counter.url}/docs/roll`);
     page = open.page;

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { sharedBrowser, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const FILES = [
@@ -25,9 +24,8 @@ withBrowser.describe("the explorer of a service that sells files", () => {
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
 
   for (const { type, bytes, shown } of FILES)
     it(`lets one of type ${type} be saved as it was sent`, async () => {

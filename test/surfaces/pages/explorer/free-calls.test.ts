@@ -1,22 +1,19 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { generatePrivateKey } from "viem/accounts";
-import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
 withBrowser.describe("the explorer of a service with free calls", () => {
-  let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;
   let open: Visit | undefined;
 
   before(async () => {
     browser = await sharedBrowser();
-    sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, false, { calls: 1, per: "day" });
+    counter = await openCounter(false, { calls: 1, per: "day" });
   });
   after(() => counter?.close());
   afterEach(async () => {

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import type { Browser, Page, Route } from "playwright-core";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 type Answer = NonNullable<Parameters<Route["fulfill"]>[0]>;
 
@@ -29,9 +28,8 @@ withBrowser.describe("the explorer behind a gateway that answers by itself", () 
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
   beforeEach(async () => {
     open = await visit(browser, `${counter.url}/docs/roll`);
     page = open.page;

@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { TOSS } from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { openOperatedShop } from "../../../support/sellers/operator.ts";
 import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the pages of the explorer", () => {
   let counter: Counter;
@@ -16,9 +15,8 @@ withBrowser.describe("the pages of the explorer", () => {
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
   beforeEach(async () => {
     open = await visit(browser, `${counter.url}/docs`);
     page = open.page;
@@ -80,9 +78,8 @@ withBrowser.describe("the pages of the explorer", () => {
       await unfold(id);
       expect(await page.locator(".codes", { hasText: warning }).count(), id).to.equal(count);
     }
-    const real = await openCounter(await sharedSandbox(), false);
+    const real = await sharedCounter(false);
     expect(await (await fetch(`${real.url}/docs/roll`)).text()).not.to.include(warning);
-    await real.close();
   });
 
   it("leads old addresses to the service's page", async () => {

@@ -1,20 +1,17 @@
 import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
-import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { rail } from "../../../support/chains/chains.ts";
 import { jsonOf } from "../../../support/http.ts";
 import { json } from "../../../support/sellers/stock-buyer.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 describe("the sandbox's signing for everybody", () => {
-  let sandbox: TestSandbox;
   let counter: Counter;
   let challenge: { accepts: { network: string }[] };
   before(async () => {
-    sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, true);
+    counter = await sharedCounter(true);
     challenge = await jsonOf(await fetch(`${counter.url}/v1/roll`, { method: "POST" }));
   });
-  after(() => counter?.close());
   const ask = (body: unknown): Promise<Response> => fetch(`${counter.url}/sandbox/pay`, json(body));
 
   for (const id of ["base", "solana", "polygon"]) {

@@ -6,7 +6,7 @@ import { toCurl, toSnippets } from "../../../../runtime/surfaces/pages/snippets.
 import { sharedSandbox, site, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withCurl } from "../../../support/programs.ts";
 import { showSet } from "../../support/fixture-set.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, openCounter, sharedCounter } from "./support/counter.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -16,9 +16,8 @@ describe("a snippet of the explorer's", () => {
   let counter: Counter;
   before(async () => {
     sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
 
   async function codeOf(title: string): Promise<string> {
     const { service } = await showSet(ROOT);
@@ -51,7 +50,7 @@ describe("a snippet of the explorer's", () => {
 
   it("uses the free calls of a wallet before it pays: fetch", async () => {
     const free = { calls: 1, per: "day" } as const;
-    const giving = await openCounter(sandbox, true, free);
+    const giving = await openCounter(true, free);
     try {
       const roll = (await showSet(ROOT)).service("roll");
       const service = { ...roll, manifest: { ...roll.manifest, free } };

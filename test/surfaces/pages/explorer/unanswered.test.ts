@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the explorer, whose answers are lost", () => {
   let counter: Counter;
@@ -14,9 +13,8 @@ withBrowser.describe("the explorer, whose answers are lost", () => {
 
   before(async () => {
     browser = await sharedBrowser();
-    counter = await openCounter(await sharedSandbox(), true);
+    counter = await sharedCounter(true);
   });
-  after(() => counter?.close());
   beforeEach(async () => {
     open = await visit(browser, `${counter.url}/docs/roll`);
     page = open.page;

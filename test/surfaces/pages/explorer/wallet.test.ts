@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 
 const BASE = 8453;
@@ -18,10 +18,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   before(async () => {
     browser = await sharedBrowser();
     sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, false);
-  });
-  after(async () => {
-    await counter?.close();
+    counter = await sharedCounter(false);
   });
   afterEach(async () => {
     await open?.close();

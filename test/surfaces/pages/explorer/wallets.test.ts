@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, sharedBrowser, visit } from "./support/browser.ts";
-import { type Counter, openCounter } from "./support/counter.ts";
+import { type Counter, sharedCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
 /**
@@ -31,9 +31,8 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
   before(async () => {
     browser = await sharedBrowser();
     sandbox = await sharedSandbox();
-    counter = await openCounter(sandbox, false);
+    counter = await sharedCounter(false);
   });
-  after(() => counter?.close());
 
   it("has one button for each of several, and says which one is to sign", async () => {
     const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);

@@ -15,7 +15,8 @@ import { createApp } from "../../../../../runtime/server/app.ts";
 import { openServer } from "../../../../../runtime/server/listen.ts";
 import { createExtensions } from "../../../../../runtime/surfaces/discovery/extensions.ts";
 import { toDocuments } from "../../../../../runtime/surfaces/documents.ts";
-import type { TestSandbox } from "../../../../support/chains/chains.ts";
+import { atEnd } from "../../../../support/at-end.ts";
+import { sharedSandbox } from "../../../../support/chains/chains.ts";
 import { noStatus } from "../../../../support/sellers/call.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
 
@@ -28,10 +29,26 @@ export interface Counter {
 }
 
 /**
+ * One for all test files of this process, closed after the last test.
  * @param isSandbox whether the counter says that its money is play money; if not, only its buyers know.
- * @param free the free calls of a roll
  */
-export async function openCounter(sandbox: TestSandbox, isSandbox: boolean, free?: Manifest["free"]): Promise<Counter> {
+export function sharedCounter(isSandbox: boolean): Promise<Counter> {
+  const counter = shared.get(isSandbox) ?? openShared(isSandbox);
+  shared.set(isSandbox, counter);
+  return counter;
+}
+
+const shared = new Map<boolean, Promise<Counter>>();
+
+async function openShared(isSandbox: boolean): Promise<Counter> {
+  const counter = await openCounter(isSandbox);
+  atEnd(counter.close);
+  return counter;
+}
+
+/** @param free the free calls of a roll */
+export async function openCounter(isSandbox: boolean, free?: Manifest["free"]): Promise<Counter> {
+  const sandbox = await sharedSandbox();
   const server = await openServer({ host: "127.0.0.1", port: 0 });
   const baseUrl = server.url;
   const clock = { now: Date.now };
