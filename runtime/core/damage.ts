@@ -16,3 +16,6 @@ export const isDamaged = (error: unknown): boolean => error instanceof Problem &
 export function unlessDamaged(error: unknown): undefined {
   if (!isDamaged(error)) throw error;
 }
+
+/** For `catch`: null for a record that is damaged, which is not missing. @throws every other error. */
+export const nullIfDamaged = (error: unknown): null => unlessDamaged(error) ?? null;

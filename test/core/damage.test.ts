@@ -109,7 +109,9 @@ describe("damaged records", () => {
         damage(data, "answers-later:sale_1", text);
         damage(data, `answered:${Math.floor(now / 60_000)}:0`, text);
         const times = { begun: now };
+        await store.set(`answered:${Math.floor(now / 60_000)}:1`, " sale_2 5");
         expect(await readSaleAnswer(store, { id: "sale_1", times })).not.to.have.property("sentAt");
+        expect(await readSaleAnswer(store, { id: "sale_2", times })).to.deep.equal({ sentAt: 5 });
       });
     }
   });

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { unlessDamaged } from "../../core/damage.ts";
+import { nullIfDamaged } from "../../core/damage.ts";
 import { isObject } from "../../core/json.ts";
 import type { Store } from "../../core/store.ts";
 import type { Config } from "../config/config.ts";
@@ -23,7 +23,7 @@ const KEY = "shop";
 export async function claimStore(store: Store, { shop, config, isRenamed }: ClaimOptions): Promise<void> {
   if (isRenamed) return store.set(KEY, { name: shop });
   if (await store.putIfAbsent(KEY, { name: shop })) return;
-  const owner = await store.get<unknown>(KEY).catch((error: unknown) => unlessDamaged(error) ?? null);
+  const owner = await store.get<unknown>(KEY).catch(nullIfDamaged);
   if (owner === undefined || (isObject(owner) && owner.name === shop)) return;
   const [place, variable] =
     config.redisUrl === undefined ? [config.dataDir, "PAYPHONE_DATA_DIR"] : ["This Redis", "REDIS_URL"];

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { SaleEvent } from "../books/events.ts";
 import { createLateWrites } from "../books/late-writes.ts";
-import { unlessDamaged } from "../damage.ts";
+import { nullIfDamaged, unlessDamaged } from "../damage.ts";
 import type { Store } from "../store.ts";
 
 /** How a sale was answered, as far as known. Unix milliseconds. */
@@ -158,7 +158,7 @@ export async function readSaleAnswer(
 async function readFirst(store: Pick<Store, "get">, minute: number, sale: string): Promise<number | undefined> {
   const read = async <T>(toKey: typeof keyOf, find: (sheet: T) => number | undefined): Promise<number | undefined> => {
     for (let at = 0; at < MOST_SHEETS; at += 1) {
-      const sheet = await store.get<T>(toKey(minute, at)).catch(unlessDamaged);
+      const sheet = await store.get<T>(toKey(minute, at)).catch(nullIfDamaged);
       if (sheet === undefined) return undefined;
       const found = sheet === null ? undefined : find(sheet);
       if (found !== undefined) return found;

@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { createLateWrites } from "../books/late-writes.ts";
-import { unlessDamaged } from "../damage.ts";
+import { nullIfDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 
@@ -131,7 +131,7 @@ export async function readRefusals(store: Pick<Store, "get">, now: number): Prom
 async function readDay(store: Pick<Store, "get">, day: number): Promise<readonly Sheet[]> {
   const sheets: Sheet[] = [];
   for (let at = 0; at < MOST_SHEETS; at += 1) {
-    const sheet = await store.get<unknown>(keyOf(day, at)).catch((error: unknown) => unlessDamaged(error) ?? null);
+    const sheet = await store.get<unknown>(keyOf(day, at)).catch(nullIfDamaged);
     if (sheet === undefined) break;
     if (isSheet(sheet)) sheets.push(sheet);
   }

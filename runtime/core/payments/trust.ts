@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { unlessDamaged } from "../damage.ts";
+import { nullIfDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import { facilitatorsOf } from "../rails/facilitators.ts";
 import type { RailManifest, SiteManifest } from "../set/manifest.ts";
@@ -153,7 +153,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
     async refresh() {
       for (const { facilitator, network } of parties) {
         const key = keyOf(facilitator, network);
-        const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+        const found = await store.get<unknown>(key).catch(nullIfDamaged);
         if (unwritten.has(key) || (found !== undefined && !isEntry(found))) continue; // A damaged entry is ignored.
         if (JSON.stringify(found) !== JSON.stringify(entries.get(key))) change(key, found);
       }

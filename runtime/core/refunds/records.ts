@@ -1,5 +1,5 @@
 import { refundId, toBookPayer } from "../books/events.ts";
-import { toDamaged, unlessDamaged } from "../damage.ts";
+import { nullIfDamaged, toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { Eip3009 } from "../x402/eip3009.ts";
@@ -74,7 +74,7 @@ export function createRefundRecords(store: Store): RefundRecords {
   /** Removes the record of a refund that has ended, which a crash, a slower process or another `open` may have left. */
   async function read(id: string): Promise<OpenRefund | undefined> {
     const key = `refund:${id}`;
-    const refund = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+    const refund = await store.get<unknown>(key).catch(nullIfDamaged);
     if (refund === undefined) return undefined;
     if (await readEnd(id)) {
       await store.delete(key);

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { unlessDamaged } from "../../core/damage.ts";
+import { nullIfDamaged } from "../../core/damage.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
 import { isObject } from "../../core/json.ts";
 import type { Store } from "../../core/store.ts";
@@ -102,7 +102,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
   /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take. */
   async function readDue(key: string): Promise<Entry | undefined> {
     if (!taken.has(serviceOf(key))) return undefined;
-    const found = await store.get<unknown>(key).catch((error: unknown) => unlessDamaged(error) ?? null);
+    const found = await store.get<unknown>(key).catch(nullIfDamaged);
     if (found === undefined) return undefined;
     const entry = isEntry(found) ? found : { ...toJob(key), notBefore: 0 }; // The key has what a damaged entry lacks.
     return isDue(entry, clock.now()) ? entry : undefined;
