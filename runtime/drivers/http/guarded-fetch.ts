@@ -1,6 +1,6 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import type { Agent, Dispatcher } from "undici";
+import type { Agent } from "undici";
 import type { Web, WebAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { BAD_PORTS } from "./bad-ports.ts";
@@ -8,7 +8,7 @@ import { readBounded } from "./bounded-body.ts";
 import { isConnectionBroken } from "./broken-connection.ts";
 import { decompress } from "./decompress.ts";
 import { isPublicAddress } from "./public-address.ts";
-import { followRedirects, type Hop } from "./redirects.ts";
+import { followRedirects, type Hop, type RawAnswer, sendOnce } from "./redirects.ts";
 import { repeat } from "./retry.ts";
 
 /** The capability `web`, with open connections, which must be closed. */
@@ -33,8 +33,6 @@ const USUAL = { accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "pay
 /** A kept connection may break because its server was just closing it. */
 const AT_ONCE = { retries: 1, delayMs: 0 };
 
-type Received = Dispatcher.ResponseData;
-
 /**
  * Fetches from public addresses only. A name is resolved once, and the connection uses the checked addresses, all of
  * which must be public: DNS rebinding has no effect. Every redirect is checked like the first URL. undici is loaded on
@@ -53,9 +51,9 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       let hop = first; // For errors, which name its host.
       opened ??= openAgent(lookup, isAllowed);
       const agent = await opened;
-      const send = (next: Hop): Promise<Received> => {
+      const send = (next: Hop): Promise<RawAnswer> => {
         hop = next;
-        const ask = (): Promise<Received> => sendOnce(next, agent, ended);
+        const ask = (): Promise<RawAnswer> => sendOnce(agent, next, ended);
         return next.method === "GET" ? repeat(ask, isConnectionBroken, AT_ONCE) : ask();
       };
       try {
@@ -70,11 +68,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 }
 
 const REDIRECTED = {
-  read: ({ statusCode, headers: { location } }: Received) => ({
-    status: statusCode,
-    location: typeof location === "string" ? location : null,
-  }),
-  discard: async ({ body }: Received) => body.on("error", () => {}).destroy(), // An unread body emits an error when it is destroyed.
+  discard: async ({ body }: RawAnswer) => body.on("error", () => {}).destroy(), // An unread body emits an error when it is destroyed.
   toUrl: (location: string, { url }: Hop) => toTarget(location, url),
   mayCross: (header: string) => !SECRETS.has(header),
 };
@@ -89,13 +83,8 @@ function toTarget(text: string, base?: URL): URL {
   return url;
 }
 
-function sendOnce({ url, method, headers, body }: Hop, agent: Agent, signal: AbortSignal): Promise<Received> {
-  const { origin, pathname, search } = url;
-  return agent.request({ origin, path: pathname + search, method, headers, body: body ?? null, signal });
-}
-
 /** The limit counts decompressed bytes. */
-async function toAnswer({ statusCode, headers, body }: Received, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
+async function toAnswer({ statusCode, headers, body }: RawAnswer, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
   const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
   const whole = await readBounded(decompress(body, get("content-encoding")), url.host, maxBytes);
   return { status: statusCode, url: url.href, headers: { get }, body: whole };

@@ -1,7 +1,7 @@
-import type { Agent, Dispatcher } from "undici";
+import type { Agent } from "undici";
 import type { HttpMethod } from "../../core/proxy/plan.ts";
 import { decompress } from "../http/decompress.ts";
-import { followRedirects, type Hop } from "../http/redirects.ts";
+import { followRedirects, type Hop, type RawAnswer, sendOnce } from "../http/redirects.ts";
 
 /** One HTTP request to an upstream. */
 export interface WireRequest {
@@ -36,8 +36,6 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-type Received = Dispatcher.ResponseData;
-
 const CONNECTIONS = 32;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
@@ -60,7 +58,7 @@ export function createHttpTransport(): HttpTransport {
       const { method, url, body, stays = false, isSentOnce = false, signal } = request;
       const agent = await open(isSentOnce ? SENT_ONCE_KEEP_ALIVE_MS : KEEP_ALIVE_MS);
       const headers = { "accept-encoding": "gzip, br", ...request.headers };
-      const send = (hop: Hop): Promise<Received> => sendOnce(agent, hop, signal);
+      const send = (hop: Hop): Promise<RawAnswer> => sendOnce(agent, hop, signal);
       const toUrl = (location: string, from: Hop): URL | undefined => {
         const next = toNext(location, from);
         return stays && next?.origin !== url.origin ? undefined : next;
@@ -90,24 +88,9 @@ async function openAgent(keepAliveMs: number): Promise<Agent> {
   });
 }
 
-function sendOnce(agent: Agent, { method, url, headers, body }: Hop, signal: AbortSignal): Promise<Received> {
-  return agent.request({
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method,
-    headers,
-    body: body ?? null,
-    signal,
-  });
-}
-
 const REDIRECTED = {
   most: MAX_REDIRECTS,
-  read: ({ statusCode, headers: { location } }: Received) => ({
-    status: statusCode,
-    location: typeof location === "string" ? location : null,
-  }),
-  discard: ({ body }: Received) => body.dump(),
+  discard: ({ body }: RawAnswer) => body.dump(),
   mayCross: (header: string) => HARMLESS.has(header),
 };
 
@@ -116,10 +99,7 @@ function toNext(location: string, { method, url: from }: Hop): URL | undefined {
   return url && (url.protocol === "https:" || url.protocol === from.protocol) ? url : undefined;
 }
 
-function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
-  const get = (name: string): string | null => {
-    const value = headers[name.toLowerCase()];
-    return value === undefined ? null : String(value);
-  };
+function toAnswer({ statusCode, headers, body }: RawAnswer): WireAnswer {
+  const get = (name: string): string | null => headers[name.toLowerCase()]?.toString() ?? null;
   return { status: statusCode, headers: { get }, body: decompress(body, get("content-encoding")) };
 }
