@@ -22,8 +22,7 @@ export interface FieldFacts {
 
 /** Reads the fields of a manifest's schema; undefined when the schema has faults. */
 export function readFields(draft: Draft, part: "input" | "output", schemas: Schemas): Fields | undefined {
-  const schema = draft.data[part];
-  const root = schema === undefined ? undefined : toRootSchema(schema, schemas);
+  const root = toRootSchema(draft.data[part], schemas);
   if (!root) return undefined;
   const named = isObject(root.properties) ? root.properties : {};
   const isFree = (node: JsonObject): boolean =>

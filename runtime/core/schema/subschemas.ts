@@ -65,8 +65,8 @@ export interface Schemas {
   readonly names: ReadonlySet<string>;
 }
 
-/** A schema given by name or inline, following a root `$ref`; undefined when the target does not exist. */
-export function toRootSchema(schema: string | object, { documents }: Schemas): SchemaObject | undefined {
+/** A schema given by name or inline, following a root `$ref`; undefined when there is none. */
+export function toRootSchema(schema: string | object | undefined, { documents }: Schemas): SchemaObject | undefined {
   const found = typeof schema === "string" ? documents.get(schema) : schema;
   if (!isObject(found)) return undefined;
   const { name, definition } = typeof found.$ref === "string" ? (parseReference(found.$ref) ?? {}) : {};

@@ -9,7 +9,7 @@ export function checkBody(draft: Draft, schemas: Schemas, { limits }: Partial<Si
   const { route, aliases = [], input, body_bytes = limits?.body_bytes, examples = [] } = draft.data;
   if (body_bytes === undefined || ![route, ...aliases].some((text) => text?.startsWith("POST "))) return [];
   const place = draft.data.body_bytes === undefined ? ["input"] : ["body_bytes"];
-  const texts = longestTexts(input === undefined ? undefined : toRootSchema(input, schemas));
+  const texts = longestTexts(toRootSchema(input, schemas));
   const shortOf = (what: string): string => `a body may have ${body_bytes} bytes, but ${what}; set body_bytes`;
   if (texts > body_bytes)
     return [faultAt(draft, place, "body-too-small", shortOf(`the texts of the input up to ${texts} characters`))];

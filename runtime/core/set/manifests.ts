@@ -114,7 +114,6 @@ function checkAliases(draft: Draft): Fault[] {
 function checkSchemas(draft: Draft, schemas: Schemas): Fault[] {
   return (["input", "output"] as const).flatMap((key) => {
     const schema = draft.data[key];
-    if (schema === undefined) return [];
     if (typeof schema === "string" && !schemas.names.has(schema)) {
       const complaint = `there is no schemas/${schema}.json${didYouMean(schema, schemas.names)}`;
       return [faultAt(draft, [key], "unknown-schema", complaint)];
@@ -126,8 +125,7 @@ function checkSchemas(draft: Draft, schemas: Schemas): Fault[] {
 }
 
 function checkParameters(draft: Draft, schemas: Schemas): Fault[] {
-  const { input } = draft.data;
-  const root = input === undefined ? undefined : toRootSchema(input, schemas);
+  const root = toRootSchema(draft.data.input, schemas);
   if (!root) return [];
   const fields = isObject(root.properties) ? root.properties : {};
   const isPosted = [draft.data.route, ...(draft.data.aliases ?? [])].some((route) => route?.startsWith("POST "));

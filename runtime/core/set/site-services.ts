@@ -104,14 +104,13 @@ function checkSpending(site: SiteDraft, manifests: readonly Draft[]): Fault[] {
 /** Whether a service is no job and needs no input but `wallet`. */
 function takesWallets(service: Draft["data"] | undefined, schemas: Schemas): boolean {
   const { input, job } = service ?? {};
-  const root = input === undefined ? undefined : toRootSchema(input, schemas);
-  const { required = [] } = root ?? {};
+  const { required = [] } = toRootSchema(input, schemas) ?? {};
   const needsMore = Array.isArray(required) && required.some((field) => field !== "wallet");
   return !job && !needsMore && fieldsOf(input, schemas)?.wallet !== undefined;
 }
 
 function fieldsOf(schema: string | object | undefined, schemas: Schemas): Record<string, unknown> | undefined {
-  const root = schema === undefined ? undefined : toRootSchema(schema, schemas);
+  const root = toRootSchema(schema, schemas);
   return root && isObject(root.properties) ? root.properties : undefined;
 }
 
