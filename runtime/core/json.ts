@@ -3,9 +3,11 @@ import { once } from "./once.ts";
 /** A JSON object whose fields are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Whether a value is a JSON object or a list. */
+export const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
+
 /** Whether a value is a JSON object: neither null nor a list. */
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject => isCollection(value) && !Array.isArray(value);
 
 /** A name as a step of a JSON Pointer (RFC 6901, section 3). */
 export const escapeStep = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
@@ -53,7 +55,7 @@ export function findRounded(
   const isRounded = (one: unknown): boolean =>
     Number.isInteger(one) && !Number.isSafeInteger(one) && rounded().has(one as number);
   const find = (one: unknown, counts: (name: string) => boolean): (string | number)[] | undefined => {
-    if (typeof one !== "object" || one === null) return undefined;
+    if (!isCollection(one)) return undefined;
     for (const [name, member] of Object.entries(one)) {
       const inner = !counts(name) ? undefined : isRounded(member) ? [] : find(member, () => true);
       if (inner) return [Array.isArray(one) ? Number(name) : name, ...inner];
@@ -73,7 +75,7 @@ function roundedIn(json: string): ReadonlySet<number> {
 
 /** Whether no integer in a value may have been rounded when it was read. */
 export function hasExactIntegers(value: unknown): boolean {
-  if (typeof value === "object" && value !== null) return Object.values(value).every(hasExactIntegers);
+  if (isCollection(value)) return Object.values(value).every(hasExactIntegers);
   return !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
@@ -85,8 +87,7 @@ export function isDeep(data: unknown): boolean {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
     if (depth > DEEPEST) return true;
-    if (typeof value === "object" && value !== null)
-      for (const part of Object.values(value)) open.push([part, depth + 1]);
+    if (isCollection(value)) for (const part of Object.values(value)) open.push([part, depth + 1]);
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import { isObject, parseDigits, tryParseJson } from "../json.ts";
+import { isCollection, isObject, parseDigits, tryParseJson } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
 import { partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
@@ -39,7 +39,7 @@ export const READINGS = [
   (value, text) => (typeof value === "number" && String(value) !== text.trim() ? text : value),
   asValue,
   (value, text) => (typeof value === "number" ? text : value),
-  (value, text) => (typeof value === "object" && value !== null ? value : text),
+  (value, text) => (isCollection(value) ? value : text),
 ] as const satisfies readonly ReadPlainText[];
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.ts";
+import { isCollection, isObject, type JsonObject } from "../json.ts";
 import { namedFields } from "../schema/named-fields.ts";
 import type { Schema } from "../schema/validator.ts";
 import type { AnswerTerms } from "./answer.ts";
@@ -57,7 +57,7 @@ function keepsAny(given: unknown, left: unknown): boolean {
 
 /** Whether a list has mappings with fields, none of which are left in any of them. */
 function hasEmptiedList(given: unknown, left: unknown): boolean {
-  if (typeof given !== "object" || given === null || typeof left !== "object" || left === null) return false;
+  if (!isCollection(given) || !isCollection(left)) return false;
   const parts = Object.entries(given).map(([key, one]) => [one, partOf(left, key)] as const);
   const full = parts.filter(([one]) => isObject(one) && isFull(one));
   const isEmptied = full.length > 0 && full.every(([, one]) => isObject(one) && Object.keys(one).length === 0);
@@ -68,6 +68,6 @@ function hasEmptiedList(given: unknown, left: unknown): boolean {
 const isFull = (value: JsonObject): boolean => Object.keys(value).length > 0 && !Object.values(value).includes(null);
 
 const partOf = (value: unknown, key: string | number): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, key)
+  isCollection(value) && Object.hasOwn(value, key)
     ? (value as Readonly<Record<string | number, unknown>>)[key]
     : undefined;

@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isCollection, isObject } from "../json.ts";
 import { CREDENTIAL } from "./credential.ts";
 import { inQuery } from "./encoding.ts";
 import type { RequestPlan } from "./plan.ts";
@@ -33,7 +33,7 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
   const value = place && readPlace(place, scope);
   if (!place || value === undefined) return [];
   if (name !== "*") {
-    if (!isNested(value)) return [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
+    if (!isCollection(value)) return [`${name.replace(ANY_FIELD, "")}=${toEncoded(value, place, inQuery)}`];
     return toFields(value, place, { depth: 1, isForm, wrap: (key) => name.replace("*", () => key) });
   }
   if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
@@ -46,9 +46,6 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
 /** Normalizes a name: some servers read `api.key` as `api_key`, and ignore case. */
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "_");
 
-/** Whether a value is a mapping or a list. */
-const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
-
 interface Level {
   readonly depth: number;
   readonly isForm: boolean;
@@ -59,7 +56,7 @@ function toFields(fields: object, place: Placeholder, { depth, isForm, wrap }: L
   return Object.entries(fields).flatMap(([key, value]: [string, unknown]) => {
     if (!NAME.test(key)) throw toBadValue(place, fields, "names of its fields are letters, digits and _ . $ : @ -");
     const name = wrap(encodeURIComponent(key));
-    const isApart = isObject(value) || (Array.isArray(value) && (isForm || value.some(isNested)));
+    const isApart = isObject(value) || (Array.isArray(value) && (isForm || value.some(isCollection)));
     if (isApart && depth < DEEPEST)
       return toFields(value, place, { depth: depth + 1, isForm, wrap: (inner) => `${name}%5B${inner}%5D` });
     const items = [value ?? []].flat();

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, unescapeStep } from "../json.ts";
+import { isCollection, isObject, type JsonObject, unescapeStep } from "../json.ts";
 
 /** The keys and indexes that lead to a value, from the root of its document. */
 export type Path = readonly (string | number)[];
@@ -24,8 +24,6 @@ export interface SchemaNodes {
 
 /** The schemas of a keyword that has a list of them; none where it is missing. */
 export const listOf = (nodes: unknown): readonly SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
-
-const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Indexes documents. @param documents by name, without `.json`. */
 export function createSchemaNodes(documents: ReadonlyMap<string, object>): SchemaNodes {

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from "ajv";
-import { isDeep, tryParseJson, unescapeStep } from "../json.ts";
+import { isCollection, isDeep, tryParseJson, unescapeStep } from "../json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -94,7 +94,7 @@ function readJson(given: unknown): unknown {
     return read.every((one) => one === undefined) ? undefined : read.map((one, at) => one ?? given[at]);
   }
   const value = typeof given === "string" ? tryParseJson(given) : undefined;
-  return typeof value === "object" && value !== null && !isDeep(value) ? value : undefined;
+  return isCollection(value) && !isDeep(value) ? value : undefined;
 }
 
 /** Reads the texts at these paths as booleans, where the schema wants one there; all at once, since each try costs. */
@@ -129,5 +129,5 @@ const partOf = (value: unknown, path: readonly string[]): Record<string, unknown
 
 function step(part: Record<string, unknown> | undefined, name: string): Record<string, unknown> | undefined {
   const inner = part?.[name];
-  return typeof inner === "object" && inner !== null ? (inner as Record<string, unknown>) : undefined;
+  return isCollection(inner) ? (inner as Record<string, unknown>) : undefined;
 }

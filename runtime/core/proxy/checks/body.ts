@@ -1,4 +1,4 @@
-import { isObject } from "../../json.ts";
+import { isCollection, isObject } from "../../json.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
 import { parseTemplate, soleOf } from "../template.ts";
 
@@ -38,4 +38,4 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
 }
 
 const hasNested = (body: unknown): boolean =>
-  typeof body === "object" && body !== null && Object.values(body).some((field) => typeof field === "object");
+  isCollection(body) && Object.values(body).some((field) => typeof field === "object");
