@@ -29,13 +29,19 @@ export interface SpendingLimits extends Readonly<Record<string, string>> {
 export function readChallenge({ headers, json }: SellerResponse): PaymentRequired {
   const header = headers.get("payment-required");
   const given = header ? decodedChallenge(header) : json;
-  const parsed = parsePaymentRequired(given);
-  if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+  const challenge = asPaymentRequired(given);
+  if (challenge) return challenge;
   if (isForSignIn(given))
     refuse('this service is free, for a wallet that signs in; "payphone purchases" signs in and shows what was bought');
   const why =
     field(json, "x402Version") === 1 && !header ? "it speaks only x402 version 1" : "its challenge is malformed";
   throw new Problem("upstream-failed", `the seller asks for payment, but ${why}: nothing was paid`);
+}
+
+/** A value as a PaymentRequired of x402 v2; undefined when it is none. */
+export function asPaymentRequired(value: unknown): PaymentRequired | undefined {
+  const { success, data } = parsePaymentRequired(value);
+  return success && data.x402Version === 2 ? (data as PaymentRequired) : undefined;
 }
 
 /** Whether a challenge asks for a sign-in and for no money (x402 extension `sign-in-with-x`). */

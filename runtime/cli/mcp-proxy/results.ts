@@ -1,9 +1,9 @@
-import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { field, textField } from "../call/http.ts";
+import { asPaymentRequired } from "../call/offers.ts";
 import { isFinal } from "../call/send.ts";
 
 /** A tool's result from another server. */
@@ -17,8 +17,8 @@ export type ToolResult = Readonly<Record<string, unknown>>;
 export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   for (const form of challengesIn(result)) {
     if ((form.accepts as readonly unknown[]).length === 0) return undefined; // It asks for a sign-in only.
-    const parsed = parsePaymentRequired(form);
-    if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+    const challenge = asPaymentRequired(form);
+    if (challenge) return challenge;
     const why = form.x402Version === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";
     throw new Problem("upstream-failed", `the seller asks for payment, but ${why}. Nothing was paid.`);
   }

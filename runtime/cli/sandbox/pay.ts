@@ -1,5 +1,3 @@
-import { parsePaymentRequired } from "@x402/core/schemas";
-import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { tryParseJson } from "../../core/json.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
@@ -7,7 +5,7 @@ import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
-import { toOffers } from "../call/offers.ts";
+import { asPaymentRequired, toOffers } from "../call/offers.ts";
 
 /** Signs play-money payments for the explorer. The path exists only in a sandbox. */
 export const SANDBOX_PAY_PATH = "/sandbox/pay";
@@ -23,7 +21,8 @@ export function createSandboxPay(rails: readonly RailManifest[], description: Sa
     async handle({ read, admit }) {
       try {
         await admit(false);
-        const challenge = readChallenge((await read()).text);
+        const challenge = asPaymentRequired(tryParseJson((await read()).text));
+        if (!challenge) throw new Problem("bad-request", "The body must be the challenge of a 402 (x402 version 2)");
         const [offer] = toOffers(challenge, rails).offers;
         if (!offer) throw new Problem("bad-request", "No offer of the challenge is on one of the sandbox's rails");
         const payer = await openPayer(wallet, offer);
@@ -42,12 +41,6 @@ function toWallet({ buyer, rpc }: SandboxDescription): BuyerWallet {
     key: (rail) => (isEvm(rail) ? buyer.evm.private_key : buyer.solana.secret_key),
     rpc: ({ id }) => rpc[id],
   };
-}
-
-function readChallenge(body: string): PaymentRequired {
-  const parsed = parsePaymentRequired(tryParseJson(body));
-  if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
-  throw new Problem("bad-request", "The body must be the challenge of a 402 (x402 version 2)");
 }
 
 const toReply = (status: number, value: object): DoorReply => ({

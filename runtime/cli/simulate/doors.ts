@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
-import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import type { Door } from "../../core/books/events.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { ask, field, textField } from "../call/http.ts";
+import { asPaymentRequired } from "../call/offers.ts";
 import { challengeIn, secondsToRetry, type ToolResult, transactionIn } from "../mcp-proxy/results.ts";
 
 /** A service that can be bought, and an input for it. */
@@ -58,9 +58,8 @@ function openRest(url: string): ShopDoor {
     async visit({ path, input }) {
       const request = { method: "POST", url: url + path, body: JSON.stringify(input) };
       const unpaid = await ask(request, { signal: NEVER });
-      const parsed = unpaid.status === 402 ? parsePaymentRequired(unpaid.json) : undefined;
       return {
-        challenge: parsed?.success ? (parsed.data as PaymentRequired) : undefined,
+        challenge: unpaid.status === 402 ? asPaymentRequired(unpaid.json) : undefined,
         what: `${unpaid.status}`,
         async pay(payment, signal) {
           const { status, json } = await ask(request, { signal, headers: { "payment-signature": payment } });
@@ -144,7 +143,7 @@ function openA2a(url: string): ShopDoor {
       const begin = (): Promise<unknown> => send({ parts: [{ kind: "data", data: { skill, input } }] }, NEVER);
       let task = await begin();
       let state = stateOf(task);
-      const asked = parsePaymentRequired(requiredOf(task));
+      const challenge = asPaymentRequired(requiredOf(task));
       async function proceed(payment: string, signal: AbortSignal): Promise<unknown> {
         if (STATES[state] === "later") return rpc("tasks/get", { id: textField(task, "id") }, signal);
         if (state !== "input-required") task = await begin(); // A task takes one payment.
@@ -154,7 +153,7 @@ function openA2a(url: string): ShopDoor {
         return send({ ...of, metadata }, signal);
       }
       return {
-        challenge: asked.success ? (asked.data as PaymentRequired) : undefined,
+        challenge,
         what: state,
         async pay(payment, signal) {
           task = await proceed(payment, signal);
