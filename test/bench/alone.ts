@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type RequestOptions, request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolder } from "../support/folder.ts";
 import { startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { toFigures } from "./median.ts";
@@ -23,7 +22,7 @@ const TURN = 100;
 /** One connection to each server, one call after the other, turn by turn; the facilitator's stub is in the process. */
 export async function measureAlone(): Promise<readonly AloneRow[]> {
   process.stderr.write("alone ");
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const sellers = {
     payphone: await startServer("payphone", join(folder, "state.sqlite")),
     peer: await startServer("peer"),
@@ -56,7 +55,6 @@ export async function measureAlone(): Promise<readonly AloneRow[]> {
   } finally {
     agent.destroy();
     await Promise.all(Object.values(sellers).map((running) => running.stop()));
-    rmSync(folder, { recursive: true });
     process.stderr.write("\n");
   }
 }

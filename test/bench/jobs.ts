@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createFolder } from "../support/folder.ts";
 import { startRedis } from "../support/store/redis.ts";
 import { type Contestant, startServer } from "./contestant.ts";
 import { JOB_PATH, openJobShop } from "./job-shop.ts";
@@ -86,17 +84,11 @@ async function drain(place: string, processes: number): Promise<number> {
 async function onBothEngines<T>(
   measure: (engine: string, openPlace: () => Promise<string>) => Promise<T>,
 ): Promise<T[]> {
-  const folders: string[] = [];
   const redis = await startRedis();
-  const openFolder = async (): Promise<string> => {
-    folders.push(mkdtempSync(join(tmpdir(), "bench-")));
-    return folders.at(-1) as string;
-  };
   try {
-    return [await measure("SQLite", openFolder), await measure("Redis", async () => redis.url)];
+    return [await measure("SQLite", async () => createFolder()), await measure("Redis", async () => redis.url)];
   } finally {
     await redis.stop();
-    for (const folder of folders) rmSync(folder, { recursive: true });
   }
 }
 

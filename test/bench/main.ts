@@ -1,7 +1,8 @@
 /** `npm run bench` measures everything, `npm run bench -- <section>…` these sections (`soak` and `year` only then). Each figure is a ratio inside one run. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
+import { createFolder } from "../support/folder.ts";
 import { measureAlone, printAlone } from "./alone.ts";
 import { measureBooks, printBooks } from "./books/cost.ts";
 import { measureYear, printYear } from "./books/year.ts";
@@ -94,7 +95,7 @@ console.log(`\nWritten to ${file}`);
 
 async function measure(one: Case): Promise<Row> {
   process.stderr.write(`${one.title} `);
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const facilitator = await startServer("facilitator");
   const fill = (args: readonly string[]): string[] =>
     args.map((arg) =>
@@ -127,7 +128,6 @@ async function measure(one: Case): Promise<Row> {
     }
   } finally {
     await Promise.all([facilitator, ...Object.values(contestants)].map((running) => running.stop()));
-    rmSync(folder, { recursive: true });
     process.stderr.write("\n");
   }
   return toRow(one, rounds);

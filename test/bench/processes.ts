@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolder } from "../support/folder.ts";
 import { startRedis } from "../support/store/redis.ts";
 import { type Contestant, startServer } from "./contestant.ts";
 import { type Maker, paid, sample, unpaid } from "./load.ts";
@@ -32,7 +31,7 @@ const FIRST = 1000;
 /** Starts one, two and more processes of the same shop, and loads them in turn. */
 export async function measureProcesses(): Promise<ProcessRow[]> {
   const redis = await startRedis();
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   let files = 0;
   const openFile = (): string => {
     files += 1;
@@ -57,7 +56,6 @@ export async function measureProcesses(): Promise<ProcessRow[]> {
     return rows;
   } finally {
     await redis.stop();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createFolder } from "../support/folder.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
 import { startAnswering, startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
@@ -48,7 +48,7 @@ const SERVICES = {
 
 /** Sells both through the real `payphone serve`, on SQLite, with the facilitator's stub; their calls take turns. */
 export async function measureProxied(): Promise<readonly ProxiedRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const [facilitator, api] = await Promise.all([startServer("facilitator"), startServer("bare")]);
   const dir = writeShop(join(folder, "shop"), api.url);
   const launcher = join(import.meta.dirname, "../../runtime/cli/payphone.js");
@@ -66,7 +66,6 @@ export async function measureProxied(): Promise<readonly ProxiedRow[]> {
     return names.map((title, which) => ({ title, ...toFigures(taken[which] ?? []) }));
   } finally {
     await Promise.all([seller, facilitator, api].map((running) => running.stop()));
-    rmSync(folder, { recursive: true });
   }
 }
 

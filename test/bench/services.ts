@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSet } from "../../runtime/cli/set/load.ts";
+import { createFolder } from "../support/folder.ts";
 import { startAnswering, startServer } from "./contestant.ts";
 import { paidAlike, payer, type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
@@ -31,7 +30,7 @@ const FIRST = 500;
 
 /** Sells through the real `payphone serve`, on SQLite, with the facilitator's stub and all sources over loopback HTTP. */
 export async function measureServices(): Promise<{ uncached: UncachedRow[]; cached: CachedRow[] }> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const [facilitator, sources] = await Promise.all([startServer("facilitator"), startServer("sources")]);
   const env = { ...toLiveEnv(folder, facilitator.url), ...(await toSourceEnv(sources.url)) };
   const seller = await startAnswering([join(ROOT, "runtime/cli/payphone.js"), "serve"], env, "/ready");
@@ -41,7 +40,6 @@ export async function measureServices(): Promise<{ uncached: UncachedRow[]; cach
     return { uncached, cached: await measureCached(seller.url) };
   } finally {
     await Promise.all([seller, facilitator, sources].map((running) => running.stop()));
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createFolder } from "../support/folder.ts";
 import { type Contestant, startServer } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { BODY, PATHS } from "./shop.ts";
@@ -24,13 +23,12 @@ const TOOL_LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }
 
 /** A hundred calls a second, on a real file: paid and repeated, unpaid, refused, free, over `/mcp`, and broken ones. */
 export async function measureSoak(): Promise<SoakRow> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const server = await startServer("payphone", join(folder, "state.sqlite"));
   try {
     return await soak(server);
   } finally {
     await server.stop();
-    rmSync(folder, { recursive: true });
   }
 }
 

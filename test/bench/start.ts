@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolder } from "../support/folder.ts";
 import { type Contestant, startAnswering, startServer } from "./contestant.ts";
 import { median } from "./median.ts";
 import { PAY_TO } from "./shop.ts";
@@ -17,7 +16,7 @@ const STARTS = 5;
 
 /** Starts the real `payphone serve`, the peer and the bare server in turn, and takes the medians. */
 export async function measureStart(): Promise<StartRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const facilitator = await startServer("facilitator");
   const launcher = join(import.meta.dirname, "../..", "runtime", "cli", "payphone.js");
   const env = toLiveEnv(folder, facilitator.url);
@@ -31,7 +30,6 @@ export async function measureStart(): Promise<StartRow[]> {
     ];
   } finally {
     await facilitator.stop();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolder } from "../../support/folder.ts";
 import { type Contestant, startServer } from "../contestant.ts";
 import { paid, sample } from "../load.ts";
 import { median } from "../median.ts";
@@ -58,7 +57,7 @@ export async function measureBooks(): Promise<readonly BooksRow[]> {
 }
 
 async function measurePair(facilitator: string): Promise<Round[]> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const sell = (books: string): Promise<Contestant> =>
     startServer("payphone", join(folder, `${books}.sqlite`), facilitator, books);
   const sellers = { on: await sell("books"), off: await sell("no-books") };
@@ -77,7 +76,6 @@ async function measurePair(facilitator: string): Promise<Round[]> {
     }
   } finally {
     await Promise.all([sellers.on, sellers.off].map((running) => running.stop()));
-    rmSync(folder, { recursive: true });
   }
   return costs;
 }

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { amountOn } from "../../../runtime/core/set/price.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { VIEWS } from "../../../runtime/surfaces/pages/seller/frame.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { startRedis } from "../../support/store/redis.ts";
 import { startAnswering, startServer } from "../contestant.ts";
@@ -67,7 +67,7 @@ async function toSold(): Promise<readonly Sold[]> {
 
 async function measure(sold: readonly Sold[], sales: number): Promise<Figures> {
   process.stderr.write(`year of ${sales} sales `);
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = createFolder();
   const redis = await startRedis();
   const facilitator = await startServer("facilitator");
   try {
@@ -97,7 +97,6 @@ async function measure(sold: readonly Sold[], sales: number): Promise<Figures> {
     };
   } finally {
     await Promise.all([facilitator.stop(), redis.stop()]);
-    rmSync(folder, { recursive: true });
     process.stderr.write("\n");
   }
 }
