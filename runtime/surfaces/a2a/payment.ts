@@ -5,6 +5,7 @@ import { readEip3009 } from "../../core/x402/eip3009.ts";
 import { parsePayment, type Refusal } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
+import { readBrought } from "../http/payment-headers.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import type { Task } from "./task-book.ts";
 
@@ -44,10 +45,8 @@ export const metadataOf = ({ message }: RpcParams): JsonObject =>
 const SIGN_IN_KEY = "x402.sign-in-with-x";
 
 /** A wallet's proof in a message's metadata: an object, or base64 text as in the header SIGN-IN-WITH-X. */
-export function readMessageSignIn(params: RpcParams): string | object | undefined {
-  const value = metadataOf(params)[SIGN_IN_KEY] ?? undefined;
-  return value === undefined || typeof value === "string" || isObject(value) ? value : {};
-}
+export const readMessageSignIn = (params: RpcParams): string | object | undefined =>
+  readBrought(metadataOf(params)[SIGN_IN_KEY]);
 
 /** The error codes of the A2A x402 extension, section 9.1. */
 const CODES: Readonly<Record<Refusal, string>> = {
@@ -80,9 +79,8 @@ export type PaymentMessage = { readonly payment: string | object } | "rejected" 
 
 /** Reads a message's metadata (sections 5.4 and 5.5). A payload counts whatever the status beside it says. */
 export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>): PaymentMessage {
-  const payload = metadata[X402_KEYS.payload] ?? undefined;
-  // A payload of any other type becomes an empty payment, which is refused as `invalid_payload`.
-  if (payload !== undefined) return { payment: typeof payload === "string" || isObject(payload) ? payload : {} };
+  const payment = readBrought(metadata[X402_KEYS.payload]);
+  if (payment !== undefined) return { payment };
   const status = metadata[X402_KEYS.status];
   if (status === "payment-submitted") return { payment: {} };
   return status === "payment-rejected" ? "rejected" : undefined;

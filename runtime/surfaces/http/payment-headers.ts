@@ -51,6 +51,10 @@ function inVersion1(receipt: SettleResponse, { value }: BroughtPayment): SettleR
 
 const encode = (receipt: SettleResponse): string => Buffer.from(JSON.stringify(receipt)).toString("base64");
 
+/** A payment or a proof beside a message. What is of any other type becomes an empty one, which is refused. */
+export const readBrought = (value: unknown): string | object | undefined =>
+  typeof value === "string" || isObject(value) ? value : value == null ? undefined : {};
+
 /** The proof in SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). An empty header counts as missing. */
 export const readSignInHeader = (headers: RequestHeaders): string | undefined =>
   readHeader(headers, "sign-in-with-x") || undefined;

@@ -5,7 +5,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import { type Challenge, NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
-import { type BroughtPayment, toReceiptHeaders } from "../http/payment-headers.ts";
+import { type BroughtPayment, readBrought, toReceiptHeaders } from "../http/payment-headers.ts";
 import type { DoorCall } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { knows, type McpVersion } from "./versions.ts";
@@ -20,18 +20,13 @@ const VERCEL_KEY = "x402.payment";
 
 /** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text, as Cloudflare's and Vercel's send it. */
 export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined {
-  const value = (isObject(_meta) ? (_meta[MCP_KEYS.payment] ?? _meta[VERCEL_KEY]) : undefined) ?? undefined;
-  if (value === undefined) return undefined;
-  // A payment of any other type becomes an empty payment, which is refused as `invalid_payload`.
-  const legacy = isObject(value) && value.x402Version === 1;
-  return { value: typeof value === "string" || isObject(value) ? value : {}, legacy };
+  const value = isObject(_meta) ? readBrought(_meta[MCP_KEYS.payment] ?? _meta[VERCEL_KEY]) : undefined;
+  return value === undefined ? undefined : { value, legacy: isObject(value) && value.x402Version === 1 };
 }
 
 /** A wallet's proof in a call's `_meta`: an object, or base64 text as in the header. */
-export function metaSignInOf({ _meta }: RpcParams): string | object | undefined {
-  const value = (isObject(_meta) ? _meta[MCP_KEYS.signIn] : undefined) ?? undefined;
-  return value === undefined || typeof value === "string" || isObject(value) ? value : {};
-}
+export const metaSignInOf = ({ _meta }: RpcParams): string | object | undefined =>
+  isObject(_meta) ? readBrought(_meta[MCP_KEYS.signIn]) : undefined;
 
 /** What the sentence about a challenge names. */
 export interface Sold {
