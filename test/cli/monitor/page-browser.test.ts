@@ -37,7 +37,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
 
   for (const { name, options } of PLACES)
     it(`stand out and fit ${name}, and ask nobody else for anything`, async () => {
-      const { page, complaints, close } = await visit(browser, entry, options);
+      const { page, complaints, close } = await visit(entry, options);
       expect(page.url(), "the token is not in the address").not.to.include("token");
       for (const view of VIEWS) {
         await page.goto(shop.running.admin.url + view);
@@ -54,7 +54,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
     });
 
   it("draw the revenue, and lead to one sale by the keyboard alone", async () => {
-    const { page, complaints, close } = await visit(browser, entry);
+    const { page, complaints, close } = await visit(entry);
     await page.locator(".uplot canvas").waitFor();
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to the content");
@@ -76,7 +76,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
     const refund = { ...sale, kind: "refund", id: "refund_former", at: now - 5 * 3_600_000, job: "former-1" } as const;
     for (const event of [sale, refund]) await store.enter(event, { key: event.id, value: 1 });
     await store.close();
-    const { page, close } = await visit(browser, entry, DESKTOP, keepDrawn);
+    const { page, close } = await visit(entry, DESKTOP, keepDrawn);
     await page.locator(".uplot canvas").waitFor();
     expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
     await close();
@@ -84,7 +84,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
 
   for (const dollars of [10_000_000, 0.000001])
     it(`show the whole of each amount beside a chart, and of a point: $${dollars}`, async () => {
-      const { page, close } = await visit(browser, entry, NARROW, keepDrawn);
+      const { page, close } = await visit(entry, NARROW, keepDrawn);
       await page.route("**/?days=7", async (route) => {
         const response = await route.fetch();
         const plot = JSON.stringify({
@@ -113,7 +113,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       const first = Date.UTC(2026, 8, 1) / 1000;
       const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
       const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
-      const { page, close } = await visit(browser, entry, santiago, keepDrawn);
+      const { page, close } = await visit(entry, santiago, keepDrawn);
       await page.route("**/?days=30", async (route) => {
         const response = await route.fetch();
         const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
@@ -136,7 +136,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
         'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
       );
     };
-    const { page, complaints, close } = await visit(browser, entry, DESKTOP, nameless);
+    const { page, complaints, close } = await visit(entry, DESKTOP, nameless);
     await page.locator(".uplot canvas").waitFor();
     expect(await page.locator("figure details[open]").count()).to.equal(0);
     await page.route("**/uplot.js", (route) => route.abort());
@@ -158,7 +158,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
   });
 
   it("renew their figures while they are looked at", async () => {
-    const { page, close } = await visit(browser, entry, DESKTOP, (opened) => opened.clock.install());
+    const { page, close } = await visit(entry, DESKTOP, (opened) => opened.clock.install());
     const sales = page.locator(".tile", { hasText: "Sales" }).locator("dd");
     const count = Number.parseInt(await sales.innerText(), 10);
     const pay = await stockFetch(shop.sandbox, "base");
@@ -169,7 +169,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
   });
 
   it("keep the keyboard's place, and how far a table was scrolled, when their figures are renewed", async () => {
-    const { page, close } = await visit(browser, entry, NARROW, (opened) => opened.clock.install());
+    const { page, close } = await visit(entry, NARROW, (opened) => opened.clock.install());
     const table = page.locator("#_best .scroll");
     const count = Number.parseInt(await table.locator("td").nth(3).innerText(), 10);
     await table.locator("a").first().focus();
@@ -218,7 +218,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       });
     }
     db.close();
-    const { page, complaints, close } = await visit(browser, entry, NARROW);
+    const { page, complaints, close } = await visit(entry, NARROW);
     const { url } = shop.running.admin;
     const sales = evil.map((_, at) => `/sales/${saleId(`evil ${at}`)}`);
     const named = evil

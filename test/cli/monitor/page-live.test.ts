@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { Browser, Page, Route } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import { DESKTOP, keepDrawn, sharedBrowser, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, keepDrawn, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
 
 /** The time is the test's. */
 const prepare = async (page: Page): Promise<void> => {
@@ -15,15 +15,14 @@ const prepare = async (page: Page): Promise<void> => {
 
 withBrowser.describe("a page of the seller that is left open", () => {
   let shop: OperatedShop;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
   before(async () => {
-    [shop, browser] = await Promise.all([openOperatedShop(TOSS), sharedBrowser()]);
+    shop = await openOperatedShop(TOSS);
   });
   after(() => shop.close());
   beforeEach(async () => {
-    open = await visit(browser, `${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
+    open = await visit(`${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
     page = open.page;
     await page.locator(".uplot canvas").waitFor();
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, PHONE, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
@@ -16,11 +16,9 @@ interface Focused {
 
 withBrowser.describe("the pages", () => {
   let counter: Counter;
-  let browser: Browser;
   let open: Visit;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await sharedCounter(true);
   });
   afterEach(async () => {
@@ -48,7 +46,7 @@ withBrowser.describe("the pages", () => {
   }
 
   it("can be used by the keyboard alone, from the filter to the result", async () => {
-    open = await visit(browser, `${counter.url}/docs`);
+    open = await visit(`${counter.url}/docs`);
     const { page } = open;
     await page.keyboard.press("Tab");
     expect(await focused(page)).to.equal("A Skip to the content");
@@ -80,7 +78,7 @@ withBrowser.describe("the pages", () => {
   });
 
   it("show where the focus is", async () => {
-    open = await visit(browser, `${counter.url}/docs`);
+    open = await visit(`${counter.url}/docs`);
     for (let presses = 0; presses < 8; presses += 1) {
       await open.page.keyboard.press("Tab");
       const outline = await open.page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
@@ -91,7 +89,7 @@ withBrowser.describe("the pages", () => {
   for (const path of ["/", "/docs/roll"]) {
     for (const size of ["100%", "200%"])
       it(`fit a phone's width, with texts of ${size}: ${path}`, async () => {
-        open = await visit(browser, counter.url + path, PHONE);
+        open = await visit(counter.url + path, PHONE);
         await open.page.evaluate(`document.documentElement.style.fontSize = "${size}"`);
         if (path !== "/") await askForRoll(open.page);
         const [content, screen] = await open.page.evaluate<[number, number]>(
@@ -102,7 +100,7 @@ withBrowser.describe("the pages", () => {
 
     for (const colorScheme of ["light", "dark"] as const) {
       it(`have texts that can be read, ${colorScheme}: ${path}`, async () => {
-        open = await visit(browser, counter.url + path, { ...DESKTOP, colorScheme });
+        open = await visit(counter.url + path, { ...DESKTOP, colorScheme });
         if (path !== "/") await askForRoll(open.page);
         expect(await findFaint(open.page)).to.deep.equal([]);
       });
@@ -111,7 +109,7 @@ withBrowser.describe("the pages", () => {
 
   for (const width of [1201, 1280])
     it(`show every table of a service whole, beside its code: ${width}`, async () => {
-      open = await visit(browser, `${counter.url}/docs`, { viewport: { width, height: 800 } });
+      open = await visit(`${counter.url}/docs`, { viewport: { width, height: 800 } });
       for (const id of ["ledger_report", "investigate"]) {
         await open.page.goto(`${counter.url}/docs/${id}`);
         const cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)";
@@ -120,7 +118,7 @@ withBrowser.describe("the pages", () => {
     });
 
   it("have buttons that a finger hits, on a phone", async () => {
-    open = await visit(browser, `${counter.url}/docs/roll`, PHONE);
+    open = await visit(`${counter.url}/docs/roll`, PHONE);
     await askForRoll(open.page);
     for (const target of await open.page.locator("#roll button:visible:not(.copy), #roll .raw > summary").all()) {
       const box = await target.boundingBox();
@@ -130,7 +128,7 @@ withBrowser.describe("the pages", () => {
 
   it("have one title each, a language, and landmarks", async () => {
     for (const path of ["/", "/docs", "/docs/roll"]) {
-      open = await visit(browser, counter.url + path);
+      open = await visit(counter.url + path);
       const { page } = open;
       expect(await page.locator("h1").count()).to.equal(1);
       expect(await page.locator("html").getAttribute("lang")).to.equal("en");

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Visit, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
@@ -10,17 +10,15 @@ const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
 withBrowser.describe("the explorer of a sandbox", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
   before(async () => {
-    browser = await sharedBrowser();
     sandbox = await sharedSandbox();
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(browser, `${counter.url}/docs/roll`);
+    open = await visit(`${counter.url}/docs/roll`);
     page = open.page;
   });
   afterEach(async () => {

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { sharedBrowser, visit } from "./support/browser.ts";
+import { visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -20,16 +19,14 @@ const FILES = [
 
 withBrowser.describe("the explorer of a service that sells files", () => {
   let counter: Counter;
-  let browser: Browser;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await sharedCounter(true);
   });
 
   for (const { type, bytes, shown } of FILES)
     it(`lets one of type ${type} be saved as it was sent`, async () => {
-      const { page, complaints, close } = await visit(browser, `${counter.url}/docs/attest_verify`);
+      const { page, complaints, close } = await visit(`${counter.url}/docs/attest_verify`);
       await page.route("**/v1/attest/verify", (route) =>
         route.fulfill({ headers: { "content-type": type }, body: bytes }),
       );

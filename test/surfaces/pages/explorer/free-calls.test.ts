@@ -1,18 +1,15 @@
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
 import { generatePrivateKey } from "viem/accounts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, PHONE, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
 withBrowser.describe("the explorer of a service with free calls", () => {
   let counter: Counter;
-  let browser: Browser;
   let open: Visit | undefined;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await openCounter(false, { calls: 1, per: "day" });
   });
   after(() => counter?.close());
@@ -23,7 +20,7 @@ withBrowser.describe("the explorer of a service with free calls", () => {
 
   it("lets a wallet use them, and pay when they are used", async () => {
     const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
-    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    open = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
     const { page } = open;
     const useFree = page.getByRole("button", { name: "Use a free call with browser wallet" });
     await page.getByRole("button", { name: "See the price" }).click();
@@ -41,7 +38,7 @@ withBrowser.describe("the explorer of a service with free calls", () => {
 
   it("keeps the button that pays apart from the one that does not, on a phone", async () => {
     const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
-    open = await visit(browser, `${counter.url}/docs/roll`, PHONE, wallet.into);
+    open = await visit(`${counter.url}/docs/roll`, PHONE, wallet.into);
     const { page } = open;
     await page.getByRole("button", { name: "See the price" }).click();
     const [free, paid] = [/^Use a free call/, /^Pay with/].map((name) => page.getByRole("button", { name }));

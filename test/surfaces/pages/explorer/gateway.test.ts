@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Browser, Page, Route } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Visit, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 type Answer = NonNullable<Parameters<Route["fulfill"]>[0]>;
@@ -22,16 +22,14 @@ const ANSWERS: readonly (readonly [string, Answer])[] = [
 
 withBrowser.describe("the explorer behind a gateway that answers by itself", () => {
   let counter: Counter;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(browser, `${counter.url}/docs/roll`);
+    open = await visit(`${counter.url}/docs/roll`);
     page = open.page;
   });
   afterEach(async () => {

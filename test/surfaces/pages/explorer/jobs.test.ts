@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
 import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
-import { DESKTOP, type Prepare, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, type Prepare, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 
 const STATUS = "**/v1/ledger/report/*";
@@ -27,16 +27,14 @@ type Answer = object | number;
 
 withBrowser.describe("a job that was bought in the explorer", () => {
   let server: SandboxServer;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
   before(async () => {
-    browser = await sharedBrowser();
     server = await sharedSandboxServer();
   });
   beforeEach(async () => {
-    open = await visit(browser, `${server.url}/docs/ledger_report`, DESKTOP, withClock);
+    open = await visit(`${server.url}/docs/ledger_report`, DESKTOP, withClock);
     page = open.page;
   });
   afterEach(async () => {
@@ -86,7 +84,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
 
   it("is shown in browsers of 2023, which wallets on phones have in them", async () => {
     await open.close();
-    open = await visit(browser, `${server.url}/docs/ledger_report`, DESKTOP, asIn2023);
+    open = await visit(`${server.url}/docs/ledger_report`, DESKTOP, asIn2023);
     page = open.page;
     await page.locator("#ledger_report button[type=submit]").click();
     await page.locator("#ledger_report").getByRole("button", { name: "Pay with play money" }).click();

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { edit, TOSS } from "../../../core/set/served-directory.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Visit, visit } from "./support/browser.ts";
 
 const LONG = "a_name_that_is_much_longer_than_a_phone_is_wide_and_has_no_place_to_break";
 const FIELDS = {
@@ -46,7 +46,6 @@ export default definePlugin("visit", () => ({ visit: (got) => ({ got }) }));
 
 withBrowser.describe("the form of a service that is asked by GET", () => {
   let shop: OperatedShop;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
@@ -55,11 +54,11 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
     const [title = ""] = /^title: .*/m.exec(TOSS["manifests/_site.yaml"] ?? "") ?? [];
     const named = edit(TOSS, "manifests/_site.yaml", title, `title: ${"W".repeat(32)}`);
     const files = { ...named, "manifests/visit.yaml": VISIT, "plugins/visit.ts": PLUGIN };
-    [shop, browser] = await Promise.all([openOperatedShop(files), sharedBrowser()]);
+    shop = await openOperatedShop(files);
   });
   after(() => shop.close());
   beforeEach(async () => {
-    open = await visit(browser, `${shop.running.url}/docs/visit`);
+    open = await visit(`${shop.running.url}/docs/visit`);
     page = open.page;
   });
   afterEach(() => open.close());

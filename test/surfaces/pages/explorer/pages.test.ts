@@ -1,24 +1,22 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { TOSS } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { openOperatedShop } from "../../../support/sellers/operator.ts";
-import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, type Visit, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the pages of the explorer", () => {
   let counter: Counter;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(browser, `${counter.url}/docs`);
+    open = await visit(`${counter.url}/docs`);
     page = open.page;
   });
   afterEach(async () => {
@@ -110,7 +108,7 @@ withBrowser.describe("the pages of the explorer", () => {
 
   it("counts one service as one", async () => {
     const shop = await openOperatedShop(TOSS);
-    const other = await visit(browser, `${shop.running.url}/docs`);
+    const other = await visit(`${shop.running.url}/docs`);
     expect(await other.page.locator("output").innerText()).to.equal("1 service");
     await other.close();
     await shop.close();
@@ -174,7 +172,7 @@ withBrowser.describe("the pages of the explorer", () => {
   });
 
   it("can be read without JavaScript", async () => {
-    const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
+    const still = await visit(`${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
     await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
     expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
     await still.page.getByText("CLI", { exact: true }).click();

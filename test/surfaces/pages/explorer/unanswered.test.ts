@@ -1,22 +1,20 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Visit, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the explorer, whose answers are lost", () => {
   let counter: Counter;
-  let browser: Browser;
   let open: Visit;
   let page: Page;
 
   before(async () => {
-    browser = await sharedBrowser();
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(browser, `${counter.url}/docs/roll`);
+    open = await visit(`${counter.url}/docs/roll`);
     page = open.page;
   });
   afterEach(() => open.close());

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, type Visit, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 
@@ -12,11 +12,9 @@ const POLYGON = 137;
 withBrowser.describe("the explorer of a seller for real money", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
-  let browser: Browser;
   let open: Visit | undefined;
 
   before(async () => {
-    browser = await sharedBrowser();
     sandbox = await sharedSandbox();
     counter = await sharedCounter(false);
   });
@@ -27,7 +25,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
 
   async function openWith({ service = "roll", ...options }: Partial<FakeWalletOptions> & { service?: string }) {
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE, ...options });
-    open = await visit(browser, `${counter.url}/docs/${service}`, DESKTOP, wallet.into);
+    open = await visit(`${counter.url}/docs/${service}`, DESKTOP, wallet.into);
     await askUnpaid(open.page, service);
     return { wallet, page: open.page };
   }
@@ -76,7 +74,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
       asset: `0x${"e".repeat(40)}`,
     });
     const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: BASE });
-    open = await visit(browser, counter.url, DESKTOP, wallet.into);
+    open = await visit(counter.url, DESKTOP, wallet.into);
     await open.page.route("**/docs/roll", async (route) => {
       const page = await (await route.fetch()).text();
       await route.fulfill({ contentType: "text/html", body: page.replace('"rails":[', `"rails":[${second},`) });
@@ -124,7 +122,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     it(`has a browser wallet on another chain sign in on one of the seller's, ${lacks ? "which a key does where it is" : "as a contract must"}`, async () => {
       const { buyer } = sandbox.description;
       const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: 1, ...(lacks && { lacks }) });
-      open = await visit(browser, `${counter.url}/docs/purchases`, DESKTOP, wallet.into);
+      open = await visit(`${counter.url}/docs/purchases`, DESKTOP, wallet.into);
       await open.page.locator("#purchases button[type=submit]").click();
       await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
       await open.page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
@@ -134,7 +132,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
 
   it("says of a sign-in that it could not be signed", async () => {
     const wallet = { key: sandbox.description.buyer.evm.private_key, chainId: BASE, lacks: "personal_sign" };
-    open = await visit(browser, `${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
+    open = await visit(`${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
     await open.page.locator("#purchases button[type=submit]").click();
     await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
     await open.page.getByText("The sign-in could not be signed: ").waitFor();
@@ -166,7 +164,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     };
     const headers = { "payment-required": Buffer.from(JSON.stringify(onSolana)).toString("base64") };
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE });
-    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    open = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
     await open.page.route("**/v1/roll", (route) => route.fulfill({ status: 402, headers, json: onSolana }));
     await askUnpaid(open.page);
     expect(await open.page.locator("#roll .pay").count()).to.equal(0);
@@ -224,7 +222,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     });
 
   it("points to the snippets where there is no wallet", async () => {
-    open = await visit(browser, `${counter.url}/docs/roll`);
+    open = await visit(`${counter.url}/docs/roll`);
     await askUnpaid(open.page);
     expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet that can pay was found.");
     expect(await open.page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);
@@ -234,7 +232,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   it("lends nobody any keys, and signs for nobody", async () => {
     expect((await fetch(`${counter.url}/sandbox`)).status).to.equal(404);
     expect((await fetch(`${counter.url}/sandbox/pay`, { method: "POST" })).status).to.equal(404);
-    open = await visit(browser, `${counter.url}/docs`);
+    open = await visit(`${counter.url}/docs`);
     expect(await open.page.innerText("body")).not.to.include("Sandbox");
   });
 });

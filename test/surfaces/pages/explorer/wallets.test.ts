@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, sharedBrowser, visit } from "./support/browser.ts";
+import { DESKTOP, visit } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
@@ -26,16 +26,14 @@ const announces = async (page: Page): Promise<void> => {
 withBrowser.describe("the explorer beside wallets of all kinds", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
-  let browser: Browser;
 
   before(async () => {
-    browser = await sharedBrowser();
     sandbox = await sharedSandbox();
     counter = await sharedCounter(false);
   });
 
   it("has one button for each of several, and says which one is to sign", async () => {
-    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);
+    const { page, complaints, close } = await visit(`${counter.url}/docs/roll`, DESKTOP, announces);
     await page.locator("#roll button[type=submit]").click();
     await page.locator("#roll .pay").first().waitFor();
     expect(await page.locator("#roll .pay").allInnerTexts()).to.deep.equal(["Pay with Twice", "Pay with Once"]);
@@ -50,7 +48,7 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
   });
 
   it("can be used on where a wallet never answers, and asks it no more when it answers after that", async () => {
-    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, announces);
+    const { page, complaints, close } = await visit(`${counter.url}/docs/roll`, DESKTOP, announces);
     const stop = page.getByRole("button", { name: "Stop waiting for the wallet" });
     await page.locator("#roll button[type=submit]").click();
     await page.getByRole("button", { name: "Pay with Once" }).click();
@@ -69,7 +67,7 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
   it("takes a signature that ends with 0 or 1, which tokens do not take", async () => {
     const { private_key: key } = sandbox.description.buyer.evm;
     const wallet = createFakeWallet({ key, chainId: 8453, countsFromZero: true });
-    const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    const { page, complaints, close } = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
     await page.locator("#roll button[type=submit]").click();
     await page.getByRole("button", { name: "Pay with browser wallet" }).click();
     await page.locator("#roll .answer h3", { hasText: /^(?:200 OK|402: the payment)/ }).waitFor();
@@ -81,7 +79,7 @@ withBrowser.describe("the explorer beside wallets of all kinds", () => {
   for (const hours of [-1, 24])
     it(`takes a payment from a machine whose clock is wrong by ${hours} h`, async () => {
       const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: 8453 });
-      const { page, complaints, close } = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, async (made) => {
+      const { page, complaints, close } = await visit(`${counter.url}/docs/roll`, DESKTOP, async (made) => {
         await wallet.into(made);
         await made.addInitScript(`const { now } = Date; Date.now = () => now() + ${hours} * 3_600_000;`);
       });

@@ -1,19 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
 import { loadAssets } from "../../../../runtime/cli/serve/assets.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, PHONE, sharedBrowser, visit } from "../explorer/support/browser.ts";
+import { DESKTOP, PHONE, visit } from "../explorer/support/browser.ts";
 import { findFaint } from "../explorer/support/contrast.ts";
 import { CHECKSUMMED, render, toReport } from "./stage.ts";
 
 withBrowser.describe("the page of a report, in a browser", () => {
-  let browser: Browser;
   let server: Server;
   let url: string;
   before(async () => {
-    browser = await sharedBrowser();
     const script = (await loadAssets()).get("copy.js");
     server = createServer(({ url: path }, response) => {
       if (path !== "/") response.setHeader("content-type", "text/javascript").end(script);
@@ -29,7 +26,7 @@ withBrowser.describe("the page of a report, in a browser", () => {
   for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
     for (const colorScheme of ["light", "dark"] as const)
       it(`is no wider than a ${size}, and its texts stand out, where it is ${colorScheme}`, async () => {
-        const open = await visit(browser, url, { ...options, colorScheme });
+        const open = await visit(url, { ...options, colorScheme });
         for (const text of ["100%", "200%"]) {
           await open.page.evaluate(`document.documentElement.style.fontSize = "${text}"`);
           const wider = await open.page.evaluate(
@@ -49,7 +46,7 @@ withBrowser.describe("the page of a report, in a browser", () => {
 
   it("copies a whole address, of which it shows both ends", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, close } = await visit(browser, url, { ...DESKTOP, permissions });
+    const { page, close } = await visit(url, { ...DESKTOP, permissions });
     const button = page.locator("tbody .copy").first();
     await button.click();
     await page.locator("tbody .copied").waitFor();
@@ -61,7 +58,7 @@ withBrowser.describe("the page of a report, in a browser", () => {
   });
 
   it("is whole without JavaScript, but for the buttons", async () => {
-    const { page, close } = await visit(browser, url, { ...DESKTOP, javaScriptEnabled: false });
+    const { page, close } = await visit(url, { ...DESKTOP, javaScriptEnabled: false });
     expect(await page.locator(".copy").first().isVisible()).to.equal(false);
     for (const name of ["h1", ".results", ".files a", "table", ".own", ".proof"])
       expect(await page.locator(name).first().isVisible(), name).to.equal(true);
@@ -69,7 +66,7 @@ withBrowser.describe("the page of a report, in a browser", () => {
   });
 
   it("has whole addresses and no buttons on paper, which is white", async () => {
-    const { page, close } = await visit(browser, url, { ...DESKTOP, colorScheme: "dark" });
+    const { page, close } = await visit(url, { ...DESKTOP, colorScheme: "dark" });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     expect(await page.locator(".copy:visible, .files:visible").count()).to.equal(0);
     const middle = await page.locator("tbody .middle").first().boundingBox();

@@ -50,13 +50,12 @@ const PLAIN: Prepare = async () => {};
 
 /** Opens an address where nothing is left of earlier visits but the browser's cache. */
 export async function visit(
-  browser: Browser,
   url: string,
   options: BrowserContextOptions = DESKTOP,
   prepare: Prepare = PLAIN,
 ): Promise<Visit> {
   const kept = keptFor(options, prepare);
-  const page = kept.pop() ?? (await openPage(browser, options, prepare));
+  const page = kept.pop() ?? (await openPage(options, prepare));
   const complaints: string[] = [];
   const { origin } = new URL(url);
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -83,7 +82,8 @@ function keptFor(options: BrowserContextOptions, prepare: Prepare): Page[] {
 }
 
 /** A page in a context of its own. */
-async function openPage(browser: Browser, options: BrowserContextOptions, prepare: Prepare): Promise<Page> {
+async function openPage(options: BrowserContextOptions, prepare: Prepare): Promise<Page> {
+  const browser = await sharedBrowser();
   // Where the machine has no language, Chromium reports one that is none.
   const context = await browser.newContext({ locale: "en-US", ...options });
   const page = await context.newPage();
