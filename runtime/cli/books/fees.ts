@@ -2,6 +2,7 @@ import type { Books, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { BookFee, FeeGroup, FeeSum } from "../../core/books/fees.ts";
 import { networkNameOf } from "../../core/rails/networks.ts";
 import { toDecimal } from "../../core/set/price.ts";
+import { withNoun } from "../printable.ts";
 
 /** `0.00012 POL`. */
 export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>
@@ -78,6 +79,6 @@ function toSentence(sums: readonly FeeSum[]): string {
   const amount = sums.reduce((total, sum) => total + sum.amount, 0n);
   const reverted = count(sums.filter(({ isReverted }) => isReverted));
   const lost = reverted > 0 ? `, ${reverted} of them reverted` : "";
-  const transactions = `${count(sums)} transaction${count(sums) === 1 ? "" : "s"}`;
+  const transactions = withNoun(count(sums), "transaction");
   return `Fees paid by the treasury on ${networkNameOf(network)}: ${toDecimal(amount, decimals)} ${symbol} (${transactions}${lost}).`;
 }

@@ -7,7 +7,7 @@ import { currencyOf } from "../../core/rails/tokens.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { toColumns } from "../columns.ts";
-import { printable } from "../printable.ts";
+import { printable, withNoun } from "../printable.ts";
 import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./groups.ts";
 import { isOwn } from "./json.ts";
 
@@ -47,16 +47,14 @@ export function toSummary(sums: readonly BookGroup[]): string {
   const refunds = countOf(counted, "refund");
   const lies = countOf(counted, "reversal") - countOf(counted, "restoration");
   const parts = [
-    `${toCount(countSales(counted), "sale")}, ${toCount(refunds, "refund")}: $${toDollars(revenueOf(counted))} revenue.`,
-    ...(lies > 0 ? [`${toCount(lies, "sale")} taken back: the chain does not show the settlement.`] : []),
+    `${withNoun(countSales(counted), "sale")}, ${withNoun(refunds, "refund")}: $${toDollars(revenueOf(counted))} revenue.`,
+    ...(lies > 0 ? [`${withNoun(lies, "sale")} taken back: the chain does not show the settlement.`] : []),
     ...(ours.length > 0
-      ? [`Left out: ${toCount(countSales(ours), "sale")} to your own wallets ($${toDollars(revenueOf(ours))}).`]
+      ? [`Left out: ${withNoun(countSales(ours), "sale")} to your own wallets ($${toDollars(revenueOf(ours))}).`]
       : []),
   ];
   return parts.join(" ");
 }
-
-const toCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** A heading, and one line for each group. */
 export function toGroupTable(by: string, rows: readonly GroupRow[]): string {

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { withNoun } from "../printable.ts";
 
 const HELP = `
 A source is a facilitator's URL, whose /discovery/resources is read page by page, or a file: a saved answer of that
@@ -28,9 +29,7 @@ export function addRegistryCommands(program: Command): void {
       if (out === undefined) return console.log(text.trimEnd());
       await writeFile(out, text);
       const recipients = registry.services.reduce((count, service) => count + service.recipients.length, 0);
-      const contents = `${say(registry.services.length, "service")}, ${say(recipients, "recipient")}`;
+      const contents = `${withNoun(registry.services.length, "service")}, ${withNoun(recipients, "recipient")}`;
       console.log(`${out}: ${contents}, version ${registry.version}`);
     });
 }
-
-const say = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,6 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
 import { HEAD_BYTES } from "../../core/x402/challenge.ts";
+import { withNoun } from "../printable.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadPlugins, loadSet } from "../set/load.ts";
 import { challengesOf, checkChallenge } from "./challenges.ts";
@@ -62,8 +63,7 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
 export function toDiscoveryReport(found: readonly Finding[]): string {
   const errors = found.filter(({ level }) => level === "error").length;
   const warnings = found.length - errors;
-  const count = (many: number, word: string): string => `${many} ${word}${many === 1 ? "" : "s"}`;
-  const total = `discovery: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  const total = `discovery: ${withNoun(errors, "error")}, ${withNoun(warnings, "warning")}`;
   return [...found.map(toFindingLine), total].join("\n");
 }
 

@@ -1,6 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { createRounds } from "../../core/time/rounds.ts";
 import type { IncomingPayment } from "../../drivers/evm/incoming.ts";
+import { withNoun } from "../printable.ts";
 
 /** A rail whose pay address is watched. */
 export interface WatchedRail {
@@ -75,5 +76,5 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
 }
 
 const explain = ({ title, payTo }: WatchedRail, count: number, transaction: string): string =>
-  `${count} recent payment${count === 1 ? "" : "s"} of ${title} to ${payTo} ${count === 1 ? "is" : "are"} not in this ` +
+  `${withNoun(count, "recent payment")} of ${title} to ${payTo} ${count === 1 ? "is" : "are"} not in this ` +
   `store, the newest in ${transaction}: give each store a pay address of its own, or one payment may be served by both`;
