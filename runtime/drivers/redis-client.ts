@@ -1,10 +1,13 @@
 import { Problem } from "../api/problem.ts";
 import { createDeadline, untilAborted } from "../core/time/deadline.ts";
+import { createRounds, type Rounds } from "../core/time/rounds.ts";
 
 /** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
-/** The pause between two pings of an idle connection, which is replaced after a silence of `PATIENCE_MS`. */
+/** The pause between two pings of a connection. */
 export const PING_MS = 1000;
+/** A connection is closed when nothing was sent nor received for so long: longer than this process may be stalled. */
+export const SILENCE_MS = 6000;
 /** The longest delay between two attempts to connect. */
 const LONGEST_DELAY_MS = 1000;
 
@@ -13,6 +16,14 @@ export interface EndableClient {
   readonly isReady: boolean;
   destroy(): void;
   once(event: "ready", listener: () => void): unknown;
+}
+
+/** The part of node-redis's client that watching it needs. */
+export interface WatchedClient {
+  readonly isReady: boolean;
+  ping(): Promise<unknown>;
+  destroy(): void;
+  connect(): Promise<unknown>;
 }
 
 /** The reconnection of a client, until it is ended. */
@@ -44,13 +55,33 @@ export function createReconnection(): Reconnection {
 }
 
 const patience = createDeadline(PATIENCE_MS);
+const SILENT = `Redis did not answer within ${PATIENCE_MS} ms`;
 
 /** Rejects when the work takes too long, although Redis may still do it. A stall of this process does not count. */
 export function answered<T>(work: Promise<T>): Promise<T> {
   const late = patience();
   return untilAborted(work, late).catch((error: unknown) => {
-    throw error === late.reason ? new Error(`Redis did not answer within ${PATIENCE_MS} ms`) : error;
+    throw error === late.reason ? new Error(SILENT) : error;
   });
+}
+
+/**
+ * Pings a connection, and replaces it when a ping is not answered in time. The client's own timeout would not do: each
+ * command that is sent puts it off, so that a busy connection on which nothing is answered would stay.
+ */
+export function watchConnection(client: WatchedClient, onSilence: (error: Error) => void): Rounds {
+  const rounds = createRounds(async () => {
+    const late = patience();
+    if (client.isReady) await untilAborted(client.ping(), late).catch(() => {}); // Other errors close it anyway.
+    if (late.aborted && client.isReady && !rounds.isClosed()) {
+      onSilence(new Error(SILENT));
+      client.destroy();
+      client.connect().catch(() => {}); // It was closed meanwhile.
+    }
+    return PING_MS;
+  });
+  rounds.start(PING_MS);
+  return rounds;
 }
 
 const SENTINEL = "Redis runs as a Sentinel: name in REDIS_URL an address that leads to the master it watches";

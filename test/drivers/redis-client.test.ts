@@ -2,10 +2,12 @@ import { mock } from "node:test";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { answered, createReconnection } from "../../runtime/drivers/redis-client.ts";
+import { openRedisStore } from "../../runtime/drivers/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
 import { withRedis } from "../support/programs.ts";
 import { startRedis, type TestRedis } from "../support/store/redis.ts";
+import { startRedisProxy } from "../support/store/redis-proxy.ts";
 
 withRedis.describe("a connection to Redis that is ended", () => {
   let redis: TestRedis;
@@ -54,6 +56,28 @@ withRedis.describe("a connection to Redis that is ended", () => {
     reconnection.end(client);
     expect(await connecting).to.equal("given up");
     expect(client.isOpen).to.equal(false);
+  });
+});
+
+withRedis.describe("a connection to Redis on which nothing is answered any more", () => {
+  it("is replaced, however many commands are sent on it meanwhile", async () => {
+    const redis = await startRedis();
+    const proxy = await startRedisProxy(redis.url);
+    const store = await openRedisStore({ url: proxy.url, namespace: "test" });
+    await store.set("a", 1);
+    let isOver = false;
+    proxy.intervene(() => {
+      const fate = isOver ? "pass" : "mute";
+      isOver = true;
+      return fate;
+    });
+    const commands = setInterval(() => void store.get("b").catch(() => {}), 100);
+    await store.get("a").catch(() => {});
+    const read = () => store.get("a").catch(() => undefined);
+    await eventually(read).finally(() => clearInterval(commands));
+    await store.close();
+    await proxy.stop();
+    await redis.stop();
   });
 });
 

@@ -3,7 +3,14 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
-import { answered, createReconnection, PATIENCE_MS, PING_MS, refuseSentinel } from "../redis-client.ts";
+import {
+  answered,
+  createReconnection,
+  PATIENCE_MS,
+  refuseSentinel,
+  SILENCE_MS,
+  watchConnection,
+} from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth, lacksRights } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
@@ -72,8 +79,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    pingInterval: PING_MS,
-    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
+    socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: reconnection.strategy },
   });
   const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
   const redis = new KeyvRedis(client, options);
@@ -113,6 +119,10 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   }
 
   client.on("error", health.failed);
+  const watch = watchConnection(client, (error) => {
+    health.failed(error);
+    health.disconnected();
+  });
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
   const adapter: TextAdapter = {
     get: (key) => answered(redis.get<string>(key)),
@@ -169,6 +179,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     },
     ping: health.ping,
     async close() {
+      void watch.close();
       health.close();
       if (client.isReady) await ask(() => client.close()).catch(() => undefined);
       if (client.isOpen) reconnection.end(client);
