@@ -3,7 +3,7 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
 import { createRounds } from "../../core/time/rounds.ts";
-import { answered, createReconnection, PATIENCE_MS, PING_MS } from "../redis-client.ts";
+import { answered, createReconnection, PATIENCE_MS, watchConnection } from "../redis-client.ts";
 import { endLongWaits } from "./bullmq-waits.ts";
 
 export interface BullmqQueueOptions {
@@ -58,8 +58,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     reconnection.end(client);
     throw gone(error);
   });
-  // Not the client's own `pingInterval`: the workers' connections, which wait for jobs, would inherit it.
-  const ping = setInterval(() => void (client.isReady && client.ping().catch(() => {})), PING_MS).unref();
+  const watch = watchConnection(client, complain); // The workers' connections wait for jobs, and answer no ping meanwhile.
   const connection = bullmq.createNodeRedisClient(client);
   connection.on("error", complain);
   const queues = new Map<string, Queue>();
@@ -122,7 +121,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     async close() {
       closing.abort();
       void waits.close();
-      clearInterval(ping);
+      void watch.close();
       reconnection.stop();
       // At once, so that no worker takes a job again that has just returned to the queue.
       const closed = Promise.all([...workers.values()].map((worker) => worker.close().catch(complain)));

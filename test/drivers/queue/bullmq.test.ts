@@ -12,6 +12,7 @@ import { openTestQueue } from "../../support/queue/place.ts";
 import { testQueue } from "../../support/queue/suite.ts";
 import { expectUnavailable } from "../../support/store/probes.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
+import { startRedisProxy } from "../../support/store/redis-proxy.ts";
 
 withRedis.describe("jobs in Redis", () =>
   testQueue("Redis, by BullMQ", async () => {
@@ -87,6 +88,39 @@ withRedis.describe("a line of jobs in Redis", () => {
       return { retryInMs: 60_000 };
     }, ["one"]);
     await eventually(() => turns === 1).finally(close);
+  });
+
+  it("is reached again soon where a connection went silent, however many jobs are added meanwhile", async () => {
+    const proxy = await startRedisProxy(redis.url);
+    const { queue, close } = await openTestQueue({ redisUrl: proxy.url });
+    let turns = 0;
+    queue.start(async () => {
+      turns += 1;
+      return "done";
+    }, ["one"]);
+    await queue.add({ id: "job-0", service: "one", at: 1 });
+    await eventually(() => turns === 1);
+    let isMute = false;
+    proxy.intervene((words) => {
+      const fate = isMute || words[0] !== "SADD" ? "pass" : "mute";
+      isMute ||= fate === "mute";
+      return fate;
+    });
+    let count = 0;
+    const adding = setInterval(() => {
+      count += 1;
+      queue.add({ id: `job-${count}`, service: "one", at: 1 }).catch(() => {});
+    }, 200);
+    await expectUnavailable(queue.add({ id: "first", service: "one", at: 1 }));
+    const add = () =>
+      queue.add({ id: "last", service: "one", at: 1 }).then(
+        () => true,
+        () => false,
+      );
+    await eventually(add).finally(() => clearInterval(adding));
+    await eventually(async () => (await queue.count("one")) === 0);
+    await close();
+    await proxy.stop();
   });
 
   it("is closed, too, while Redis is away, in the middle of a turn", async () => {
