@@ -99,7 +99,10 @@ const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
 const UNKNOWN_SERVICE_RETRY_MS = 5000;
-/** The delay of a job whose input only another process takes, which then may take it, too. */
+/**
+ * The delay of a job whose input only another process takes, which then may take it, too: this long on average, because
+ * after a fixed one the same process might be the first again and again.
+ */
 const ELSEWHERE_RETRY_MS = 2000;
 
 export function createJobs(deps: JobsDeps): Jobs {
@@ -191,7 +194,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         ? fail(job, "The service is not offered any more")
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
     if (!takeKept(service, job.input) && (await orphans.isSoldElsewhere(job.set)))
-      return { retryInMs: ELSEWHERE_RETRY_MS };
+      return { retryInMs: ELSEWHERE_RETRY_MS * (0.5 + Math.random()) };
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);

@@ -31,6 +31,8 @@ export interface SweeperOptions<T> {
   readonly longestMs: number;
   /** The least time between two listings; after one that failed, `firstMs` where that is shorter. */
   readonly sweepMs: number;
+  /** Up to so much is added to that time, at random, so that no process is always the first to list. */
+  readonly spreadMs?: number;
   /** Keys of one lane share a limit and wait for each other. All keys are in one lane by default. */
   readonly laneOf?: (key: string) => string;
   /** How many keys of a lane are attempted concurrently; 16 by default. */
@@ -65,7 +67,7 @@ export const restAfter = (began: number): number => (performance.now() - began) 
 
 export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const { list, read, claim, attempt, onError, onOutage, firstMs, longestMs, sweepMs } = options;
-  const { laneOf = () => "", limitOf = () => LIMIT } = options;
+  const { spreadMs = 0, laneOf = () => "", limitOf = () => LIMIT } = options;
   const closing = new AbortController();
   const lanes = new Map<string, Lane>();
   /** Every key that is scheduled, waiting or running, with its timer. */
@@ -100,7 +102,9 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   async function sweepAgain(): Promise<void> {
     const began = performance.now();
     await sweep();
-    const waitMs = isOutage ? Math.min(firstMs, sweepMs) : Math.max(sweepMs, restAfter(began));
+    const waitMs = isOutage
+      ? Math.min(firstMs, sweepMs)
+      : Math.max(sweepMs, restAfter(began)) + Math.random() * spreadMs;
     if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), waitMs).unref();
   }
 

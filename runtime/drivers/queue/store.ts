@@ -52,6 +52,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     firstMs: sweepMs,
     longestMs: sweepMs,
     sweepMs,
+    spreadMs: sweepMs,
     laneOf: serviceOf,
     limitOf: concurrencyOf,
   });

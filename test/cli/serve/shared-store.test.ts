@@ -142,7 +142,7 @@ for (const [name, prepare] of Object.entries(PLACES))
       expect((await pay(`${right.url}/v1/right`, json({ endless: true }))).status).to.equal(200);
       await right.kill();
       const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: dataDir, ...place.env });
-      expect(out).to.match(/^jobs {5}errand 0, left 0, right 1$/m);
+      expect(out, out).to.match(/^jobs {5}errand 0, left 0, right 1$/m);
     });
 
     it("of two shops: the second one is refused with a sentence, and taken after it was renamed", async () => {

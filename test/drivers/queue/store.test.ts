@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { mock } from "node:test";
 import { expect } from "chai";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
@@ -45,6 +46,28 @@ describe("a line of jobs in a store", () => {
     );
     await eventually(() => taken.length === 1).finally(queue.close);
     expect(taken).to.deep.equal([job]);
+  });
+
+  it("is listed by each process at times of its own, so that none is always the first", async () => {
+    const time = freezeTime();
+    const random = mock.method(Math, "random", () => 0.8);
+    const store = createMemoryStore();
+    const keys = mock.method(store, "keys");
+    const queue = createStoreQueue({
+      ...{ store, clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 },
+      sweepMs: 1000,
+    });
+    try {
+      queue.start(async () => "done", ["one"]);
+      await time.pass(1700);
+      expect(keys.mock.callCount()).to.equal(1);
+      await time.pass(200);
+      expect(keys.mock.callCount()).to.equal(2);
+    } finally {
+      random.mock.restore();
+      time.thaw();
+      await queue.close();
+    }
   });
 
   it("lets no job wait longer when the clock was set back", async () => {

@@ -41,7 +41,7 @@ export interface Doors {
 }
 
 export async function openDoors(): Promise<Doors> {
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 0 });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const closing: (() => unknown)[] = [];

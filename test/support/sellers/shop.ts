@@ -177,7 +177,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   return shop;
 
   async function run(price: string, port: number, baseUrl?: string) {
-    const server = createServer();
+    const server = createServer({ keepAliveTimeout: 0 }); // It must not close one on which a call is just being sent.
     await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
     const address = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${address.port}`;
