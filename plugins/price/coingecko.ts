@@ -1,5 +1,5 @@
 import { Problem, type Upstream, type UpstreamAnswer } from "#plugin";
-import { KNOWN_CONTRACTS, KNOWN_IDS, NATIVE_IDS } from "./known-coins.ts";
+import { KNOWN_CONTRACTS, KNOWN_IDS, KNOWN_NAMES, NATIVE_IDS } from "./known-coins.ts";
 import { fromCoin, fromMarkets, type Members, type Quote, toMembers, unreadable } from "./quote.ts";
 import { type ContractToken, PLATFORMS, type PricedToken, type SymbolToken, type TokenChain } from "./request.ts";
 
@@ -17,7 +17,14 @@ const WITHOUT_TEXTS = { localization: "false", tickers: "false", community_data:
 export async function fetchQuote(coingecko: Upstream, token: PricedToken, signal: AbortSignal): Promise<Quote | null> {
   const read = createReader(coingecko, signal);
   if (token.kind === "contract") return read.byContract(token);
-  return firstFound(token.chain === undefined ? findBySymbol(token, read) : findOnChain(token, token.chain, read));
+  const symbol = KNOWN_NAMES.get(token.symbol);
+  const meant = symbol === undefined ? token : { ...token, symbol };
+  const quote = await firstFound(
+    meant.chain === undefined ? findBySymbol(meant, read) : findOnChain(meant, meant.chain, read),
+  );
+  return quote && symbol !== undefined
+    ? assuming(quote, `"${token.symbol}" is taken as the name of ${symbol.toUpperCase()}`)
+    : quote;
 }
 
 async function firstFound(attempts: readonly Find[]): Promise<Quote | null> {
@@ -41,7 +48,8 @@ function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
       const coins = await read.search(symbol);
       const [largest] = coins;
       const quote = largest ? choose(largest.quote, largest, coins) : null;
-      return quote && (known || id) ? assuming(quote, `CoinGecko lists ${known?.contract ?? id} no more`) : quote;
+      const dropped = `CoinGecko lists ${known?.contract ?? id} no more: the coin was found by its symbol`;
+      return quote && (known || id) ? assuming(quote, dropped) : quote;
     },
   ];
 }
@@ -94,7 +102,7 @@ function refuseUnread(unread: FoundCoin | undefined, count: number, chain: Token
 
 const assuming = (quote: Quote, why: string): Quote => ({
   ...quote,
-  assumptions: [`${why}: the coin was found by its symbol`, ...(quote.assumptions ?? [])],
+  assumptions: [why, ...(quote.assumptions ?? [])],
 });
 
 const toContractToken = ({ chain, contract }: { chain: TokenChain; contract: string }): ContractToken => ({

@@ -9,6 +9,13 @@ export const KNOWN_IDS: ReadonlyMap<string, string> = new Map(
   recorded.exchanges[0]?.response.json.map(({ id, symbol }) => [symbol, id]),
 );
 
+/** The symbols of the same coins by their names and ids (lower case): other coins have such a name as their symbol. */
+export const KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
+  recorded.exchanges[0]?.response.json
+    .flatMap(({ id, name, symbol }) => [name.toLowerCase(), id].map((called): [string, string] => [called, symbol]))
+    .filter(([called]) => !KNOWN_IDS.has(called)),
+);
+
 export interface KnownContract {
   readonly chain: TokenChain;
   /** In lower case. */

@@ -1460,7 +1460,7 @@ export interface TldrResponse {
  */
 export interface TokenPriceRequest {
   /**
-   * One symbol, such as `ETH`, in capitals or not. Where several coins carry it, the one that is known by it is meant, or else the one with the highest market cap: `name` says which. With `chain`, the coin must be on that chain. Not together with `contract`.
+   * One symbol, such as `ETH`, in capitals or not. Where several coins carry it, the one that is known by it is meant, or else the one with the highest market cap: `name` says which. The name of a well-known coin, such as `bitcoin`, means that coin. With `chain`, the coin must be on that chain. Not together with `contract`.
    */
   symbol?: string | null;
   /**
@@ -1518,7 +1518,7 @@ export interface TokenPriceResponse {
    */
   age_seconds: number;
   /**
-   * What was assumed, in sentences: which of several coins with the symbol is meant, and since when the source has not updated the price, if for an hour or more. Absent when nothing was.
+   * What was assumed, in sentences: which of several coins with the symbol is meant, that a coin's name was taken for its symbol, and since when the source has not updated the price, if for an hour or more. Absent when nothing was.
    */
   assumptions?: string[];
 }

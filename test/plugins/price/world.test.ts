@@ -12,6 +12,8 @@ const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const OTHER = `0x${"77".repeat(20)}`;
 const COINS: readonly ListedCoin[] = [
   { id: "ethereum", symbol: "eth", name: "Ethereum", usd: 2000 },
+  { id: "bitcoin", symbol: "btc", name: "Bitcoin", usd: 97_000, cap: 2e12 },
+  { id: "harrypotterobamasonic10in", symbol: "bitcoin", name: "HarryPotterObamaSonic10Inu (ETH)", usd: 0.06, cap: 6e7 },
   { id: "usd-coin", symbol: "usdc", name: "USDC", platforms: { base: USDC } },
   { id: "late", symbol: "late", usd: 9, daysOld: 3, change: -2.5 },
   { id: "gone", symbol: "gone", name: "Gone", usd: 7, daysOld: 3, platforms: { base: OTHER } },
@@ -77,6 +79,20 @@ describe("prices from CoinGecko as it is in the world", () => {
       for (const input of [{ symbol: "ETH" }, { chain: "base", contract: USDC }, { symbol: "C1", chain: "base" }])
         expect((await fail(input)).code).to.equal("upstream-failed");
     });
+
+  it("are those of the coin that is known by a name, not of another one that has the name as its symbol", async () => {
+    const bitcoin = { symbol: "BTC", name: "Bitcoin", usd: 97_000 };
+    for (const symbol of ["bitcoin", " Bitcoin "])
+      expect(await ask({ symbol })).to.deep.include({
+        ...bitcoin,
+        assumptions: ['"bitcoin" is taken as the name of BTC'],
+      });
+    expect(await ask({ symbol: "BTC" }))
+      .to.include(bitcoin)
+      .and.not.have.property("assumptions");
+    expect(await ask({ symbol: "ethereum", chain: "base" })).to.include({ symbol: "ETH", chain: "base", usd: 2000 });
+    expect((await fail({ symbol: "bitcoin", chain: "base" })).code).to.equal("nothing-found");
+  });
 
   it("are asked for again when only the first answer is broken", async () => {
     source.behave({ fault: ({ times }) => (times === 0 ? breaks : undefined) });
