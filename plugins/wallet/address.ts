@@ -56,6 +56,17 @@ const CASHADDR_PREFIX = /^bitcoincash:/i;
 /** Bech32 (BIP 173) and Bitcoin Cash addresses without prefix, which are not case-sensitive. */
 const EITHER_CASE = /^(?:[a-z]{1,10}1[02-9ac-hj-np-z]{6,}|[qp][02-9ac-hj-np-z]{41})$/i;
 
+/** The zero address, the usual place for burnt tokens, Solana's system program and its incinerator. */
+const NOBODYS: ReadonlySet<string> = new Set([
+  `0x${"0".repeat(40)}`,
+  `0x${"dead".padStart(40, "0")}`,
+  "1".repeat(32),
+  "1nc1nerator11111111111111111111111111111111",
+]);
+
+/** Whether nobody has an address's secret key, so that what is sent there is lost. @param key as `readAddress` gives it. */
+export const isNobodys = (key: string): boolean => NOBODYS.has(key);
+
 /** What `readChainAddress` accepts. */
 export interface ChainAddressRules {
   /** The request's field. */

@@ -1376,7 +1376,7 @@ export interface ScreenResponse {
    */
   checked_at: number;
   /**
-   * What to do before sending funds: `block` for high and critical risk, `review` for medium, `allow` for low.
+   * What to do before sending funds: `block` for high and critical risk, `review` for medium and for an address whose key nobody has, such as the zero address, `allow` for low.
    */
   recommendation?: "allow" | "review" | "block";
   /**

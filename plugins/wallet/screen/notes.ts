@@ -1,10 +1,13 @@
 import { keccak_256 } from "@noble/hashes/sha3";
+import { isNobodys } from "../address.ts";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS } from "./flags.ts";
 
 /** The findings in sentences: the sanctions list, the reputation, and oddities of the address. */
 export const toScreenNotes = (findings: ScreenFindings): string =>
-  [aboutSanctions(findings), aboutReputation(findings), aboutSpelling(findings)].filter(Boolean).join(" ");
+  [aboutSanctions(findings), aboutReputation(findings), aboutOwner(findings), aboutSpelling(findings)]
+    .filter(Boolean)
+    .join(" ");
 
 function aboutSanctions({ listed: { entries, corpus, isCurrent }, isInside }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");
@@ -13,6 +16,9 @@ function aboutSanctions({ listed: { entries, corpus, isCurrent }, isInside }: Sc
   if (isCurrent) return `Not on OFAC's SDN list of ${corpus.published}.`;
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
 }
+
+const aboutOwner = ({ key }: ScreenFindings): string =>
+  isNobodys(key) ? "Nobody has the key of this address: what is sent there is lost." : "";
 
 /** A note about a name, and about an address in mixed case whose checksum (EIP-55) is wrong, as after a typing error. */
 function aboutSpelling({ wallet, key, chain }: ScreenFindings): string {

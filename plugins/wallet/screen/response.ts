@@ -1,4 +1,4 @@
-import { type ChainFamily, readAddress } from "../address.ts";
+import { type ChainFamily, isNobodys, readAddress } from "../address.ts";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS, type Flag, type Severity } from "./flags.ts";
 import { toScreenNotes } from "./notes.ts";
@@ -36,15 +36,17 @@ export function toScreenResponse(findings: ScreenFindings): ScreenResponse {
   const flags = reputation?.flags ?? [];
   const signals = [...listed.entries.map((entry) => toListing(entry, key)), ...flags.map(toFlag)];
   const isListed = listed.entries.length > 0;
+  const risk = toRisk(
+    signals.map(({ severity }) => severity),
+    chain === "unknown" || !listed.isCurrent,
+  );
   return {
     wallet,
     chain_inferred: chain,
     sanctions_match: isListed,
     sanctioned_lists: isListed ? ["OFAC SDN"] : [],
-    ...toRisk(
-      signals.map(({ severity }) => severity),
-      chain === "unknown" || !listed.isCurrent,
-    ),
+    ...risk,
+    recommendation: risk.recommendation === "allow" && isNobodys(key) ? "review" : risk.recommendation,
     notes: toScreenNotes(findings),
     checked_at: Math.floor(checkedAtMs / 1000),
     address_type: reputation?.addressType ?? "unknown",

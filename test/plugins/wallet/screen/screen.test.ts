@@ -12,7 +12,7 @@ const CLEAN = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const RONIN = "0x098B716B8Aaf21512996dC57EB0615e2383E2f96";
 const PHISHING = "0x6D8C070338ec3d297f1d0eceea296bd7e13a32b9";
 const CONTRACT = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
-const UNHEARD_OF = "0x000000000000000000000000000000000000dEaD";
+const UNHEARD_OF = "0x00000000000000000000000000000000DeaDBeef";
 const SOLANA = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const TRON = "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81";
 
@@ -102,6 +102,13 @@ describe("a screening", () => {
       recommendation: "block",
     });
     expect(answer.signals.every(({ source }) => source === "goplus")).to.equal(true);
+  });
+
+  it("allows no address whose key nobody has", async () => {
+    await start(["empty"]);
+    const evm = ["0", "dEaD"].map((digits) => `0x${digits.padStart(40, "0")}`);
+    for (const address of [...evm, "1".repeat(32), "1nc1nerator11111111111111111111111111111111"])
+      expect(JSON.stringify(await screen(address))).to.match(/"review","notes":".* what is sent there is lost\."/);
   });
 
   it("tells a contract from an account", async () => {
