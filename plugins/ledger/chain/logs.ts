@@ -36,7 +36,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 const GIVES_WAY = 1;
 
-/** Reads USDC events, and checks that each one matches the filter. @throws Problem `upstream-failed`; the signal's reason. */
+/** Reads USDC events, and checks that each one matches the filter. Removed ones are left out. @throws Problem `upstream-failed`; the signal's reason. */
 export async function readLogs(
   node: Upstream,
   { span, topics }: { readonly span: BlockSpan; readonly topics: Topics },
@@ -48,13 +48,16 @@ export async function readLogs(
   if (error)
     throw new Problem("upstream-failed", `${node.title} refused to read logs (${error.code})`, { cause: error });
   if (!Array.isArray(result)) throw toMisfit(node);
-  return result.map((log: unknown) => {
+  return result.filter(isInChain).map((log: unknown) => {
     const read = toLog(log, node);
     const isAsked = topics.every((words, at) => words === null || words.includes(read.topics[at] ?? ""));
     if (!isAsked || read.block < span.first || read.block > span.last) throw toMisfit(node);
     return read;
   });
 }
+
+/** Whether a log was not removed by a reorganization of the chain. */
+const isInChain = (log: unknown): boolean => (log as Json | null)?.removed !== true;
 
 /** An address as a topic: 32 bytes. @param address in lower case. */
 export const toTopic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`;

@@ -3,10 +3,10 @@ import { keccak256, toHex } from "viem";
 import { bitsOf } from "../../../plugins/ledger/chain/kept.ts";
 import ledger from "../../../plugins/ledger/index.ts";
 import { createHost, problemOf, serve } from "../host.ts";
-import { type BaseNode, startBaseNode, toTime, toTopicAddress } from "./base-node.ts";
+import { type BaseNode, startBaseNode, toLogs, toTime, toTopicAddress } from "./base-node.ts";
 import { type Answer, between, NEWEST } from "./questions.ts";
 
-describe("a spend summary of a node that prunes", () => {
+describe("a spend summary of a node that prunes or reorganizes", () => {
   let node: BaseNode;
   before(async () => {
     node = await startBaseNode(NEWEST);
@@ -41,6 +41,18 @@ describe("a spend summary of a node that prunes", () => {
     node.hold(own);
     node.prune(0);
     expect((await ask(between(first, NEWEST))).totals.tx_count, "a quiet beginning").to.equal(2);
+  });
+
+  it("leaves out what the node calls removed, also where another transfer has its place now", async () => {
+    const pay = (amount: bigint) => toLogs({ to: toTopicAddress(1), amount, block: NEWEST }, 0);
+    const removed = pay(2_000_000n).map((log) => ({ ...log, removed: true }));
+    for (const [result, usdc] of [
+      [removed, "0"],
+      [[...pay(3_000_000n), ...removed], "3"],
+    ] as const) {
+      node.refuse(() => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result }) }));
+      expect((await ask(between(NEWEST, NEWEST))).totals.usdc).to.equal(usdc);
+    }
   });
 });
 
