@@ -66,7 +66,11 @@ export function createHistories(
 
   const readSubject = {
     async evm(address: string, reading: Reading): Promise<Answer[]> {
-      const explored = await ask(createExplorer(toPatient(blockscout, untilOf("explorer"))), address, reading);
+      const explored = await ask(
+        createExplorer(toPatient(blockscout, untilOf("explorer")), host.clock),
+        address,
+        reading,
+      );
       const isEnough = explored.history?.gaps.length === 0;
       const logs = toLogs(untilOf("transfers"), isEnough ? LAG_BLOCKS : undefined);
       return [explored, await ask(logs, address, reading)];
@@ -79,7 +83,7 @@ export function createHistories(
   const readCounterparty = {
     async evm(address: string, reading: Reading): Promise<Answer[]> {
       const until = untilOf("counterparties");
-      const explored = await ask(createExplorer(toPatient(blockscout, until)), address, reading);
+      const explored = await ask(createExplorer(toPatient(blockscout, until), host.clock), address, reading);
       return explored.history ? [explored] : [explored, await ask(toLogs(until), address, reading)];
     },
     async solana(address: string, reading: Reading): Promise<Answer[]> {

@@ -73,6 +73,15 @@ export function readTime(item: unknown): number | null {
   return Number.isNaN(time) ? null : Math.floor(time / 1000);
 }
 
+/** When Base's first block was mined, in Unix seconds. */
+const BASE_BEGAN = 1_686_789_347;
+/** How much faster than this machine's clock that of an explorer may run. */
+const MOST_AHEAD_SECONDS = 600;
+
+/** Whether something can have happened on Base at a time, in Unix seconds. @param now Unix milliseconds. */
+export const isPossible = (at: number, now: number): boolean =>
+  at >= BASE_BEGAN && at <= now / 1000 + MOST_AHEAD_SECONDS;
+
 interface Parts {
   readonly item: unknown;
   readonly from: unknown;

@@ -4,6 +4,7 @@ import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import {
   isOtherToken,
+  isPossible,
   keyOf,
   type ReadItem,
   readInternalTransfers,
@@ -73,6 +74,13 @@ interface Pages extends Omit<Listed, "name" | "isWhole" | "gap"> {
   readonly next: Readonly<Record<string, string>> | null;
 }
 
+interface ListingTerms {
+  readonly listing: Listing;
+  readonly pages: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /** How many pages of 50 items one step reads. */
 const PAGES_PER_STEP = 10;
 
@@ -83,7 +91,7 @@ const PAGES_PER_STEP = 10;
 export async function readListing(
   source: Upstream,
   address: string,
-  { listing, pages, signal, step }: { readonly listing: Listing; readonly pages: number } & Reading,
+  { listing, pages, now, signal, step }: ListingTerms & Reading,
 ): Promise<Listed> {
   const parts: Pages[] = [];
   const seen = new Set<string>();
@@ -92,7 +100,7 @@ export async function readListing(
     const query = next;
     const most = Math.min(left, PAGES_PER_STEP);
     const read = (): Promise<Pages> =>
-      readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, seen, signal });
+      readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, seen, now, signal });
     const part = await step(`${listing.name} ${parts.length + 1}`, read).catch(toFailure);
     signal.throwIfAborted();
     if (part instanceof Problem) return toListed(listing, parts, { isEnded: false, gap: part.message });
@@ -128,6 +136,8 @@ interface PagesOptions {
   readonly most: number;
   /** The items of earlier pages, by `keyOf`. */
   readonly seen: Set<string>;
+  /** Unix milliseconds. */
+  readonly now: number;
   readonly signal: AbortSignal;
 }
 
@@ -135,7 +145,7 @@ interface PagesOptions {
  * Reads up to the limit, the end, or a failure after the first page. @throws Problem `upstream-failed` when the first
  * page fails.
  */
-async function readPages(source: Upstream, path: string, { most, query, ...terms }: PagesOptions): Promise<Pages> {
+async function readPages(source: Upstream, path: string, { most, query, now, ...terms }: PagesOptions): Promise<Pages> {
   const { listing } = terms;
   const items: unknown[] = [];
   let pages = 0;
@@ -149,9 +159,10 @@ async function readPages(source: Upstream, path: string, { most, query, ...terms
     items.push(...found.items.filter((item) => !isOtherToken(item)));
     next = found.next;
   }
-  const times = items.flatMap((item) => readTime(item) ?? []);
+  const isDated = (item: unknown): boolean => isPossible(readTime(item) ?? now / 1000, now);
+  const times = items.filter(isDated).flatMap((item) => readTime(item) ?? []);
   const isOwn = (address: string): boolean => path.toLowerCase().includes(address);
-  const read = items.map(listing.toTransfers);
+  const read = items.map((item) => (isDated(item) ? listing.toTransfers(item) : undefined));
   return {
     transfers: read.flatMap((some) => some ?? []).filter(({ from, to }) => isOwn(from) || isOwn(to)),
     labels: uniqueLabels(items.flatMap(readLabels)),
@@ -175,7 +186,7 @@ interface Page extends Pick<Pages, "next"> {
 async function readPage(
   source: Upstream,
   path: string,
-  { listing, query, seen, signal }: Omit<PagesOptions, "most">,
+  { listing, query, seen, signal }: Omit<PagesOptions, "most" | "now">,
 ): Promise<Page> {
   const answer = await source.get(path, { signal, query });
   if (answer.status === 404 && query === listing.query) return { items: [], next: null };

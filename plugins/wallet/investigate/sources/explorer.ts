@@ -1,4 +1,4 @@
-import { Problem, type Upstream } from "#plugin";
+import { type Clock, Problem, type Upstream } from "#plugin";
 import { LISTINGS, type Listed, readListing } from "./explorer-lists.ts";
 import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
 
@@ -9,11 +9,12 @@ const PAGES: Readonly<Record<Depth, number>> = { subject: 100, counterparty: 2 }
  * A Blockscout explorer of Base: USDC and ETH transfers of any age, contract names and tags. When a page fails, earlier
  * pages are kept, and the gap is named.
  */
-export const createExplorer = (source: Upstream): HistorySource => ({
+export const createExplorer = (source: Upstream, clock: Clock): HistorySource => ({
   title: source.title,
   async read(address, reading) {
+    const now = clock.now();
     const list = (name: keyof typeof LISTINGS, pages: number): Promise<Listed> =>
-      readListing(source, address, { ...reading, listing: LISTINGS[name], pages });
+      readListing(source, address, { ...reading, listing: LISTINGS[name], pages, now });
     const pages = PAGES[reading.depth];
     const newest = await Promise.all([list("tokens", pages), list("transactions", pages), list("internals", pages)]);
     if (newest.every(({ count, gap }) => gap !== null && count === 0))

@@ -29,6 +29,7 @@ const ITEM = {
   from: { hash: FRIEND },
   to: { hash: OWN },
 };
+const PAID = { ...ITEM, total: { value: "5000000" } };
 const PAYMENT = [{ from: FRIEND, to: OWN, asset: "ETH", amount: "0.5", daysAgo: 400 }] as const;
 
 describe("an investigation with an explorer of Base", () => {
@@ -109,6 +110,8 @@ describe("an investigation with an explorer of Base", () => {
 
   for (const [list, name, items] of [
     ["token-transfers", "USDC transfers", [{ ...ITEM, total: { value: 5_000_000 } }]],
+    ["token-transfers", "USDC transfers", [{ ...PAID, timestamp: "1970-01-01T00:00:00.000000Z" }]],
+    ["token-transfers", "USDC transfers", [{ ...PAID, timestamp: "2099-01-01T00:00:00.000000Z" }]],
     ["transactions", "transactions", [{ ...ITEM, status: "success" }]],
     ["transactions", "transactions", [{ ...ITEM, status: "ok", hash: HASH, value: "0x5" }]],
     ["internal-transactions", "transfers of ETH by contracts", [{ ...ITEM, success: true, value: 5 }]],
