@@ -79,7 +79,7 @@ export const RULES: readonly Rule[] = [
     code: "not_screened",
     most: 30,
     about: "the present sanctions list could not be searched",
-    canTell: ({ screened }) => screened.signals.length === 0,
+    canTell: ({ missing }) => missing.every(({ atStake }) => atStake < 100), // Only that list has so much at stake.
     weigh: ({ screened: { signals, risk_score } }) =>
       signals.length === 0 && risk_score > 0
         ? { points: 30, finding: "The present sanctions list could not be searched for this address." }

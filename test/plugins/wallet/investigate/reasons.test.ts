@@ -66,6 +66,16 @@ describe("the reasons that an investigation has not found", () => {
     ]);
   });
 
+  it("include that the list could not be searched, unless it could not", () => {
+    const screened = toResponse(toScreened(["phishing_activities"]));
+    const about = "the present sanctions list could not be searched";
+    const [absent, open] = toSaid(toEvidence({ screened }));
+    expect([absent.includes(about), open]).to.deep.equal([true, ""]);
+    const missing = [{ source: "OFAC's sanctions list", message: "The present list could not be read", atStake: 100 }];
+    const unread = toSaid(toEvidence({ screened, missing }));
+    expect(unread.map((said) => said.includes(about))).to.deep.equal([false, true]);
+  });
+
   it("do not include an age that is not known", () => {
     const ageOf = (firstSeenAt: number | null, seenSince: number | null): readonly [string, string] =>
       toSaid(toEvidence({ activity: { base_tx_count: 5, has_history: true, firstSeenAt, seenSince } }));
