@@ -11,6 +11,8 @@ export interface DocumentText {
   readonly isGuarded: boolean;
   /** Whether the page shows little but a frame or a field, whose text is not read. */
   readonly isFramed: boolean;
+  /** Whether the page shows only the beginning of its text, and the rest to subscribers. */
+  readonly isPart: boolean;
   /** Whether most pages of a PDF hold no text, as those of a scan behind its cover. */
   readonly isScan: boolean;
 }

@@ -5,6 +5,10 @@ export interface Frame {
   readonly asksForPassword: boolean;
   /** Whether it has frames, embedded documents or fields that are filled in. */
   readonly hasFrames: boolean;
+  /** Whether its data for search engines says that not all of it can be read for free (schema.org). */
+  readonly isMarkedPaid: boolean;
+  /** Whether it says that the rest of its text is for subscribers. */
+  readonly saysPaid: boolean;
 }
 
 /** The part of the DOM that is used here. */
@@ -12,20 +16,48 @@ interface Page {
   querySelectorAll(selectors: string): Iterable<Element>;
 }
 interface Element {
+  readonly textContent: string;
   getAttribute(name: string): string | null;
   closest(selectors: string): unknown;
 }
 
-/** Reads the frame of a page, before the reader of its article changes it. */
-export function readFrame(page: Page): Frame {
+/** Reads the frame of a page, before the reader of its article changes it. @param html of the page */
+export function readFrame(page: Page, html: string): Frame {
   const shown = (selectors: string): Element[] =>
     [...page.querySelectorAll(selectors)].filter((element) => !element.closest("noscript"));
   return {
     leadsElsewhere: shown("meta[http-equiv]").some(isRedirect),
     asksForPassword: shown('input[type="password"]').length > 0,
     hasFrames: shown("iframe, frame, object, embed, textarea:not(:empty)").length > 0,
+    isMarkedPaid: shown('script[type="application/ld+json"]').some(({ textContent }) => MARK.test(textContent)),
+    saysPaid: WALL.test(html) && shown(SIGNS).some(isWall),
   };
 }
+
+const MARK = /"isAccessibleForFree"\s*:\s*"?false/i;
+/** Where sites write such a sentence, and where it is only about others' texts, or not shown. */
+const SIGNS = "h1, h2, h3, h4, h5, h6, p, span, strong, b, a, button, label, div, section";
+const ELSEWHERE =
+  'nav, header, footer, aside, script, style, template, [hidden], [style*="display:none"], [style*="display: none"]';
+const LONGEST_SIGN = 200;
+const FOR_MEMBERS =
+  /\b(?:post|article|story|content|page) is (?:only |exclusively )?(?:available )?(?:only )?(?:for|to) (?:\w+ )?(?:subscribers|members)\b|\bavailable to (?:\w+ )?(?:subscribers|members) only\b/;
+const FIRST_JOIN =
+  /\b(?:subscribe|(?:sign|log)[ -]?(?:in|up)|register|create an? (?:free )?account)(?: now| today| for free)? to (?:continue|keep|read|unlock)(?: reading)?(?: (?:this|the (?:full|whole|rest))\b|[.!]?\s*(?:<|$))/;
+const USED_UP = /\bkeep reading with a\b.{0,20}\btrial\b|\breached your\b.{0,20}\b(?:articles?|monthly|free)\b/;
+const WALL = new RegExp([FOR_MEMBERS, FIRST_JOIN, USED_UP].map(({ source }) => source).join("|"), "i");
+
+function isWall(element: Element): boolean {
+  const { textContent } = element;
+  return textContent.length <= LONGEST_SIGN && WALL.test(textContent) && !element.closest(ELSEWHERE);
+}
+
+/** The longest beginning that is told by one sign alone: a short article of a site that sells some may be whole. */
+const LONGEST_BEGINNING = 2000;
+
+/** Whether a site shows only the beginning of a text to those who have not subscribed. */
+export const isBeginning = (article: string, { isMarkedPaid, saysPaid }: Frame): boolean =>
+  article.length < LONGEST_BEGINNING ? isMarkedPaid || saysPaid : isMarkedPaid && saysPaid;
 
 const isRedirect = (meta: Element): boolean =>
   /^refresh$/i.test(meta.getAttribute("http-equiv") ?? "") && /;\s*url\s*=/i.test(meta.getAttribute("content") ?? "");

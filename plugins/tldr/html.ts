@@ -1,7 +1,7 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
 import type { DocumentText } from "./document-task.ts";
-import { isInPlaceOfPage, LONGEST_NOTICE, readFrame } from "./guards.ts";
+import { isBeginning, isInPlaceOfPage, LONGEST_NOTICE, readFrame } from "./guards.ts";
 
 /** The part of the DOM that is used here; linkedom's own types need TypeScript's DOM library. */
 interface Page {
@@ -75,7 +75,7 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const page = parse(html);
   const hints = textsOf(page, "noscript").join(" ");
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
-  const frame = readFrame(page);
+  const frame = readFrame(page, html);
   const structured = readArticleBody(page);
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
@@ -88,7 +88,8 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
   const isGuarded = isInPlaceOfPage(title, article, frame);
   const isFramed = article.length < LONGEST_LOADING && frame.hasFrames;
-  return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isScan: false };
+  const isPart = article !== structured && isBeginning(article, frame);
+  return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isPart, isScan: false };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

@@ -29,10 +29,11 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   }
 
   async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
-    const { text, needsScripts, isGuarded, isFramed, isScan } = await readDocument(source, signal);
+    const { text, needsScripts, isGuarded, isFramed, isPart, isScan } = await readDocument(source, signal);
     if (needsScripts) throw toUnreadable("The page shows its text only with scripts, which are not run here");
     if (isGuarded) throw toUnreadable("The site shows a check, a sign-in, a redirect or an error in place of the page");
     if (isFramed) throw toUnreadable("The page shows its text in a frame or a field, which is not read");
+    if (isPart) throw toUnreadable("The site shows only the beginning of the text to those who have not subscribed");
     if (isScan) throw toUnreadable("Most pages of the PDF hold no text, as those of a scan");
     return text;
   }

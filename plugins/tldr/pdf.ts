@@ -11,6 +11,7 @@ export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
     needsScripts: false,
     isGuarded: false,
     isFramed: false,
+    isPart: false,
     isScan: text !== "" && 2 * blank > pages.length,
   };
 }

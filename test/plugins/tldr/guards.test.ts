@@ -51,6 +51,44 @@ const GUARDS: Readonly<Record<string, readonly [title: string, body: string]>> =
   "a pause for work on it": ["Example", "<p>The site is currently under maintenance. Please come back later.</p>"],
 };
 
+/** How sites end the beginning of an article whose rest is for subscribers. */
+const WALLS = [
+  '<div class="paywall"><h2>This post is for paid subscribers</h2><a href="/sign-in">Sign in</a></div>',
+  "<h2>Create an account to read the full story.</h2><p>The author made this story available to Medium members only.</p>",
+  '<div class="barrier"><h2>Subscribe to unlock this article</h2><p>Only $1 for 4 weeks.</p></div>',
+  "<p>Subscribe to continue reading</p>",
+  "<p>Keep reading with a 7-day free trial</p>",
+  "<p>You've reached your limit of free articles.</p>",
+];
+const PAID = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>';
+
+describe("the beginning of a text that is for subscribers", () => {
+  const shown = (count: number): string => `<article><h1>The budget</h1>${`<p>${LONG}</p>`.repeat(count)}</article>`;
+
+  for (const wall of WALLS)
+    it(`is not summarized, where it ends with ${wall}`, async () => {
+      expect(await read("The budget", shown(1) + wall)).to.include({ isPart: true });
+      expect(await read("The budget", shown(9) + wall, PAID)).to.include({ isPart: true });
+    });
+
+  it("is not summarized where the site marks it for search engines, in any language", async () => {
+    expect(await read("Der Haushalt", `${shown(1)}<p>Weiterlesen mit dem Abo.</p>`, PAID)).to.include({ isPart: true });
+  });
+
+  it("is told from a whole text of a site that sells some", async () => {
+    const body = shown(9).replaceAll(/<[^>]*>/g, "");
+    const whole = `<script type="application/ld+json">{"isAccessibleForFree":false,"articleBody":"${body}"}</script>`;
+    const pages = [
+      [shown(9), PAID],
+      [shown(9) + WALLS[3]],
+      [shown(1) + WALLS[3], whole],
+      [`<header>${WALLS[3]}</header>${shown(1)}<div hidden>${WALLS[0]}</div>`],
+      [`${shown(1)}<p>Subscribe to our newsletter. Sign in to comment. Read this article in Spanish.</p>`],
+    ] as const;
+    for (const [page, head] of pages) expect(await read("The budget", page, head), page).to.include({ isPart: false });
+  });
+});
+
 describe("what a site shows in place of a page", () => {
   for (const [what, [title, body]] of Object.entries(GUARDS))
     it(`is not summarized: ${what}`, async () => {

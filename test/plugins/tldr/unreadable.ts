@@ -60,6 +60,16 @@ export const UNREADABLE: readonly (readonly [what: string, page: Page, message: 
     "Most pages of the PDF hold no text, as those of a scan: send the text",
   ],
   [
+    "the beginning of a text that is for subscribers",
+    {
+      body: toPage(
+        `<p>${"The tide rises and falls twice a day. ".repeat(20)}</p><h2>This post is for subscribers</h2>`,
+      ),
+      type: "text/html",
+    },
+    "The site shows only the beginning of the text to those who have not subscribed: send the text",
+  ],
+  [
     "a broken PDF",
     { body: "%PDF-1.4", type: "application/pdf" },
     "The document is damaged or protected: it cannot be read",
