@@ -8,6 +8,7 @@ import { readName } from "./names/name.ts";
 import { createResolveName } from "./names/resolution.ts";
 import { createSol } from "./names/sol.ts";
 import { createScreening } from "./screen/screening.ts";
+import { refuseTokenAccount } from "./token-account.ts";
 
 /**
  * Wallet services: screening, name resolution, wallet intelligence and investigation. Each handler is created only when
@@ -48,10 +49,15 @@ export default definePlugin("wallet", (host) => {
 
     get investigate(): HandlersOf<"wallet">["investigate"] {
       const { anchor } = host;
+      const solana = host.upstream("solana");
       const investigate = createInvestigate(host, screening());
       return {
         check: ({ address }) => void readSubject(address),
-        ready: (_input, signal) => anchor.ready(signal),
+        async ready({ address }, signal) {
+          await anchor.ready(signal);
+          const { family, address: key } = readSubject(address);
+          if (family === "solana") await refuseTokenAccount(solana, { key, field: "address" }, signal);
+        },
         run: ({ address }, call) => investigate(address, call),
       };
     },

@@ -1,5 +1,6 @@
 import type { Clock, Upstream } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
+import { refuseTokenAccount } from "../token-account.ts";
 import { type FindOut, NO_BALANCES, type SolanaSource, toHasHistory } from "./findings.ts";
 import type { Gather, WalletSources } from "./gather.ts";
 import { readHasHistory, readSol, readUsdcOnSolana } from "./solana-reads.ts";
@@ -21,7 +22,10 @@ export function createSolanaFindings({ solana, clock, names, gather }: SolanaOpt
   } satisfies WalletSources<SolanaSource>;
 
   return async (sent, signal) => {
-    const { values, ...rest } = await gather(sources, sent, signal);
+    const [{ values, ...rest }] = await Promise.all([
+      gather(sources, sent, signal),
+      refuseTokenAccount(solana, { key: sent.key, field: "wallet" }, signal),
+    ]);
     const { sol, solana_usdc, solana_history, sns_name } = values;
     return {
       chain_inferred: "solana",

@@ -13,12 +13,13 @@ export interface SolanaAccount {
 /** The owner of addresses that have only received SOL, where no program has stored data. */
 const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const FINALIZED = { commitment: "finalized" } as const;
+/** Token-2022: its accounts may go on behind the layout, and then say of which kind they are. */
+const EXTENDED = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 /** Both programs have the same token account layout: mint, owner, amount. */
-const TOKEN_PROGRAMS = new Set([
-  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
-]);
+const TOKEN_PROGRAMS = new Set(["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", EXTENDED]);
 const TOKEN_ACCOUNT_BYTES = 165;
+const TOKEN_ACCOUNT_KIND = 2;
+const MULTISIG_BYTES = 355;
 
 /** Reads accounts in the order of their addresses; undefined for those without data. @throws the errors of `askNode`. */
 export async function readAccounts(
@@ -55,6 +56,21 @@ export async function readHolder(node: Upstream, mint: string, signal: AbortSign
   if (!account || !TOKEN_PROGRAMS.has(account.program) || account.data.length < TOKEN_ACCOUNT_BYTES) return undefined;
   const isHolder = readKey(account.data, 0) === mint && account.data.readBigUInt64LE(64) === 1n;
   return isHolder ? readKey(account.data, 32) : undefined;
+}
+
+/** The wallet to which a token account belongs; undefined for any other address. @throws the errors of `askNode`. */
+export async function readTokenOwner(
+  node: Upstream,
+  address: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [account] = await readAccounts(node, [address], signal);
+  return account && isTokenAccount(account) ? readKey(account.data, 32) : undefined;
+}
+
+function isTokenAccount({ program, data }: SolanaAccount): boolean {
+  if (data.length === TOKEN_ACCOUNT_BYTES) return TOKEN_PROGRAMS.has(program);
+  return program === EXTENDED && data.length !== MULTISIG_BYTES && data[TOKEN_ACCOUNT_BYTES] === TOKEN_ACCOUNT_KIND;
 }
 
 /** The public key at this offset, in base58. */

@@ -40,7 +40,10 @@ export async function openSolanaNode({
       value: mint === USDC && !closed.includes(wallet) ? toAccounts(all, wallet) : [],
     }),
     getAccountInfo: () => ({ context: { slot: 1 }, value: null }),
-    getMultipleAccounts: ([keys]: [string[]]) => ({ context: { slot: 1 }, value: keys.map(() => null) }),
+    getMultipleAccounts: ([keys]: [string[]]) => ({
+      context: { slot: 1 },
+      value: keys.map((key) => toTokenState(all, key)),
+    }),
     getProgramAccounts: () => [],
     getSignaturesForAddress: ([key, options]: [string, Paging]) => listSignatures(mined, key, options),
     getTransaction: ([signature]: [string]) => toTransaction(mined.find((each) => toSignature(each) === signature)),
@@ -67,6 +70,16 @@ function toAccounts(mined: readonly Mined[], wallet: string): object[] {
   const data = Buffer.alloc(165);
   data.writeBigUInt64LE(toBalance(mined, wallet, "USDC"), 64);
   return [{ pubkey: toTokenAccount(wallet), account: { data: [data.toString("base64"), "base64"] } }];
+}
+
+/** The state of a wallet's USDC account; null for any other key, since no names are registered. */
+function toTokenState(mined: readonly Mined[], key: string): object | null {
+  const wallets = new Set(mined.filter(({ asset }) => asset === "USDC").flatMap(({ from, to }) => [from, to]));
+  const owner = [...wallets].find((wallet) => toTokenAccount(wallet) === key);
+  if (owner === undefined) return null;
+  const data = Buffer.alloc(165);
+  data.set(base58.decode(owner), 32);
+  return { owner: TOKEN_PROGRAM, data: [data.toString("base64"), "base64"] };
 }
 
 /** The accounts that a payment's transaction names. USDC moves between token accounts, signed by the sender. */

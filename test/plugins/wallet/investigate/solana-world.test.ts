@@ -1,10 +1,12 @@
 import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
 import { USDC_ON_SOLANA } from "../../../../plugins/wallet/intel/solana-reads.ts";
 import { offline } from "../../../support/sources/replay.ts";
+import { createWorldClock } from "../../../support/world/clock.ts";
 import type { Fault } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
-import { toSolanaKey } from "../../../support/world/solana-node.ts";
-import { problemOf } from "../../host.ts";
+import { openSolanaNode, toSolanaKey, toTokenAccount } from "../../../support/world/solana-node.ts";
+import { createHost, faultsOf, problemOf, serve } from "../../host.ts";
 import { investigateIn, ON_SOLANA, WALLET } from "./world.ts";
 
 /** A node's answer for a transaction that it has pruned. */
@@ -29,6 +31,27 @@ describe("an investigation of a Solana wallet", () => {
     const { data } = await investigateIn({ payments: ON_SOLANA, closed: [WALLET] }, WALLET);
     expect(data.movements.volumes[1]).to.include({ asset: "USDC", received: "1500", receivedCount: 150 });
     expect(data.graph.counterparties).to.equal(2);
+  });
+
+  it("is refused for a token account, before the payment, and so is the account's intelligence", async () => {
+    const account = toTokenAccount(WALLET);
+    const clock = createWorldClock();
+    const node = await openSolanaNode({ clock, payments: ON_SOLANA });
+    const host = createHost({ clock }, { urls: { solana: node.url }, pause: clock.pause, retries: 0 });
+    const { investigate } = await wallet.setup(host);
+    const prepare = async (address: string): Promise<void> => {
+      if (typeof investigate === "object") await investigate.ready?.({ address }, new AbortController().signal);
+    };
+    const toFault = (field: string): string =>
+      `body.${field}: Value error, ${field} is a token account, which belongs to the wallet ${WALLET}: ask about the wallet`;
+    expect(await faultsOf(prepare(account))).to.deep.equal([toFault("address")]);
+    const gather = await serve("intel_wallet", wallet, host);
+    expect(await faultsOf(gather({ wallet: account }))).to.deep.equal([toFault("wallet")]);
+    await prepare(WALLET);
+    node.behave({ fault: () => 500 });
+    await prepare(account); // What the node does not tell is no sign.
+    await node.close();
+    expect(await faultsOf(investigateIn({ payments: ON_SOLANA }, account))).to.deep.equal([toFault("wallet")]);
   });
 
   it("sums up small payments of SOL, and leaves out rent", async () => {
