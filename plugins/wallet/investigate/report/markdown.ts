@@ -14,7 +14,7 @@ export function toReportMarkdown(report: Report): string {
   const { evidence } = report;
   const [picture, drawing] = evidence.graph.nodes.length > 1 ? toPicture(evidence) : ["", ""];
   const sections = [
-    `# Investigation of ${code(evidence.subject.address)}`,
+    `# Investigation of ${code(evidence.subject.address)} on ${evidence.subject.family === "evm" ? "Base" : "Solana"}`,
     aboutVerdict(report),
     aboutReasons(report),
     ...aboutScreening(evidence),
@@ -43,12 +43,16 @@ function aboutVerdict({ evidence, assessment, narrative }: Report): string {
   const mark = provisional && !isOpen ? " (provisional)" : "";
   const points = isOpen ? `At least **${score}** of 100` : `Score **${score}** of 100`;
   const lines = [
-    `**Verdict: ${verdict}${mark}.** ${points} (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.${toWhy(assessment)}`,
+    `**Verdict: ${verdict}${mark}.** ${points} (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.${toWhy(assessment)}${toLimit(evidence)}`,
   ];
   if (narrative !== null)
     lines.push(`> *Written by a language model from the findings below:* ${escapeMarkdown(narrative)}`);
   return lines.join("\n\n");
 }
+
+/** An EVM address is one on every EVM chain, and may be in use on others alone. */
+const toLimit = ({ subject }: Report["evidence"]): string =>
+  subject.family === "evm" ? " Transfers on other chains than Base were not read." : "";
 
 function toWhy({ verdict, provisional }: Assessment): string {
   if (verdict === "inconclusive")

@@ -22,6 +22,24 @@ const toNode = (screened: typeof UNKNOWN) => ({
 });
 const ABOUT_GOPLUS = ["GoPlus has flags", "dealt with a mixer", "dealt with an address of bad reputation"];
 
+describe("the head of an investigation's report", () => {
+  const headOf = (changes: Partial<Evidence>): string => {
+    const evidence = toEvidence(changes);
+    const report = toReportMarkdown({ domain: "d", evidence, assessment: assess(evidence), narrative: null });
+    return report.slice(0, report.indexOf("## Reasons"));
+  };
+
+  it("names the chain that was read, and says of an EVM address that the others were not", () => {
+    const address = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+    const head = headOf({});
+    expect(head).to.match(/^# Investigation of `0x5{40}` on Base\n/);
+    expect(head).to.contain("Transfers on other chains than Base were not read.");
+    const solana = headOf({ subject: { family: "solana", address } });
+    expect(solana.startsWith(`# Investigation of \`${address}\` on Solana\n`)).to.equal(true);
+    expect(solana).not.to.contain("Base");
+  });
+});
+
 describe("the reasons that an investigation has not found", () => {
   it("are all of them where nothing speaks against the address and all was read", () => {
     const [absent, open] = toSaid(toEvidence());
