@@ -17,3 +17,6 @@ export function readSubject(given: string): Subject {
   const { chain, key } = readChainAddress(given, { field: "address", chainIds: [BASE_CHAIN_ID] });
   return { family: FAMILIES[chain], address: key };
 }
+
+/** The name of the chain on which a subject is investigated. */
+export const chainOf = ({ family }: Subject): string => (family === "evm" ? "Base" : "Solana");

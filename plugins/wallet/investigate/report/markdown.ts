@@ -1,6 +1,7 @@
 import { PRICES } from "../score/exposures.ts";
 import { RULES, type Rule } from "../score/rules.ts";
 import type { Assessment } from "../score/score.ts";
+import { chainOf } from "../subject.ts";
 import { drawGraph } from "./drawing.ts";
 import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
 import { aboutGraph, aboutHistory, aboutIdentity, aboutScreening } from "./markdown-findings.ts";
@@ -14,7 +15,7 @@ export function toReportMarkdown(report: Report): string {
   const { evidence } = report;
   const [picture, drawing] = evidence.graph.nodes.length > 1 ? toPicture(evidence) : ["", ""];
   const sections = [
-    `# Investigation of ${code(evidence.subject.address)} on ${evidence.subject.family === "evm" ? "Base" : "Solana"}`,
+    `# Investigation of ${code(evidence.subject.address)} on ${chainOf(evidence.subject)}`,
     aboutVerdict(report),
     aboutReasons(report),
     ...aboutScreening(evidence),

@@ -1,5 +1,6 @@
 import { toRisk } from "../../screen/risk.ts";
 import type { Evidence, Screened } from "../evidence.ts";
+import { chainOf } from "../subject.ts";
 import {
   type Surroundings,
   type Weighed,
@@ -149,7 +150,8 @@ export const RULES: readonly Rule[] = [
     weigh(evidence) {
       const days = toAgeDays(evidence);
       if (days === null || days >= YOUNG_DAYS) return undefined;
-      return { points: days < 7 ? 15 : 8, finding: `The address is ${days} days old.` };
+      const ago = `${days} ${days === 1 ? "day" : "days"} ago`;
+      return { points: days < 7 ? 15 : 8, finding: `It was first seen on ${chainOf(evidence.subject)} ${ago}.` };
     },
   },
   {

@@ -40,6 +40,14 @@ describe("the head of an investigation's report", () => {
   });
 });
 
+describe("the age of a young address", () => {
+  it("is that on the chain that was read: it may be older on others", () => {
+    const activity = { base_tx_count: 5, has_history: true, firstSeenAt: 1_799_900_000, seenSince: 1_799_900_000 };
+    const [reason] = assess(toEvidence({ activity })).reasons;
+    expect(reason).to.include({ code: "young", finding: "It was first seen on Base 1 day ago." });
+  });
+});
+
 describe("the reasons that an investigation has not found", () => {
   it("are all of them where nothing speaks against the address and all was read", () => {
     const [absent, open] = toSaid(toEvidence());
