@@ -53,7 +53,9 @@ function aboutVerdict({ evidence, assessment, narrative }: Report): string {
 
 /** An EVM address is one on every EVM chain, and may be in use on others alone. */
 const toLimit = ({ subject }: Report["evidence"]): string =>
-  subject.family === "evm" ? " Transfers on other chains than Base were not read." : "";
+  subject.family === "evm"
+    ? " Of its transfers those of USDC and ETH on Base were looked at: none of other tokens, and none on other chains."
+    : " Of its transfers those of USDC and SOL were looked at: none of other tokens.";
 
 function toWhy({ verdict, provisional }: Assessment): string {
   if (verdict === "inconclusive")

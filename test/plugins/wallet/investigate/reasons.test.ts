@@ -29,14 +29,14 @@ describe("the head of an investigation's report", () => {
     return report.slice(0, report.indexOf("## Reasons"));
   };
 
-  it("names the chain that was read, and says of an EVM address that the others were not", () => {
+  it("names the chain and the tokens that were read, and says that others were not", () => {
     const address = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
     const head = headOf({});
     expect(head).to.match(/^# Investigation of `0x5{40}` on Base\n/);
-    expect(head).to.contain("Transfers on other chains than Base were not read.");
+    expect(head).to.contain("USDC and ETH on Base were looked at: none of other tokens, and none on other chains.");
     const solana = headOf({ subject: { family: "solana", address } });
     expect(solana.startsWith(`# Investigation of \`${address}\` on Solana\n`)).to.equal(true);
-    expect(solana).not.to.contain("Base");
+    expect(solana).to.contain("USDC and SOL were looked at: none of other tokens.").and.not.to.contain("Base");
   });
 });
 
