@@ -44,7 +44,8 @@ const FOR_MEMBERS =
   /\b(?:post|article|story|content|page) is (?:only |exclusively )?(?:available )?(?:only )?(?:for|to) (?:\w+ )?(?:subscribers|members)\b|\bavailable to (?:\w+ )?(?:subscribers|members) only\b/;
 const FIRST_JOIN =
   /\b(?:subscribe|(?:sign|log)[ -]?(?:in|up)|register|create an? (?:free )?account)(?: now| today| for free)? to (?:continue|keep|read|unlock)(?: reading)?(?: (?:this|the (?:full|whole|rest))\b|[.!]?\s*(?:<|$))/;
-const USED_UP = /\bkeep reading with a\b.{0,20}\btrial\b|\breached your\b.{0,20}\b(?:articles?|monthly|free)\b/;
+const USED_UP =
+  /\bpreview of subscription content\b|\bkeep reading with a\b.{0,20}\btrial\b|\breached your\b.{0,20}\b(?:articles?|monthly|free)\b/;
 const WALL = new RegExp([FOR_MEMBERS, FIRST_JOIN, USED_UP].map(({ source }) => source).join("|"), "i");
 
 function isWall(element: Element): boolean {

@@ -58,6 +58,7 @@ const WALLS = [
   '<div class="barrier"><h2>Subscribe to unlock this article</h2><p>Only $1 for 4 weeks.</p></div>',
   "<p>Subscribe to continue reading</p>",
   "<p>Keep reading with a 7-day free trial</p>",
+  "<p>This is a preview of subscription content, access via your institution</p>",
   "<p>You've reached your limit of free articles.</p>",
 ];
 const PAID = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>';
