@@ -77,7 +77,13 @@ const REFUSALS =
 /** Missing pages, failures of the site, and redirects of its own. */
 const MISSING =
   /^(?:you are being )?redirect(?:ing|ed)\b|not (?:automatically )?redirected|^(?:error )?404\b|page (?:was |could )?not (?:be )?found|page (?:can't|cannot) be found|(?:can't|cannot|couldn't|could not) find (?:the|that|this) page|page (?:doesn't|does not|no longer) exists?\b|(?:page|content) (?:isn't|is not) available|^(?:error )?50[0-4]\b|^internal server error|^(?:the )?service (?:is )?(?:temporarily )?unavailable|error establishing a database connection|(?:under|performing)(?: some)?(?: scheduled)? maintenance|link (?:has |is )?expired/;
-const IN_PLACE_OF_PAGE = new RegExp([CHECKS, REFUSALS, MISSING].map(({ source }) => source).join("|"), "i");
+/** Missing pages in other languages of the web. */
+const MISSING_ELSEWHERE =
+  /seite (?:wurde )?(?:leider )?nicht gefunden|page (?:introuvable|non trouvée)|página no (?:encontrada|existe)|página não encontrada|pagina non trovata|pagina niet gevonden|страница не найдена|ページ(?:が|は)見つかりま|页面(?:不存在|未找到|找不到)|找不到(?:页面|頁面)/;
+const IN_PLACE_OF_PAGE = new RegExp(
+  [CHECKS, REFUSALS, MISSING, MISSING_ELSEWHERE].map(({ source }) => source).join("|"),
+  "i",
+);
 const SIGN_IN = /\b(?:log|sign)[ -]?in\b/i;
 
 /** Whether a site shows something else in place of the page. */

@@ -39,6 +39,9 @@ const GUARDS: Readonly<Record<string, readonly [title: string, body: string]>> =
     "Example",
     "<h1>Oops! That page can’t be found.</h1><p>It looks like nothing was found at this location.</p>",
   ],
+  "a missing page in French": ["Le journal", "<h1>Page introuvable</h1><p>La page demandée n'existe plus.</p>"],
+  "a missing page in Spanish": ["Página no encontrada", "<p>Lo sentimos.</p>"],
+  "a missing page in Japanese": ["新聞", "<p>お探しのページは見つかりませんでした。</p>"],
   "a post that is gone": ["Example", "<h1>Sorry, this page isn't available.</h1><p>The link may be broken.</p>"],
   "a refusal by law": [
     "451",
