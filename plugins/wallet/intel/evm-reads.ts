@@ -9,6 +9,8 @@ const ETHER_DECIMALS = 18;
 /** The selector of ERC-20's `balanceOf(address)` and the zeros before the address. */
 const BALANCE_OF = `0x70a08231${"0".repeat(24)}`;
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+/** No balance has as much: it is hundreds of times all ETH in wei. */
+const TOO_MUCH = 2n ** 96n;
 
 /** The balance in ETH. @param address 0x-prefixed, in lower case. */
 export const readEther = async (node: Upstream, address: string, signal: AbortSignal): Promise<string> =>
@@ -29,6 +31,6 @@ export async function readTransactionCount(node: Upstream, address: string, sign
 
 async function readQuantity(node: Upstream, call: Parameters<typeof askNode>[1], signal: AbortSignal): Promise<bigint> {
   const result = await askNode(node, call, signal);
-  if (typeof result !== "string" || !QUANTITY.test(result)) throw toMisfit(node, call[0]);
+  if (typeof result !== "string" || !QUANTITY.test(result) || BigInt(result) >= TOO_MUCH) throw toMisfit(node, call[0]);
   return BigInt(result);
 }

@@ -22,7 +22,8 @@ export async function readSol(node: Upstream, wallet: string, terms: ReadingTerm
   const method = "getBalance";
   const answer = await askNode(node, [method, [wallet, CONFIRMED]], terms.signal);
   const { value } = toJsonFields(answer);
-  if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // JSON.parse rounds more than 2^53 lamports.
+  const isExact = Number.isSafeInteger(value) && (value as number) >= 0; // JSON.parse rounds more than 2^53 lamports.
+  if (!isExact) throw toMisfit(node, method);
   await refuseOld(node, answer, terms);
   return toDecimalText(BigInt(value as number), SOL_DECIMALS);
 }

@@ -118,6 +118,7 @@ describe("wallet intelligence whose sources fail", () => {
       { value: null },
       { value: [{}] },
       { value: "1" },
+      { value: -5 },
       true,
     ]) {
       const node = { title: "A node", rpc: async (): Promise<RpcAnswer> => ({ result }) } as unknown as Upstream;
@@ -128,15 +129,13 @@ describe("wallet intelligence whose sources fail", () => {
     }
   });
 
-  it("takes a number of transactions that cannot be one for a failure", async () => {
+  it("takes a number of transactions and balances that cannot be ones for failures", async () => {
     const rpc = async (): Promise<RpcAnswer> => ({ result: `0x${"f".repeat(64)}` });
     const node = { title: "A node", rpc } as unknown as Upstream;
-    const { activity, errors } = await gather(VITALIK, openHost({ upstream: () => node }));
-    expect(activity.base_tx_count).to.equal(null);
-    expect(errors).to.deep.include({
-      source: "base_tx_count",
-      message: "A node answered eth_getTransactionCount with something else",
-    });
+    const { code, message } = await problemOf(gather(VITALIK, openHost({ upstream: () => node })));
+    expect(code).to.equal("upstream-failed");
+    for (const method of ["eth_getTransactionCount", "eth_getBalance", "eth_call"])
+      expect(message).to.contain(`A node answered ${method} with something else`);
   });
 
   it("does not wait for a slow source", async () => {
