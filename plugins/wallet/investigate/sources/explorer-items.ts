@@ -37,7 +37,7 @@ export const readInternalTransfers: ReadItem = (item) => {
   const { from, to, value, transaction_hash, index, success, type } = toJsonFields(item);
   if (success === false || MOVES_NOTHING.has(type)) return [];
   if (success !== true) return undefined;
-  return toTransfers({ item, from, to, asset: "ETH", units: value, tx: transaction_hash, at: `call ${String(index)}` });
+  return toTransfers({ item, from, to, asset: "ETH", units: value, tx: transaction_hash, at: index, kind: "call " });
 };
 
 /** Names and tags of the two addresses of an item: untrusted text. */
@@ -89,19 +89,21 @@ interface Parts {
   readonly asset: Transfer["asset"];
   readonly units: unknown;
   readonly tx: unknown;
-  /** The position within the transaction. */
+  /** The position within the transaction, among all of this kind. */
   readonly at: unknown;
+  readonly kind?: string;
 }
 
-function toTransfers({ item, from, to, asset, units, tx, at: place }: Parts): Transfer[] | undefined {
+function toTransfers({ item, from, to, asset, units, tx, at: place, kind = "" }: Parts): Transfer[] | undefined {
   const [sender, recipient] = [toJsonFields(from).hash, toJsonFields(to).hash];
   const at = readTime(item);
   if (!isAddress(sender) || !isUnits(units) || at === null || typeof tx !== "string" || !HASH.test(tx))
     return undefined;
+  if (place === undefined || place === null) return undefined; // Two transfers of one transaction would be taken for one.
   if (to === null || BigInt(units) === 0n) return []; // A new contract has no recipient.
   if (!isAddress(recipient)) return undefined;
   const parties = { from: sender.toLowerCase(), to: recipient.toLowerCase() };
-  return [{ id: `${tx}:${String(place)}`, tx, ...parties, asset, units, at }];
+  return [{ id: `${tx}:${kind}${String(place)}`, tx, ...parties, asset, units, at }];
 }
 
 const HASH = /^0x[0-9a-f]{64}$/i;

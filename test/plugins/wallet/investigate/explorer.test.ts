@@ -110,6 +110,8 @@ describe("an investigation with an explorer of Base", () => {
 
   for (const [list, name, items] of [
     ["token-transfers", "USDC transfers", [{ ...ITEM, total: { value: 5_000_000 } }]],
+    ["token-transfers", "USDC transfers", [{ ...PAID, log_index: undefined }]],
+    ["internal-transactions", "transfers of ETH by contracts", [{ ...ITEM, success: true, value: "5" }]],
     ["token-transfers", "USDC transfers", [{ ...PAID, timestamp: "1970-01-01T00:00:00.000000Z" }]],
     ["token-transfers", "USDC transfers", [{ ...PAID, timestamp: "2099-01-01T00:00:00.000000Z" }]],
     ["transactions", "transactions", [{ ...ITEM, status: "success" }]],
