@@ -56,7 +56,7 @@ export default definePlugin("wallet", (host) => {
         async ready({ address }, signal) {
           await anchor.ready(signal);
           const { family, address: key } = readSubject(address);
-          if (family === "solana") await refuseTokenAccount(solana, { key, field: "address" }, signal);
+          if (family === "solana") await refuseTokenAccount(solana, key, signal);
         },
         run: ({ address }, call) => investigate(address, call),
       };

@@ -24,7 +24,7 @@ export function createSolanaFindings({ solana, clock, names, gather }: SolanaOpt
   return async (sent, signal) => {
     const [{ values, ...rest }] = await Promise.all([
       gather(sources, sent, signal),
-      refuseTokenAccount(solana, { key: sent.key, field: "wallet" }, signal),
+      refuseTokenAccount(solana, sent.key, signal),
     ]);
     const { sol, solana_usdc, solana_history, sns_name } = values;
     return {
