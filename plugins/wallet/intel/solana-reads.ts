@@ -1,3 +1,4 @@
+import { base58 } from "@scure/base";
 import type { Clock, Upstream } from "#plugin";
 import { toJsonFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
@@ -8,8 +9,8 @@ import { refuseOld } from "./current.ts";
 export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const USDC_DECIMALS = 6;
 const SOL_DECIMALS = 9;
-/** The offset of a token account's balance, after mint and owner. */
-const AMOUNT_AT = 64;
+/** The offsets of a token account's owner and balance, after its mint. */
+const [OWNER_AT, AMOUNT_AT] = [32, 64];
 const CONFIRMED = { commitment: "confirmed" } as const;
 
 interface ReadingTerms {
@@ -39,6 +40,8 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: Re
     const { data } = toJsonFields(toJsonFields(found).account);
     const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
+    // A node that ignores a part of the question gives accounts of other tokens, or of others.
+    if (keyAt(bytes, 0) !== USDC_ON_SOLANA || keyAt(bytes, OWNER_AT) !== wallet) throw toMisfit(node, method);
     return bytes.readBigUInt64LE(AMOUNT_AT);
   });
   await refuseOld(node, answer, terms);
@@ -47,6 +50,8 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: Re
     USDC_DECIMALS,
   );
 }
+
+const keyAt = (bytes: Buffer, at: number): string => base58.encode(bytes.subarray(at, at + 32));
 
 /** Whether any transaction names the wallet. */
 export async function readHasHistory(node: Upstream, wallet: string, signal: AbortSignal): Promise<boolean> {

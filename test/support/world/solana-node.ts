@@ -67,19 +67,21 @@ export const toTokenAccount = (wallet: string): string =>
 
 function toAccounts(mined: readonly Mined[], wallet: string): object[] {
   if (!mined.some(({ from, to, asset }) => asset === "USDC" && [from, to].includes(wallet))) return [];
-  const data = Buffer.alloc(165);
+  const data = toTokenData(wallet);
   data.writeBigUInt64LE(toBalance(mined, wallet, "USDC"), 64);
   return [{ pubkey: toTokenAccount(wallet), account: { data: [data.toString("base64"), "base64"] } }];
 }
+
+/** The data of a token account: mint and owner, and a balance of 0. */
+export const toTokenData = (owner: string, mint = USDC): Buffer =>
+  Buffer.concat([base58.decode(mint), base58.decode(owner), Buffer.alloc(101)]);
 
 /** The state of a wallet's USDC account; null for any other key, since no names are registered. */
 function toTokenState(mined: readonly Mined[], key: string): object | null {
   const wallets = new Set(mined.filter(({ asset }) => asset === "USDC").flatMap(({ from, to }) => [from, to]));
   const owner = [...wallets].find((wallet) => toTokenAccount(wallet) === key);
   if (owner === undefined) return null;
-  const data = Buffer.alloc(165);
-  data.set(base58.decode(owner), 32);
-  return { owner: TOKEN_PROGRAM, data: [data.toString("base64"), "base64"] };
+  return { owner: TOKEN_PROGRAM, data: [toTokenData(owner).toString("base64"), "base64"] };
 }
 
 /** The accounts that a payment's transaction names. USDC moves between token accounts, signed by the sender. */

@@ -7,6 +7,7 @@ import { createWorldClock } from "../../../support/world/clock.ts";
 import { openGoPlus } from "../../../support/world/goplus.ts";
 import { askForPause } from "../../../support/world/manners.ts";
 import { openRecordedNode } from "../../../support/world/recorded.ts";
+import { toSolanaKey, toTokenData } from "../../../support/world/solana-node.ts";
 import type { WorldSource } from "../../../support/world/source.ts";
 import { createHost, problemOf, type Reach, type Serve, serve, type TestHost } from "../../host.ts";
 import { FAULTS } from "../faults.ts";
@@ -103,6 +104,18 @@ describe("wallet intelligence from sources as they are in the world", () => {
       for (const { message } of errors) expect(message).to.match(/^Solana node is behind: its newest block is of 20/);
       expect([balances.sol, balances.solana_usdc].includes(null)).to.equal(isRefused);
     });
+
+  it("does not count accounts of another token or another wallet than it has asked for as its USDC", async () => {
+    const other = toSolanaKey("other");
+    for (const data of [toTokenData(BONFIDA, other), toTokenData(other)]) {
+      const value = [{ pubkey: other, account: { data: [data.fill(9, 64, 72).toString("base64"), "base64"] } }];
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { context: { slot: 1 }, value } });
+      nodeOf("solana").behave({ fault: ({ name }) => (name === "getTokenAccountsByOwner" ? body : undefined) });
+      const { balances, errors } = await gather(BONFIDA);
+      expect(balances.solana_usdc).to.equal(null);
+      expect(errors.map(({ source }) => source)).to.deep.equal(["solana_usdc"]);
+    }
+  });
 
   it("does not sell what an investigation has just read from a Base node that is behind", async () => {
     fallBehind(60);

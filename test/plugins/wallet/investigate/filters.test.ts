@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { offline } from "../../../support/sources/replay.ts";
 import type { Fault } from "../../../support/world/manners.ts";
 import type { Payment } from "../../../support/world/payments.ts";
-import { toSolanaKey, toTokenAccount } from "../../../support/world/solana-node.ts";
+import { toSolanaKey, toTokenAccount, toTokenData } from "../../../support/world/solana-node.ts";
 import { investigateIn } from "./world.ts";
 
 const toAddress = (name: string): string => `0x${Buffer.from(name.padEnd(20, ".")).toString("hex")}`;
@@ -145,7 +145,7 @@ describe("an investigation whose sources are not true to what they were asked fo
       const keys = Array.from({ length: count }, (_, at) => toSolanaKey(`empty ${at}`));
       const value = [...keys, toTokenAccount(WALLET)].map((pubkey) => ({
         pubkey,
-        account: { data: [Buffer.alloc(165).toString("base64"), "base64"] },
+        account: { data: [toTokenData(WALLET).toString("base64"), "base64"] },
       }));
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { value } });
       const accounts: Fault = ({ name, params }) =>
