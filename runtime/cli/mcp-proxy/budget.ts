@@ -43,7 +43,7 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
       const at = new Date(now()).toISOString();
       const file = join(dir, `${at.slice(0, 10)}.jsonl`);
       const id = randomUUID();
-      const note = (line: object): Promise<void> => appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      const note = (line: object): Promise<void> => appendFile(file, `\n${JSON.stringify(line)}\n`, { mode: 0o600 });
       try {
         makeFolder(dir, 0o700);
         await note({ id, at, usd: cost, most: perDay, what });
@@ -63,7 +63,8 @@ export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits
 /** The sum up to the line with this id, and whether this line counts. @throws Problem `unavailable` for an unreadable line. */
 async function sumUpTo(file: string, id: string): Promise<{ readonly spent: bigint; readonly counts: boolean }> {
   let spent = 0n;
-  for (const text of (await readFile(file, "utf8")).split("\n").filter(Boolean)) {
+  for (const text of (await readFile(file, "utf8")).split("\n")) {
+    if (isPiece(text)) continue;
     const line = read(text, file);
     const counts = line.most === undefined || spent + line.usd <= line.most;
     if (counts) spent += line.usd;
@@ -79,6 +80,11 @@ interface Line {
   /** The day's limit of the proxy that spends; a line without one counts in any case. */
   readonly most?: bigint;
 }
+
+/** Nothing, or what a full disk has left of a line, whose payment was not made then. The next line begins by itself. */
+const isPiece = (text: string): boolean =>
+  BEGINNING.startsWith(text) || (text.startsWith(BEGINNING) && !text.endsWith("}"));
+const BEGINNING = '{"id":"';
 
 function read(text: string, file: string): Line {
   try {

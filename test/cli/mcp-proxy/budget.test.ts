@@ -1,4 +1,4 @@
-import { appendFile, readdir, stat, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -77,6 +77,17 @@ describe("the budget of a paying proxy", () => {
     await open().spend(CENT, "a");
     await appendFile(join(place, "2026-01-01.jsonl"), "{half a li\n");
     expect(await told(open().spend(CENT, "b"))).to.match(/cannot be read: what was spent today is not known/);
+  });
+
+  it("goes on after a full disk has cut off a note, whose payment was not made", async () => {
+    await open().spend(CENT, "a");
+    const file = join(place, "2026-01-01.jsonl");
+    const [line = ""] = (await readFile(file, "utf8")).split("\n").filter(Boolean);
+    for (const length of [1, 3, 40, line.length - 1]) {
+      await appendFile(file, line.slice(0, length));
+      expect(await told(open().spend(CENT, "b")), `${length} characters`).to.equal("spent");
+    }
+    expect(await told(open("1").spend(6n * CENT, "c"))).to.include("; 0.05 of the 0.10 that");
   });
 
   it("spends nothing when a payment cannot be noted, and says so", async () => {
