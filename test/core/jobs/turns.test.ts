@@ -116,6 +116,17 @@ describe("a turn of a job", () => {
     };
   };
 
+  it("is given again where its record could not be read for once: the job is not lost", async () => {
+    const job = await begin();
+    work = () => ({});
+    const get = mock.method(store, "get");
+    get.mock.mockImplementationOnce(() => Promise.reject(new Problem("unavailable")));
+    expect(await take(job, never).catch((error: Problem) => error.code)).to.equal("unavailable");
+    expect(await take(job, never)).to.equal("done");
+    expect((await records.readEnd(job.id))?.state).to.equal("DELIVERED");
+    expect([refunds, failed]).to.deep.equal([[], []]);
+  });
+
   it("that failed is followed by one after 5, 10, 20 … seconds, and five minutes at most", async () => {
     const job = await begin();
     fail("upstream-failed");
