@@ -52,6 +52,12 @@ describe("a wallet's proof", () => {
     expect(said).to.deep.equal({ takes: "contract", refuses: undefined, is: undefined, loops: undefined });
   });
 
+  it("is none on a chain of which the shop has no node, but for the key's own", async () => {
+    const signature = await account.signMessage({ message });
+    expect(await prove(WALLET, signature, "eip155:1")).to.equal(undefined);
+    expect(await prove(account.address, signature, "eip155:1")).to.equal("key");
+  });
+
   it("is no echo of the question, which begins like a yes", async () => {
     expect(await prove(ECHO, "0x1234")).to.equal(undefined);
   });

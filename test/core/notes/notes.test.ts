@@ -95,7 +95,7 @@ describe("what is kept beside the book", () => {
       .and.to.include("0x1999");
   });
 
-  it("knows how each sale was answered, and how often later", async () => {
+  it("knows how each sale was answered, and how often later, for 90 days", async () => {
     const [one, other] = [createSaleAnswers(deps()), createSaleAnswers(deps())];
     const begun = now;
     const read = (id: string) => readSaleAnswer(store, { id, times: { begun } });
@@ -123,6 +123,9 @@ describe("what is kept beside the book", () => {
       { sentAt: begun },
       { goneAt: begun },
     ]);
+    now = begun + 89 * DAY_MS;
+    expect(await read("sale_1")).to.deep.equal({ sentAt: begun });
+    expect(await read("sale_2")).to.have.nested.property("later.count", 3);
   });
 
   it("knows it also of sales that were answered just before the store took no writes", async () => {
