@@ -38,6 +38,24 @@ describe("a shop that starts", () => {
     expect(await readPrices(store, "roll")).to.deep.equal([{ at, price: "0.001" }]);
   });
 
+  it("tries no more to record its prices once it has closed", async () => {
+    const time = freezeTime();
+    let tries = 0;
+    const set = async (): Promise<void> => {
+      tries += 1;
+      throw new Error("away");
+    };
+    const store = { ...createMemoryStore(), set, forget: async () => false } as unknown as OpenStore;
+    const books = createBookkeeping({ site: {}, store, clock: { now: Date.now }, log: silentLog });
+    books.start([{ manifest: { id: "roll", price: "0.001" } as never }]);
+    await time.pass(6000);
+    await books.close();
+    const tried = tries;
+    await time.pass(20_000);
+    time.thaw();
+    expect([tried, tries]).to.deep.equal([2, 2]);
+  });
+
   /** The answer to the first request that the port accepts. */
   async function askFirst(port: number): Promise<Response> {
     for (;;) {
