@@ -41,13 +41,15 @@ const UNKNOWN_SERVICE_GRACE_MS = 60 * 60_000;
 const MISSED_RENEWALS = 4;
 /** How long a set without any mark may still be sold, as a number of renewals. */
 const AWAITED_RENEWALS = 2;
+/** A set that nobody has asked for in this time may have had marks since. A job that waits asks more often. */
+const FORGOTTEN_MS = 60 * 60_000;
 
 export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   const { queue, records, set: own, offered, clock, log, everyMs } = deps;
   const seller = randomUUID();
   const adopted = new Set<string>();
-  /** Since when sets have been without a mark, by the monotonic clock. */
-  const unmarked = new Map<string, number>();
+  /** Sets that were found without a mark: the first and the last time of this, by the monotonic clock. */
+  const unmarked = new Map<string, { readonly since: number; readonly at: number }>();
   const markMs = everyMs * MISSED_RENEWALS;
   /** After a start, other processes get this time to mark their services; by the monotonic clock. */
   const readyAt = performance.now() + markMs;
@@ -78,9 +80,11 @@ export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
       unmarked.delete(set);
       return isSold;
     }
-    const since = unmarked.get(set) ?? performance.now();
-    unmarked.set(set, since);
-    return performance.now() - since < everyMs * AWAITED_RENEWALS;
+    const at = performance.now();
+    const known = unmarked.get(set);
+    const since = known && at - known.at < FORGOTTEN_MS ? known.since : at;
+    unmarked.set(set, { since, at });
+    return at - since < everyMs * AWAITED_RENEWALS;
   }
 
   async function look(): Promise<void> {

@@ -137,6 +137,11 @@ describe("services that nobody offers any more", () => {
     expect(await areElsewhere()).to.deep.equal([false, false, false]);
     await records.markSold("old", "late", true, 80_000);
     expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    time.stall(80_000);
+    expect(await areElsewhere()).to.deep.equal([false, true, false]);
+    await records.markSold("old", "late", true, 80_000);
+    time.stall(HOUR);
+    expect(await areElsewhere(), "the next mark has expired, too").to.deep.equal([false, true, false]);
   });
 
   it("are looked for every 20 seconds, also after a failure, and never after the end", async () => {
