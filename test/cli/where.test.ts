@@ -88,6 +88,15 @@ describe("a command", () => {
     expect(await type(shop, ["check"])).to.deep.equal({ code: 0, said: `no faults\n${complaints.join("")}` });
   });
 
+  it("does not begin with a .env in which a quote takes in the variables after it, and their secrets", async () => {
+    const shop = await makeDirectory(TOSS);
+    const lines = ["# keys", "A='1", "2'", 'BASE_RPC_URL="https://node.example', "BUYER_EVM_KEY=s3cret", 'C="3"'];
+    await writeFile(join(shop, ".env"), lines.join("\n"));
+    const fault = "the quote in line 4 is not closed before the next variables";
+    const said = `payphone: The variables of ${join(shop, ".env")} cannot be read: ${fault}\n`;
+    expect(await type(shop, ["check"])).to.deep.equal({ code: 2, said });
+  });
+
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
     const shop = await makeDirectory(TOSS);
     const elsewhere = createFolder();

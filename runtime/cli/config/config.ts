@@ -6,7 +6,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
 import { createReader, type Env, type Reader } from "./reader.ts";
-import { findStrayLines } from "./stray-lines.ts";
+import { findOpenQuote, findStrayLines } from "./stray-lines.ts";
 import * as shapes from "./values.ts";
 
 /** The configuration, read once from the environment and checked. */
@@ -161,6 +161,8 @@ function readVariables(file: string, tell: (text: string) => void = () => {}): E
   try {
     const text = new TextDecoder().decode(readFileSync(file));
     if (text.includes("\0")) throw new Error("it is not UTF-8");
+    const open = findOpenQuote(text);
+    if (open !== undefined) throw new Error(`the quote in line ${open} is not closed before the next variables`);
     for (const line of findStrayLines(text)) tell(`line ${line} of ${file} sets no variable: write NAME=value`);
     return parseEnv(text);
   } catch (error) {

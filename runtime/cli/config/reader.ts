@@ -16,9 +16,15 @@ export interface Reader {
   isSet(name: string): boolean;
 }
 
-/** A value as faults show it: shortened, without a URL's password, and without anything as long as a key. */
+/**
+ * A value as faults show it: shortened, without a URL's password, and without anything as long as a key. Further lines may
+ * be other variables, behind a quote that is not closed.
+ */
 function shown(text: string): string {
-  const safe = text.replace(/\/\/[^/@]*@/, "//…@").replace(/[\da-zA-Z]{64,}/g, "…");
+  const safe = text
+    .replace(/[\r\n][\s\S]*/, "\n…")
+    .replace(/\/\/[^/@]*@/, "//…@")
+    .replace(/[\da-zA-Z]{64,}/g, "…");
   return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
 }
 
@@ -48,7 +54,8 @@ export function createReader(env: Env, readFile: (path: string) => string): Read
   function parse<T>(given: string, shape: ValueFormat<T>, subject: string): T | undefined {
     try {
       const parsed = shape.parse(given);
-      if (parsed === undefined) fault(`${subject} must be ${shape.right}`);
+      const lines = /[\r\n]/.test(given) ? "; it has several lines, as behind a quote that is not closed" : "";
+      if (parsed === undefined) fault(`${subject} must be ${shape.right}${lines}`);
       return parsed;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

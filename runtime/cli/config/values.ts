@@ -26,8 +26,9 @@ const matching = (right: string, pattern: RegExp): ValueFormat<string> => ({
   parse: (text) => (pattern.test(text) ? text : undefined),
 });
 
+/** A text of several lines is none, though `URL` would join them: the later ones may be variables with secrets. */
 const toUrl = (text: string, protocols: readonly string[]): URL | undefined => {
-  const url = URL.parse(text);
+  const url = /[\r\n]/.test(text) ? null : URL.parse(text);
   return url && protocols.includes(url.protocol) && url.hostname !== "" && url.hash === "" ? url : undefined;
 };
 
@@ -74,7 +75,7 @@ export const REDIS_URL: ValueFormat<string> = {
 /** A folder. Quotes are part of a value where no shell removes them, as in the files of `docker --env-file`. */
 export const FOLDER: ValueFormat<string> = {
   right: "a folder, without quotes around it",
-  parse: (text) => (/^["']|["']$/.test(text) ? undefined : text),
+  parse: (text) => (/^["']|["']$|[\r\n]/.test(text) ? undefined : text),
 };
 
 /** A TCP port. */

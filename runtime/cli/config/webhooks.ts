@@ -10,7 +10,7 @@ import type { ValueFormat } from "./values.ts";
 const URL_FORMAT: ValueFormat<string> = {
   hidden: true,
   right: "a web address that begins with https://, or with http:// on this machine",
-  parse: (text) => (/^https?:/.test(text) && URL.canParse(text) && isPrivateUrl(text) ? text : undefined),
+  parse: (text) => (/^https?:.+$/.test(text) && URL.canParse(text) && isPrivateUrl(text) ? text : undefined),
 };
 
 const SECRETS_FORMAT: ValueFormat<readonly string[]> = {

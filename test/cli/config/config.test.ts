@@ -34,6 +34,8 @@ function faultsOf(env: Env): string[] {
 }
 
 const PORT = "a whole number from 0 to 65535 (0 = any free port)";
+/** What follows where a value has more than one line. */
+const LINES = "; it has several lines, as behind a quote that is not closed";
 const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
 const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query, password or escapes)";
 const WEB_URL = "a web address that begins with https:// or http://";
@@ -57,6 +59,13 @@ const CDP = { CDP_API_KEY_ID: "7a1b2c3d-0000", CDP_API_KEY_SECRET: "A".repeat(86
 const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ PORT: "80a" }, `PORT is "80a", but must be ${PORT}`],
   [{ PORT: "65536" }, `PORT is "65536", but must be ${PORT}`],
+  [{ PORT: "4021\nADMIN_TOKEN=hunter2" }, `PORT is "4021\\n…", but must be ${PORT}${LINES}`],
+  [{ PAYPHONE_DATA_DIR: "x\nA=hunter2" }, `PAYPHONE_DATA_DIR is "x\\n…", but must be ${FOLDER}${LINES}`],
+  [{ FACILITATOR_URL: "https://a.example/x\nA=hunter2" }, `FACILITATOR_URL (not shown) must be ${WEB_URL}${LINES}`],
+  [
+    { PUBLIC_BASE_URL: `https://pay.example.com\nTREASURY_EVM_KEY=${EVM_KEY}` },
+    `PUBLIC_BASE_URL is "https://pay.example.com\\n…", but must be ${BASE}${LINES}`,
+  ],
   [{ PORT: "-1" }, `PORT is "-1", but must be ${PORT}`],
   [{ PORT: "8e3" }, `PORT is "8e3", but must be ${PORT}`],
   [{ HOST: "a b" }, `HOST is "a b", but must be ${HOST}`],

@@ -163,6 +163,14 @@ describe("what a live server needs", () => {
     expect(missingForServe(wrong, { site, manifests: [], capabilities: ALL })).to.deep.equal([]);
   });
 
+  it("is no address of a webhook that a quote has joined with the next variable", () => {
+    const hook = { id: "books", variable: "HOOK_URL", secret: "HOOK_SECRET" };
+    const HOOK_SECRET = `whsec_${"A".repeat(32)}`;
+    const joined = readConfig({ ...LIVE, HOOK_SECRET, HOOK_URL: "https://hook.example/x\nLLM_API_KEY=s3cret" });
+    const lines = missingForServe(joined, { site: { ...site, webhooks: [hook] }, manifests: [], capabilities: ALL });
+    expect(lines.join()).to.match(/^HOOK_URL \(not shown\) must be a web address .*a quote that is not closed$/);
+  });
+
   it("is given for each rail", () => {
     expect(site.rails.map((rail) => railVariables(readConfig(LIVE), rail))).to.deep.equal([
       { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
