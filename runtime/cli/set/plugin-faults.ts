@@ -1,5 +1,8 @@
-import { sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** payphone itself, which may be installed in the shop. */
+const RUNTIME = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The place of an error in a plugin. */
 export interface FaultPlace {
@@ -10,13 +13,14 @@ export interface FaultPlace {
 }
 
 /**
- * The first place in the set's own files that an error names, or else in its packages, one of which may be payphone: a
- * syntax error, a failed import, or a thrown error.
+ * The first place in the set's own files that an error names, or else in its packages, payphone excepted: a syntax
+ * error, a failed import, or a thrown error.
  */
 export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const roots = [pathToFileURL(dir + sep).href, dir + sep].map(escapePattern).join("|");
-  const all = [...stack.matchAll(new RegExp(`(?:${roots})([^\\s:?()]+)(?:\\?v=[0-9a-f.]+)?:(\\d+)(?::(\\d+))?`, "g"))];
+  const places = new RegExp(`(?:${roots})([^\\s:?()]+)(?:\\?v=[0-9a-f.]+)?:(\\d+)(?::(\\d+))?`, "g");
+  const all = [...stack.matchAll(places)].filter(([, file = ""]) => !join(dir, file).startsWith(RUNTIME));
   const found = all.find(([, file]) => !file?.startsWith("node_modules")) ?? all[0];
   if (!found) return undefined;
   const [, file = "", line = "1", column] = found;

@@ -6,12 +6,14 @@ import { expect } from "chai";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { placeOf } from "../../../runtime/cli/set/plugin-faults.ts";
 import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 
-const CONTRACT = join(import.meta.dirname, "../../../runtime/cli/contract/contract.ts");
+const ROOT = join(import.meta.dirname, "../../..");
+const CONTRACT = join(ROOT, "runtime/cli/contract/contract.ts");
 
 describe("the check of a directory", () => {
   it("reports every fault of every file at once, in the order of the files and lines, and counts them", async () => {
@@ -103,6 +105,16 @@ export default definePlugin("toss", () => {
         time.thaw();
       }
     });
+
+  it("places no fault of a plugin in payphone itself, which may be in the shop's folder", () => {
+    const late = new Error("its import has not ended");
+    const at = (...files: readonly string[]): string[] => files.map((file) => `    at ${join(ROOT, file)}:7:9`);
+    const frames = at("runtime/cli/set/load.ts", "runtime/core/time/deadline.ts");
+    late.stack = [late.message, ...frames].join("\n");
+    expect(placeOf(late, ROOT)).to.equal(undefined);
+    late.stack = [late.message, ...frames, ...at("node_modules/dice/index.js")].join("\n");
+    expect(placeOf(late, ROOT)).to.deep.equal({ file: "node_modules/dice/index.js", line: 7, column: 9 });
+  });
 
   it("runs the examples, and says where a plugin has thrown an error", async () => {
     const text = (TOSS["plugins/toss.ts"] as string).replace("return {", 'throw new Error("no coins");\n    return {');
