@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
-import { join, resolve, sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, resolve } from "node:path";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
 import { checkProxies } from "../../core/proxy/checks/checks.ts";
@@ -23,7 +22,7 @@ import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { within } from "../../core/time/deadline.ts";
 import { checkAddresses } from "./address-checks.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
-import { placeOf } from "./plugin-faults.ts";
+import { explain, placeOf } from "./plugin-faults.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
@@ -234,14 +233,3 @@ async function guess(name: string, dir: string): Promise<string> {
 }
 
 const SCRIPTS = [".js", ".mjs", ".cjs", ".mts", ".cts", ".tsx"];
-
-/** Node's words for ES module syntax below a package.json of "commonjs", as `npm init` writes it. */
-const NO_MODULE = /^Cannot use import statement outside a module|^Unexpected token 'export'/;
-
-/** The first line of the error, with paths relative to the directory. */
-function explain(error: unknown, dir: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const [line = ""] = message.trim().split("\n");
-  if (NO_MODULE.test(line)) return `${line}: set "type": "module" in the shop's package.json`;
-  return line.replaceAll(pathToFileURL(dir + sep).href, "").replaceAll(dir + sep, "");
-}

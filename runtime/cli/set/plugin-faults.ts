@@ -33,6 +33,26 @@ export function toThrownAt(stack: unknown): string {
   return found ? ` (${found[1]}:${found[2]})` : "";
 }
 
+/** Node's words for what it does not run, and what is right instead. */
+const REMEDIES: readonly [words: RegExp, remedy: string][] = [
+  // Below a package.json of "commonjs", as `npm init` writes it.
+  [
+    /^Cannot use import statement outside a module|^Unexpected token 'export'/,
+    `set "type": "module" in the shop's package.json`,
+  ],
+  [/^TypeScript .* is not supported in strip-only mode/, "Node only leaves types out, so write it as in JavaScript"],
+  [/does not provide an export named '[A-Z]/, 'if it is a type, write "import type"'],
+];
+
+/** The first line of the error, with paths relative to the directory, and what is right instead. */
+export function explain(error: unknown, dir: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [line = ""] = message.trim().split("\n");
+  const [, remedy] = REMEDIES.find(([words]) => words.test(line)) ?? [];
+  const plain = line.replaceAll(/\?v=[0-9a-f.]+/g, "").replaceAll(pathToFileURL(dir + sep).href, "");
+  return plain.replaceAll(dir + sep, "") + (remedy === undefined ? "" : `: ${remedy}`);
+}
+
 /** The column of the caret that Node prints below the line of a syntax error. */
 const caretOf = (stack: string): number => (/^( *)\^/m.exec(stack)?.[1]?.length ?? 0) + 1;
 

@@ -94,7 +94,15 @@ function resolveFile({ specifier, importer, find }: PluginImport): ResolveFnOutp
   const { href: url } = new URL(specifier, importer);
   if (specifier.startsWith(".") && wasRead(fileURLToPath(url), importer))
     return toVersioned(specifier, { url, shortCircuit: true }, importer);
-  throw importError(`there is no ${specifier}`, specifier, importer);
+  throw importError(`there is no ${specifier}${guess(specifier, importer)}`, specifier, importer);
+}
+
+/** The file that bundlers take for this one: Node needs its whole name. */
+function guess(specifier: string, importer: string): string {
+  const stem = specifier.replace(/\.[cm]?js$/, "");
+  const names = ["", "/index"].flatMap((end) => ["ts", "js", "mjs", "cjs"].map((kind) => `${stem}${end}.${kind}`));
+  const name = names.find((one) => one.startsWith(".") && fileBeside(fileURLToPath(importer), one) !== undefined);
+  return name === undefined ? "" : `; did you mean ${JSON.stringify(name)}?`;
 }
 
 /** Undefined where there is no such file or package. */
@@ -103,7 +111,7 @@ function tryFind(specifier: string, importer: string, find: () => ResolveFnOutpu
     return find();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ERR_MODULE_NOT_FOUND") return undefined;
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "ERR_UNSUPPORTED_DIR_IMPORT") return undefined;
     if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
     throw importError(`its package has no "${specifier}"`, specifier, importer);
   }
