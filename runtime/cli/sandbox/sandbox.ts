@@ -12,7 +12,7 @@ import { watchFolder } from "../serve/change/watch.ts";
 import { closeOnSignal, outliveRejections, type Running, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
-import { applyOnChange } from "./apply-on-change.ts";
+import { createApplier } from "./apply-on-change.ts";
 import { toBanner } from "./banner.ts";
 import { createEyesLog } from "./log-for-eyes.ts";
 import { toSandboxSources } from "./sources.ts";
@@ -57,7 +57,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
       examine: (next) => examine(next, set, own.env),
     });
     await trustAll(running, set);
-    const onChange = (): Promise<void> => applyOnChange(running, console.log);
+    const onChange = createApplier(running, console.log);
     const watching = watch ? watchFolder({ dir: set.dir, onChange }) : undefined;
     outliveRejections(running.log);
     closeOnSignal({

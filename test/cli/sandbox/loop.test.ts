@@ -102,6 +102,8 @@ describe("a sandbox that somebody works in", function () {
     await writeFiles(dir, { "plugins/toss.ts": `${TOSS["plugins/toss.ts"]}const broken: = 1;\n` });
     await said(/^plugins\/toss\.ts:9:\d+ .*\n1 fault in 1 file[\s\S]*goes on/m);
     expect(await challenge()).to.include('"amount":"20000"');
+    await writeFiles(dir, { "plugins/toss.ts": `${EDITS_AT_START}${TOSS["plugins/toss.ts"]}` });
+    await said(/^no faults any more: the folder is what is sold$/m);
     await writeFiles(dir, {
       ...edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"),
       "plugins/toss.ts": (TOSS["plugins/toss.ts"] as string)
