@@ -46,11 +46,31 @@ function toRows(schema: unknown, prefix: string): string[] {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = (schema.required ?? []) as readonly string[];
   return Object.entries(schema.properties).flatMap(([key, part]) => {
-    const { description, items } = part as { description?: string; items?: unknown };
+    const { items, ...told } = part as KeySchema;
     const path = `${prefix}${key}`;
-    const row = `| \`${path}\` | ${required.includes(key) ? "yes" : "no"} | ${toCell(description)} |`;
+    const row = `| \`${path}\` | ${required.includes(key) ? "yes" : "no"} | ${toCell(withLimits(told))} |`;
     return [row, ...toRows(part, `${path}.`), ...toRows(items, `${path}[].`)];
   });
+}
+
+/** What is said of a key in its schema. */
+interface KeySchema {
+  readonly description?: string;
+  readonly items?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+}
+
+/** The description, and the limits that it does not name. */
+function withLimits({ description = "", minimum, maximum, maxLength, maxItems }: KeySchema): string {
+  const limits = [
+    maximum !== undefined && `From ${minimum} to ${maximum}.`,
+    maxLength !== undefined && !description.includes(`${maxLength}`) && `At most ${maxLength} characters.`,
+    maxItems !== undefined && !description.includes(`${maxItems}`) && `At most ${maxItems}.`,
+  ];
+  return [description, ...limits.filter((limit) => limit !== false)].join(" ");
 }
 
 function toFaultTable(): string {

@@ -54,6 +54,16 @@ describe("the README for operators", () => {
     expect(service.output.check({ sides }, "body").issues).to.deep.equal([]);
   });
 
+  it("has the limits of each key, as the check of manifests has them", () => {
+    const lineOf = (key: string): string =>
+      read("manifests/README.md")
+        .split("\n")
+        .find((line) => line.startsWith(`| \`${key}\``)) ?? "";
+    expect(lineOf("job.attempts")).to.match(/ From 1 to 20\. \|$/);
+    expect(lineOf("limits.offer_seconds")).to.match(/ From 60 to 3600\. \|$/);
+    expect(lineOf("category")).to.match(/ At most 32 characters\. \|$/);
+  });
+
   it("names every path that is not for sale", () => {
     const text = read("manifests/README.md");
     const paths = Object.values(PATHS).filter((path) => !path.startsWith("/.well-known/"));
