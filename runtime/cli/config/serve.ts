@@ -162,6 +162,9 @@ function treasuryUses({ site, capabilities }: Pick<SetNeeds, "site" | "capabilit
 
 const toList = (words: readonly string[]): string => words.join(", ").replace(/, ([^,]+)$/, " and $1");
 
+/** 32 zero bytes in base58, the System Program: nobody has its key. */
+const NOBODY = "1".repeat(32);
+
 function payTo(rail: RailManifest): ValueFormat<string> {
   const { network, asset, symbol } = rail;
   const isToken = (text: string): boolean => isSameAddress(network, text, asset);
@@ -172,7 +175,7 @@ function payTo(rail: RailManifest): ValueFormat<string> {
       }
     : {
         right: `a Solana address (32 bytes in base58), not ${symbol}'s own`,
-        parse: (text) => (base58Bytes(text, 32) && !isToken(text) ? text : undefined),
+        parse: (text) => (base58Bytes(text, 32) && text !== NOBODY && !isToken(text) ? text : undefined),
       };
 }
 

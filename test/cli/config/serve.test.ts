@@ -57,6 +57,10 @@ const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
   ],
   [{ BASE_PAYMENT_ADDRESS: EVM_KEY }, `BASE_PAYMENT_ADDRESS is "…", but must be ${EVM_PAY_TO}`],
   [{ SOLANA_PAYMENT_ADDRESS: EVM_ADDRESS }, `SOLANA_PAYMENT_ADDRESS is "${EVM_ADDRESS}", but must be ${SOLANA_PAY_TO}`],
+  [
+    { SOLANA_PAYMENT_ADDRESS: "1".repeat(32) },
+    `SOLANA_PAYMENT_ADDRESS is "${"1".repeat(32)}", but must be ${SOLANA_PAY_TO}`,
+  ],
   [{ SOLANA_RPC_URL: "wss://solana.example/key" }, `SOLANA_RPC_URL (not shown) must be ${WEB_URL}`],
 ];
 
