@@ -48,18 +48,19 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     const { description } = sandbox;
     const { createSandboxPay, SANDBOX_PAY_PATH } = await import("./pay.ts"); // Loads the buyer's SDKs.
     const doors = new Map([[SANDBOX_PAY_PATH, createSandboxPay(set.site.rails, description)]]);
+    const shown = openSandboxLog(config, set);
+    outliveRejections(shown);
     const running = await run({
       set,
       folder,
       config,
       sandbox: (next) => ({ description, doors, ...toSandboxSources({ set: next, own, sandbox, online, live }) }),
-      log: openSandboxLog(config, set),
+      log: shown,
       examine: (next) => examine(next, set, own.env),
     });
     await trustAll(running, set);
     const onChange = createApplier(running, console.log);
     const watching = watch ? watchFolder({ dir: set.dir, onChange }) : undefined;
-    outliveRejections(running.log);
     closeOnSignal({
       async close() {
         watching?.close();

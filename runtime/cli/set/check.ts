@@ -1,9 +1,10 @@
 import { Problem } from "../../api/problem.ts";
-import { byPlace, type Fault, toFaultLine } from "../../core/set/faults.ts";
+import { byPlace, type Fault, faultAt, toFaultLine } from "../../core/set/faults.ts";
+import { splitHandler } from "../../core/set/plugins.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
-import { placeOf } from "./plugin-faults.ts";
-import { collectRejections } from "./watch-exit.ts";
+import { explain, placeOf } from "./plugin-faults.ts";
+import { collectRejections, type LeftRejection } from "./watch-exit.ts";
 
 /**
  * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that
@@ -31,18 +32,19 @@ export async function tryPlugins(
   set: ManifestSet,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<PluginTrial> {
-  const { value, errors } = await collectRejections(() => loadPlugins(set, { ...toIdleLent(set), env }));
+  const { value, rejections } = await collectRejections(() => loadPlugins(set, { ...toIdleLent(set), env }));
   const { faults, capabilities } = value;
-  const rejections = errors.flatMap((error) => toRejectionFault(error, set.dir) ?? []);
-  return { faults: [...set.faults, ...faults, ...rejections].sort(byPlace), capabilities };
+  const left = rejections.flatMap((rejection) => toRejectionFault(rejection, set) ?? []);
+  return { faults: [...set.faults, ...faults, ...left].sort(byPlace), capabilities };
 }
 
-function toRejectionFault(error: Error, dir: string): Fault | undefined {
-  const place = placeOf(error, dir);
-  const [message] = error.message.split("\n", 1);
-  return (
-    place && { ...place, code: "plugin-failed", message: `a promise that nothing catches is rejected: ${message}` }
-  );
+/** A rejection's place, or else that of the first manifest that names the plugin. */
+function toRejectionFault({ error, plugin }: LeftRejection, set: ManifestSet): Fault | undefined {
+  const place = placeOf(error, set.dir);
+  const message = `a promise that nothing catches is rejected: ${explain(error, set.dir)}`;
+  if (place) return { ...place, code: "plugin-failed", message };
+  const user = set.drafts.find(({ data }) => splitHandler(data.handler ?? "").plugin === plugin);
+  return user && faultAt(user, ["handler"], "plugin-failed", message);
 }
 
 /** One line for each fault, and a last line with their number. */

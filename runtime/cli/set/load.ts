@@ -27,6 +27,7 @@ import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
 import { readSet } from "./read-set.ts";
+import { asPlugin, runAsPlugin } from "./watch-exit.ts";
 
 /** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
 export interface ManifestSet {
@@ -158,7 +159,10 @@ async function loadPlugin(
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
   try {
     const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
-    const module: { default?: unknown } = await inTime("import", import(url)).catch((error: unknown) => {
+    const module: { default?: unknown } = await inTime(
+      "import",
+      runAsPlugin(name, () => import(url)),
+    ).catch((error: unknown) => {
       noteFailure(url);
       throw error;
     });
@@ -166,7 +170,8 @@ async function loadPlugin(
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
     const plugin = module.default as Plugin<unknown>; // `explainPlugin` has checked this.
     const { host, collect } = noteCapabilities(toHost(name, drafts, lent));
-    const handlers = await inTime("setup", Promise.resolve(plugin.setup(host)));
+    const setup = runAsPlugin(name, () => Promise.resolve(plugin.setup(host)));
+    const handlers = await inTime("setup", setup);
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
     return bind(drafts, handlers, set, collect);
   } catch (error) {
@@ -194,7 +199,12 @@ function bind(
     const { handler, faults } = checkHandler(draft, handlers, input);
     const taken = new Set([...ofSetup, ...collect()]);
     const name = draft.data.handler as string;
-    return { name, handler, taken, faults: [...faults, ...checkAnchorRail(draft, taken, set.site)] };
+    return {
+      name,
+      handler: handler && asPlugin(name, handler),
+      taken,
+      faults: [...faults, ...checkAnchorRail(draft, taken, set.site)],
+    };
   });
   return {
     handlers: new Map(checked.flatMap(({ name, handler }) => (handler ? [[name, handler] as const] : []))),

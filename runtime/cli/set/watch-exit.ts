@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 import { setImmediate } from "node:timers/promises";
+import type { AnyHandler } from "../../api/plugin.ts";
 import { EXIT } from "../exit-code.ts";
 
 /** Until it is disposed of, a plugin that ends the process makes the command or the test fail, also with exit code 0. */
@@ -36,8 +37,37 @@ export function refuseExit(): void {
   syncBuiltinESMExports();
 }
 
-/** Whether an error was made in a plugin's code. */
-export const isOfPlugin = (error: unknown): error is Error => error instanceof Error && PLUGIN.test(error.stack ?? "");
+/** The plugin whose code runs, also in what it has begun and does not await. */
+const running = new AsyncLocalStorage<string>();
+
+/** Runs a plugin's code, so that promises which it leaves rejected are known as its own: the errors of `fetch` have no stack. */
+export const runAsPlugin = <T>(name: string, work: () => T): T => running.run(name, work);
+
+/** A handler that runs as this plugin's code. */
+export function asPlugin(name: string, handler: AnyHandler): AnyHandler {
+  const as =
+    <A extends unknown[], T>(work: (...args: A) => T) =>
+    (...args: A): T =>
+      runAsPlugin(name, () => work(...args));
+  if (typeof handler === "function") return as(handler);
+  const { check, ready, run } = handler;
+  return {
+    ...(check && { check: as(check.bind(handler)) }),
+    ...(ready && { ready: as(ready.bind(handler)) }),
+    run: as(run),
+  };
+}
+
+/** Whether a promise that nothing catches was left by a plugin. To be asked by a listener of `unhandledRejection` only. */
+export const isOfPlugin = (error: unknown): boolean =>
+  running.getStore() !== undefined || (error instanceof Error && PLUGIN.test(error.stack ?? ""));
+
+/** What a plugin has left rejected. */
+export interface LeftRejection {
+  readonly error: unknown;
+  /** The plugin's name, if the error came while its code ran. */
+  readonly plugin: string | undefined;
+}
 
 /** The work whose rejections are collected; what else runs meanwhile, such as calls of the sold services, has another one. */
 const trials = new AsyncLocalStorage<object>();
@@ -46,17 +76,19 @@ const trials = new AsyncLocalStorage<object>();
  * Runs `work`, and collects the errors of promises that plugins leave rejected in it. Those of other plugins' code are left to
  * other listeners; all other errors end the process as before.
  */
-export async function collectRejections<T>(work: () => Promise<T>): Promise<{ value: T; errors: readonly Error[] }> {
-  const errors: Error[] = [];
+export async function collectRejections<T>(
+  work: () => Promise<T>,
+): Promise<{ value: T; rejections: readonly LeftRejection[] }> {
+  const rejections: LeftRejection[] = [];
   const note = (error: unknown): void => {
     if (!isOfPlugin(error)) throw error;
-    if (trials.getStore() === errors) errors.push(error);
+    if (trials.getStore() === rejections) rejections.push({ error, plugin: running.getStore() });
   };
   process.on("unhandledRejection", note);
   try {
-    const value = await trials.run(errors, work);
+    const value = await trials.run(rejections, work);
     await setImmediate(); // By then Node has told of promises that nothing catches.
-    return { value, errors };
+    return { value, rejections };
   } finally {
     process.off("unhandledRejection", note);
   }

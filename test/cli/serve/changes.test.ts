@@ -136,9 +136,13 @@ describe("a shop that is changed under fire", function () {
     const sell = (plugin: string) =>
       writeFiles(dir, { ...priced("0.02"), "plugins/toss.ts": plugin }).then(async () => (await type("apply")).code);
     expect(await sell(left + text)).to.equal(2);
-    expect(await sell(text.replace("return {", `setInterval(() => { ${left} }, 1).unref(); return {`))).to.equal(0);
+    const far = 'import("node:fs/promises").then((fs) => void fs.readFile("/nowhere"));'; // Its error names no plugin.
+    expect(await sell(text.replace("return {", `${far} setInterval(() => { ${left} }, 1).unref(); return {`))).to.equal(
+      0,
+    );
     const buyer = await stockFetch(sandbox, "base");
     for (const _ of "ab") expect((await buyer(`${seller.url}/v1/toss`, json({ coins: 2 }))).status).to.equal(200);
+    await eventually(seller.output, (output) => /\/nowhere.*plugin\.rejected/.test(output));
     expect(seller.output()).to.match(/nobody waits.*plugin\.rejected/);
     expect(await sell(`await new Promise((done) => setTimeout(done, 50));${text}`), "the mended one").to.equal(0);
   });

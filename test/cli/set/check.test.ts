@@ -145,6 +145,17 @@ export default definePlugin("toss", () => {
     expect([status, (stdout + stderr).split("\n")[0]]).to.deep.equal([1, fault]);
   });
 
+  it("fails when a plugin leaves a rejected promise whose error does not name it", async () => {
+    const left =
+      'import { readFile } from "node:fs/promises";\nreadFile("/nowhere");\nawait readFile(import.meta.filename);\n';
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": `${left}${TOSS["plugins/toss.ts"]}` });
+    const args = [LAUNCHER, "check", "--dir", dir];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    const fault = 'plugin-failed handler "toss.toss": a promise that nothing catches is rejected: ENOENT';
+    expect(status).to.equal(1);
+    expect(stdout).to.include(`manifests/toss.yaml:6:10 ${fault}`);
+  });
+
   it("has its examples run by mocha, too, which need not give its functions, and has little time by default", async () => {
     const dir = await makeDirectory({
       ...TOSS,
