@@ -46,6 +46,7 @@ describe("the package, installed in an empty folder", () => {
     expect(sources.filter((file) => !file.includes("cli/init/shop"))).to.deep.equal([]);
     expect(shop.files).to.include.members(["runtime/docs/operations.md", "manifests/README.md", "plugins/README.md"]);
     expect(shop.files).to.include("runtime/docs/examples/pictures/manifests/draw.yaml");
+    expect(shop.files).to.include.members(["dist/schemas/manifest.json", "dist/schemas/site.json"]); // For editors.
     expect(lostLinks(shop.files)).to.deep.equal([]);
   });
 
