@@ -97,6 +97,16 @@ describe("a command", () => {
     expect(await type(shop, ["check"])).to.deep.equal({ code: 2, said });
   });
 
+  it("takes no ~ or variable in a .env for a folder of that name, which a shell would replace", async () => {
+    const shop = await makeDirectory(TOSS);
+    for (const folder of ["~/state", "$HOME/state"]) {
+      await writeFile(join(shop, ".env"), `PAYPHONE_DATA_DIR=${folder}\n`);
+      const { code, said } = await type(shop, ["history"]);
+      expect([code, said]).to.deep.equal([2, said]);
+      expect(said).to.include("PAYPHONE_DATA_DIR is").and.to.include("with its path in the place of ~ or $HOME");
+    }
+  });
+
   it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
     const shop = await makeDirectory(TOSS);
     const elsewhere = createFolder();

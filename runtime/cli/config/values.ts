@@ -72,10 +72,13 @@ export const REDIS_URL: ValueFormat<string> = {
   },
 };
 
-/** A folder. Quotes are part of a value where no shell removes them, as in the files of `docker --env-file`. */
+/** What only shells remove or replace, not a `.env`, systemd or `docker --env-file`: commands would look elsewhere. */
+const SHELL_WORDS = /^["']|["']$|[\r\n]|(?:^|\/)(?:~|\$\w+|\$\{\w+\})(?:\/|$)/;
+
+/** A folder. */
 export const FOLDER: ValueFormat<string> = {
-  right: "a folder, without quotes around it",
-  parse: (text) => (/^["']|["']$|[\r\n]/.test(text) ? undefined : text),
+  right: "a folder, without quotes around it, and with its path in the place of ~ or $HOME",
+  parse: (text) => (SHELL_WORDS.test(text) ? undefined : text),
 };
 
 /** A TCP port. */

@@ -41,7 +41,7 @@ const BASE = "a web address like https://pay.example.com or https://example.com/
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS =
   "an address like redis://user:password@host:6379/0 (0 is the database; rediss:// for TLS; nothing after a ?; in a password, write %25 for %, %2F for /, %23 for #)";
-const FOLDER = "a folder, without quotes around it";
+const FOLDER = "a folder, without quotes around it, and with its path in the place of ~ or $HOME";
 const OTLP = "headers like authorization=Bearer%20abc,x-team=ops";
 const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;";
 const HEX_RANGE = "an EVM private key: This EVM private key is outside the range of secp256k1";
@@ -85,6 +85,7 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ REDIS_URL: "redis://[::1]:6379/0/" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ REDIS_URL: "redis://host:6379?db=3" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ PAYPHONE_DATA_DIR: '"/var/lib/shop"' }, `PAYPHONE_DATA_DIR is "\\"/var/lib/shop\\"", but must be ${FOLDER}`],
+  [{ PAYPHONE_DATA_DIR: "~/shop" }, `PAYPHONE_DATA_DIR is "~/shop", but must be ${FOLDER}`],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, `OTEL_EXPORTER_OTLP_ENDPOINT (not shown) must be ${WEB_URL}`],
   [{ OTEL_EXPORTER_OTLP_HEADERS: "key=%" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
   [{ OTEL_EXPORTER_OTLP_HEADERS: "a b=c" }, `OTEL_EXPORTER_OTLP_HEADERS (not shown) must be ${OTLP}`],
