@@ -5,8 +5,6 @@ import { importAll } from "../cli/import/shop.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
 import { siteOf } from "../support/sellers/site-of.ts";
-import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
-import { CONFIGURATIONS } from "../surfaces/mcp/served/support/clients.ts";
 
 const RATES = { base: "USD", date: "2026-11-20", rates: { EUR: 0.91 } };
 
@@ -43,27 +41,6 @@ describe("an API that was imported from its OpenAPI document", () => {
     shop.source.script('["EUR","USD"]');
     const response = await shop.buy("/v1/rates/list-currencies");
     expect(await response.json()).to.deep.equal({ items: ["EUR", "USD"] });
-  });
-
-  it("is a tool over MCP, for an official client", async () => {
-    shop.source.script(JSON.stringify(RATES));
-    const client = await CONFIGURATIONS[0]!.connect(`${shop.url}/mcp`);
-    try {
-      const call = { name: "rates_get_rates", arguments: { date: "2026-11-20" } };
-      const unpaid = await client.callTool(call);
-      const paid = { ...call, _meta: { "x402/payment": shop.pay(unpaid._meta["x402/error"]) } };
-      expect((await client.callTool(paid)).structuredContent).to.deep.equal(RATES);
-    } finally {
-      await client.close();
-    }
-  });
-
-  it("is a skill over A2A, for an official client", async () => {
-    shop.source.script(JSON.stringify(RATES));
-    const client = await CLIENTS[0]![1](shop.url);
-    const waiting = await client.begin("rates_get_rates", { date: "2026-11-20" });
-    const done = await client.pay(waiting, shop.pay(waiting.status.message.metadata["x402.payment.required"]));
-    expect(client.state(done)).to.equal("completed");
   });
 
   it("charges nobody when the API fails, or answers something else than its document says", async () => {

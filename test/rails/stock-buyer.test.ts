@@ -4,20 +4,12 @@ import {
   decodePaymentSignatureHeader,
   encodePaymentSignatureHeader,
 } from "@x402/core/http";
-import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import type { Seller } from "../support/sellers/seller.ts";
 import { type SharedSeller, sharedSeller } from "../support/sellers/shared-seller.ts";
-import {
-  json,
-  type PayingFetch,
-  receiptOf,
-  stockClient,
-  stockFetch,
-  stockFetchV1,
-} from "../support/sellers/stock-buyer.ts";
+import { json, type PayingFetch, receiptOf, stockFetch, stockFetchV1 } from "../support/sellers/stock-buyer.ts";
 
 const HASHES = { input_hash: "a".repeat(64), output_hash: "B".repeat(64) };
 
@@ -85,29 +77,6 @@ describe("a stock x402 buyer", () => {
       expect(response.status).to.equal(200);
       const receipt = decodePaymentResponseHeader(response.headers.get("x-payment-response") ?? "");
       expect(receipt).to.deep.equal({ ...receiptOf(response), network: id });
-    });
-  }
-
-  for (const id of ["base", "solana"] as const) {
-    it(`calls a tool over MCP with the official client, and pays with ${rail(id).title}`, async () => {
-      const before = await received[id]();
-      const client = new Client({ name: "buyer", version: "1.0.0" });
-      await client.connect(new StreamableHTTPClientTransport(new URL(`${seller.url}/mcp`)));
-      const call = { name: "roll", arguments: { low: 1, high: 6 } };
-      const challenge = await client.callTool(call);
-      expect(challenge.isError).to.equal(true);
-      const required = challenge.structuredContent as PaymentRequired;
-      expect(required.accepts.map(({ network }) => network)).to.deep.equal([
-        rail("base").network,
-        rail("solana").network,
-      ]);
-      const payment = await (await stockClient(sandbox, id)).createPaymentPayload(required);
-      const answer = await client.callTool({ ...call, _meta: { "x402/payment": payment } });
-      expect(answer.isError ?? false, JSON.stringify(answer)).to.equal(false);
-      expect(answer.structuredContent).to.have.property("domain", "payphone/roll/v1");
-      expect(answer._meta?.["x402/payment-response"]).to.include({ success: true, network: rail(id).network });
-      expect((await received[id]()) - before).to.equal(1000n);
-      await client.close();
     });
   }
 

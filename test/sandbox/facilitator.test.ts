@@ -73,16 +73,6 @@ describe("the sandbox's facilitator", () => {
         expect(await earned(id)).to.equal(before + 1000n);
       });
 
-      it("settles 20 payments at once", async () => {
-        const requirements = await requirementsOn(sandbox, id, 1000n);
-        const payments = await Promise.all(Array.from({ length: 20 }, () => pay(sandbox, requirements)));
-        const before = await earned(id);
-        const settled = await Promise.all(payments.map((payment) => ask(url, "settle", payment, requirements)));
-        expect(settled.map(({ success, errorReason }) => errorReason ?? success)).to.deep.equal(Array(20).fill(true));
-        expect(new Set(settled.map(({ transaction }) => transaction)).size).to.equal(20);
-        expect(await earned(id)).to.equal(before + 20_000n);
-      });
-
       it("refuses a payment of less than is asked", async () => {
         const requirements = await requirementsOn(sandbox, id, 1000n);
         const payment = await pay(sandbox, requirements);

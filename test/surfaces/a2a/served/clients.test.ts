@@ -1,11 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import { type AgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
-import { x402Client } from "@x402/core/client";
-import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
-import { CLIENTS, type OfficialClient, open03 } from "./support/clients.ts";
+import { CLIENTS, type OfficialClient } from "./support/clients.ts";
 import { type ServedDoor, serveDoor } from "./support/serve.ts";
 
 const INPUT = { low: 3, high: 6 };
@@ -65,18 +62,6 @@ describe("the official A2A client", () => {
         expect(await client.begin("nope", INPUT).then(() => "", String)).to.match(/There is no skill "nope"/);
       });
     });
-
-  it("pays with a stock x402 wallet, as a task asks", async () => {
-    const account = privateKeyToAccount(generatePrivateKey());
-    const wallet = new x402Client().register("eip155:8453", new ExactEvmScheme(account));
-    const client = await open03(served.url);
-    const waiting = await client.begin("roll", INPUT);
-    const payment = await wallet.createPaymentPayload(waiting.status.message.metadata["x402.payment.required"]);
-    const paid = await client.pay(waiting, payment);
-    expect(client.state(paid)).to.equal("completed");
-    const [receipt] = paid.status.message.metadata["x402.payment.receipts"];
-    expect(receipt).to.include({ success: true, payer: account.address });
-  });
 
   it("1.3.0 verifies the card that the server serves, with the keys that the server serves", async () => {
     const card = (await (await fetch(`${served.url}/.well-known/agent-card.json`)).json()) as AgentCard;

@@ -60,16 +60,6 @@ describe("the official client", () => {
         expect(result.structuredContent.accepts).to.have.length(2);
       });
 
-      it("gets the result and the receipt of a paid call", async () => {
-        const call = { name: "roll", arguments: { low: 3, high: 6 } };
-        const challenge = (await client.callTool(call))._meta["x402/error"];
-        const result = await client.callTool({ ...call, _meta: { "x402/payment": pay(challenge) } });
-        expect(result.isError ?? false).to.equal(false);
-        expect(JSON.parse(result.content[0].text)).to.deep.equal({ value: 3 });
-        if (version > "2025-03-26") expect(result.structuredContent).to.deep.equal({ value: 3 });
-        expect(result._meta["x402/payment-response"]).to.include({ success: true, network: "eip155:8453" });
-      });
-
       it("gets the faults of refused arguments as a result", async () => {
         const challenge = (await client.callTool({ name: "roll", arguments: { low: 1, high: 6 } }))._meta["x402/error"];
         const _meta = { "x402/payment": pay(challenge) };
