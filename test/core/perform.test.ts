@@ -50,9 +50,9 @@ const issue = (field: string, more: Partial<ValidationIssue> = {}): ValidationIs
 });
 
 describe("the input of a call", () => {
-  const read = (check: (input: unknown) => void, value: unknown, more: object = {}): Promise<unknown> =>
+  const read = (check: (input: unknown) => void, value: unknown): Promise<unknown> =>
     readValidInput(toService({ check, run: () => ({}) }), {
-      input: async () => ({ value, from: "body" as const, ...more }),
+      input: async () => ({ value, from: "body" as const }),
     });
   const issuesOf = async (work: Promise<unknown>) => {
     const { code, options } = await problemOf(work);
@@ -64,10 +64,6 @@ describe("the input of a call", () => {
     (): never => {
       throw new Problem("invalid-input", undefined, { issues });
     };
-
-  it("is given on when neither the schema nor the handler finds a fault", async () => {
-    expect(await read(() => {}, { low: 1, high: 2 })).to.deep.equal({ low: 1, high: 2 });
-  });
 
   it("has the faults of both at once, one for each field", async () => {
     const both = read(refuse(issue("low"), issue("high")), { low: 1, high: 10 });
@@ -90,19 +86,6 @@ describe("the input of a call", () => {
     };
     expect(await thrown(read(fail, { low: 1, high: 2 }))).to.equal(broken);
     expect(await issuesOf(read(fail, { low: 1, high: 10 }))).to.deep.equal([["body.high", "less_than_equal"]]);
-  });
-
-  it("has faults where its values came from: in the path, the query or the body", async () => {
-    const from = { from: "query" as const, inPath: ["low"] };
-    const faulty = read(refuse(issue("low"), issue("high")), { low: "1", high: "2" }, from);
-    expect(await issuesOf(faulty)).to.deep.equal([
-      ["path.low", "value_error"],
-      ["query.high", "value_error"],
-    ]);
-    expect(await read(() => {}, { low: "1", high: "2" }, from), "texts become numbers").to.deep.equal({
-      low: 1,
-      high: 2,
-    });
   });
 
   it("is shown in a fault only where it is short", async () => {

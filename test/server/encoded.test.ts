@@ -90,11 +90,4 @@ describe("a document on the wire", () => {
       expect(gunzipSync(body)).to.deep.equal(LONG);
     }
   });
-
-  it("answers HEAD as GET, without the body", async () => {
-    const [head, get] = [await ask("/long.json", accept("br"), "HEAD"), await ask("/long.json", accept("br"))];
-    for (const name of ["content-length", "content-encoding", "etag", "vary"])
-      expect(head.got[name]).to.equal(get.got[name]);
-    expect(head.body).to.have.length(0);
-  });
 });

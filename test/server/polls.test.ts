@@ -50,6 +50,7 @@ describe("a job over HTTP", () => {
 
   it("is unknown under any other id, and by the route of another service", async () => {
     const { job_id } = await shop.buy("/v1/search", { what: "needle" });
+    expect(job_id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     for (const path of ["/v1/search/3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55", `/v1/errand/${job_id}`]) {
       const response = await fetch(shop.url + path);
       expect(response.status).to.equal(200);

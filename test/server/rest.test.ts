@@ -136,13 +136,6 @@ describe("a call over HTTP", () => {
       expect(door.calls).to.have.length(2);
     });
 
-    it("answers X-PAYMENT with X-PAYMENT-RESPONSE as well", async () => {
-      const response = await post("/v1/roll", "{}", { "x-payment": "good" });
-      expect(response.status).to.equal(200);
-      expect(response.headers.get("x-payment-response")).to.equal(response.headers.get("payment-response"));
-      expect(decodeHeader(response.headers.get("x-payment-response"))).to.deep.equal(RECEIPT);
-    });
-
     it("that is refused is challenged again, with the reason; in version 1 to X-PAYMENT", async () => {
       const current = await post("/v1/roll", "{}", { "payment-signature": "bad" });
       expect(current.status).to.equal(402);

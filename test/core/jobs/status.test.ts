@@ -75,14 +75,6 @@ describe("the status of a job", () => {
     expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
   });
 
-  it("is UNKNOWN under any other id, and by another service's route", async () => {
-    const id = await stage.buy("x");
-    const unknown = { status: "UNKNOWN", error: "job_not_found", deliverable: null, eta_seconds: null };
-    expect(await stage.status(id.replace(/^./, (digit) => (digit === "0" ? "1" : "0")))).to.include(unknown);
-    expect(await stage.status(id, "errand")).to.include(unknown);
-    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  });
-
   it("says from the first moment of a failure that its price is paid back by hand", async () => {
     const parts = { store: createMemoryStore(), clock: { now: Date.now } };
     const records = createJobRecords(parts);

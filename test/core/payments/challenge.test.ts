@@ -23,13 +23,6 @@ describe("a paid request", () => {
       expect(shop.rail.asked.verify).to.equal(0);
     });
 
-    it("is challenged twice, identically: in the body and in the PAYMENT-REQUIRED header", async () => {
-      const response = await fetch(`${shop.url}/v1/roll`, { method: "POST" });
-      const header = Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString();
-      expect(await response.text()).to.equal(header);
-      expect(JSON.parse(header)).to.deep.include({ x402Version: 2, error: "Payment required" });
-    });
-
     it("gets the deprecated V1 challenge on ?x402Version=1", async () => {
       const response = await fetch(`${shop.url}/v1/roll?x402Version=1`, { method: "POST" });
       expect(response.status).to.equal(402);

@@ -54,12 +54,6 @@ describe("what a payer has in flight", () => {
     return Promise.race([failed, time.pass(1).then(() => "in flight")]);
   };
 
-  it("is not asked about while it is one call", async () => {
-    held = 0n;
-    expect(await begin("1000")).to.equal("in flight");
-    expect(rail.asked.balance).to.equal(0);
-  });
-
   it("costs together at most what the payer holds, to the last unit", async () => {
     held = 3000n;
     expect(await begin("1000")).to.equal("in flight");
