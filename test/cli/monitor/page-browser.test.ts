@@ -9,7 +9,7 @@ import { toSale } from "../../support/books/sales.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import { DESKTOP, keepDrawn, PHONE, sharedBrowser, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, keepDrawn, openVisits, PHONE, sharedBrowser } from "../../surfaces/pages/explorer/support/browser.ts";
 import { findFaint } from "../../surfaces/pages/explorer/support/contrast.ts";
 
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
@@ -23,6 +23,7 @@ const PLACES = [
 ];
 
 withBrowser.describe("the seller's pages in a browser", () => {
+  const visit = openVisits();
   let shop: OperatedShop;
   let browser: Browser;
   let transaction: string;
@@ -37,7 +38,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
 
   for (const { name, options } of PLACES)
     it(`stand out and fit ${name}, and ask nobody else for anything`, async () => {
-      const { page, complaints, close } = await visit(entry, options);
+      const page = await visit(entry, options);
       expect(page.url(), "the token is not in the address").not.to.include("token");
       for (const view of VIEWS) {
         await page.goto(shop.running.admin.url + view);
@@ -49,12 +50,10 @@ withBrowser.describe("the seller's pages in a browser", () => {
         const file = `${view.slice(1) || "today"}-${name.replaceAll(" ", "-")}.png`;
         if (PICTURES) await page.screenshot({ path: `${PICTURES}/${file}`, fullPage: true });
       }
-      await close();
-      expect(complaints).to.deep.equal([]);
     });
 
   it("draw the revenue, and lead to one sale by the keyboard alone", async () => {
-    const { page, complaints, close } = await visit(entry);
+    const page = await visit(entry);
     await page.locator(".uplot canvas").waitFor();
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to the content");
@@ -65,8 +64,6 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await page.locator("tbody a").first().press("Enter");
     await page.locator(".life li").first().waitFor();
     expect(await page.locator("h1").textContent()).to.equal("Sale of toss");
-    await close();
-    expect(complaints).to.deep.equal([]);
   });
 
   it("draw below nothing what was paid back in an hour that sold less", async () => {
@@ -76,15 +73,14 @@ withBrowser.describe("the seller's pages in a browser", () => {
     const refund = { ...sale, kind: "refund", id: "refund_former", at: now - 5 * 3_600_000, job: "former-1" } as const;
     for (const event of [sale, refund]) await store.enter(event, { key: event.id, value: 1 });
     await store.close();
-    const { page, close } = await visit(entry, DESKTOP, keepDrawn);
+    const page = await visit(entry, DESKTOP, keepDrawn);
     await page.locator(".uplot canvas").waitFor();
     expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
-    await close();
   });
 
   for (const dollars of [10_000_000, 0.000001])
     it(`show the whole of each amount beside a chart, and of a point: $${dollars}`, async () => {
-      const { page, close } = await visit(entry, NARROW, keepDrawn);
+      const page = await visit(entry, NARROW, keepDrawn);
       await page.route("**/?days=7", async (route) => {
         const response = await route.fetch();
         const plot = JSON.stringify({
@@ -104,7 +100,6 @@ withBrowser.describe("the seller's pages in a browser", () => {
       expect(await page.evaluate("cut")).to.deep.equal([]);
       await page.locator(".u-over").hover({ position: { x: 1, y: 9 } });
       expect(await page.locator(".u-legend").innerText(), "of the point below the mouse").to.include(`$${plain}`);
-      await close();
     });
 
   for (const days of [1, 2, 8, 30])
@@ -113,7 +108,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       const first = Date.UTC(2026, 8, 1) / 1000;
       const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
       const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
-      const { page, close } = await visit(entry, santiago, keepDrawn);
+      const page = await visit(entry, santiago, keepDrawn);
       await page.route("**/?days=30", async (route) => {
         const response = await route.fetch();
         const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
@@ -127,7 +122,6 @@ withBrowser.describe("the seller's pages in a browser", () => {
       expect(named)
         .to.have.length.above(0)
         .and.to.deep.equal([...new Set(named)]);
-      await close();
     });
 
   it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {
@@ -136,14 +130,12 @@ withBrowser.describe("the seller's pages in a browser", () => {
         'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
       );
     };
-    const { page, complaints, close } = await visit(entry, DESKTOP, nameless);
+    const page = await visit(entry, DESKTOP, nameless);
     await page.locator(".uplot canvas").waitFor();
     expect(await page.locator("figure details[open]").count()).to.equal(0);
     await page.route("**/uplot.js", (route) => route.abort());
     await page.goto(`${shop.running.admin.url}/services/toss`);
     await page.locator("figure details[open]").waitFor();
-    await close();
-    expect(complaints).to.deep.equal([]);
   });
 
   it("print the figures of a chart without JavaScript as well", async () => {
@@ -158,18 +150,17 @@ withBrowser.describe("the seller's pages in a browser", () => {
   });
 
   it("renew their figures while they are looked at", async () => {
-    const { page, close } = await visit(entry, DESKTOP, (opened) => opened.clock.install());
+    const page = await visit(entry, DESKTOP, (opened) => opened.clock.install());
     const sales = page.locator(".tile", { hasText: "Sales" }).locator("dd");
     const count = Number.parseInt(await sales.innerText(), 10);
     const pay = await stockFetch(shop.sandbox, "base");
     expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
     await page.clock.fastForward(10_000);
     await sales.getByText(new RegExp(`^${count + 1}`)).waitFor();
-    await close();
   });
 
   it("keep the keyboard's place, and how far a table was scrolled, when their figures are renewed", async () => {
-    const { page, close } = await visit(entry, NARROW, (opened) => opened.clock.install());
+    const page = await visit(entry, NARROW, (opened) => opened.clock.install());
     const table = page.locator("#_best .scroll");
     const count = Number.parseInt(await table.locator("td").nth(3).innerText(), 10);
     await table.locator("a").first().focus();
@@ -180,7 +171,6 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await table.locator("td:nth-child(4)", { hasText: new RegExp(`^${count + 1}$`) }).waitFor();
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("toss");
     expect(await page.evaluate('document.querySelector("#_best .scroll").scrollLeft')).to.equal(100);
-    await close();
   });
 
   it("show what strangers write as it stands, run none of it, and stay small", async () => {
@@ -218,7 +208,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
       });
     }
     db.close();
-    const { page, complaints, close } = await visit(entry, NARROW);
+    const page = await visit(entry, NARROW);
     const { url } = shop.running.admin;
     const sales = evil.map((_, at) => `/sales/${saleId(`evil ${at}`)}`);
     const named = evil
@@ -238,7 +228,5 @@ withBrowser.describe("the seller's pages in a browser", () => {
           path,
         ).to.equal(0);
     }
-    await close();
-    expect(complaints).to.deep.equal([]);
   });
 });

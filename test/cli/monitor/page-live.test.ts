@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import { DESKTOP, keepDrawn, type Visit, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, keepDrawn, openVisits } from "../../surfaces/pages/explorer/support/browser.ts";
 
 /** The time is the test's. */
 const prepare = async (page: Page): Promise<void> => {
@@ -14,21 +14,16 @@ const prepare = async (page: Page): Promise<void> => {
 };
 
 withBrowser.describe("a page of the seller that is left open", () => {
+  const visit = openVisits();
   let shop: OperatedShop;
-  let open: Visit;
   let page: Page;
   before(async () => {
     shop = await openOperatedShop(TOSS);
   });
   after(() => shop.close());
   beforeEach(async () => {
-    open = await visit(`${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
-    page = open.page;
+    page = await visit(`${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, DESKTOP, prepare);
     await page.locator(".uplot canvas").waitFor();
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
   });
 
   it("draws its line again, with the table and the time", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, PHONE, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, openVisits, PHONE } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
@@ -15,15 +15,11 @@ interface Focused {
 }
 
 withBrowser.describe("the pages", () => {
+  const visit = openVisits();
   let counter: Counter;
-  let open: Visit;
 
   before(async () => {
     counter = await sharedCounter(true);
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
   });
 
   const focused = async (page: Page): Promise<string> => {
@@ -46,8 +42,7 @@ withBrowser.describe("the pages", () => {
   }
 
   it("can be used by the keyboard alone, from the filter to the result", async () => {
-    open = await visit(`${counter.url}/docs`);
-    const { page } = open;
+    const page = await visit(`${counter.url}/docs`);
     await page.keyboard.press("Tab");
     expect(await focused(page)).to.equal("A Skip to the content");
     await tabTo(page, "INPUT _filter");
@@ -78,21 +73,21 @@ withBrowser.describe("the pages", () => {
   });
 
   it("show where the focus is", async () => {
-    open = await visit(`${counter.url}/docs`);
+    const page = await visit(`${counter.url}/docs`);
     for (let presses = 0; presses < 8; presses += 1) {
-      await open.page.keyboard.press("Tab");
-      const outline = await open.page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
-      expect(outline, await focused(open.page)).to.equal("solid");
+      await page.keyboard.press("Tab");
+      const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+      expect(outline, await focused(page)).to.equal("solid");
     }
   });
 
   for (const path of ["/", "/docs/roll"]) {
     for (const size of ["100%", "200%"])
       it(`fit a phone's width, with texts of ${size}: ${path}`, async () => {
-        open = await visit(counter.url + path, PHONE);
-        await open.page.evaluate(`document.documentElement.style.fontSize = "${size}"`);
-        if (path !== "/") await askForRoll(open.page);
-        const [content, screen] = await open.page.evaluate<[number, number]>(
+        const page = await visit(counter.url + path, PHONE);
+        await page.evaluate(`document.documentElement.style.fontSize = "${size}"`);
+        if (path !== "/") await askForRoll(page);
+        const [content, screen] = await page.evaluate<[number, number]>(
           "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
         );
         expect(content).to.be.at.most(screen);
@@ -100,36 +95,36 @@ withBrowser.describe("the pages", () => {
 
     for (const colorScheme of ["light", "dark"] as const) {
       it(`have texts that can be read, ${colorScheme}: ${path}`, async () => {
-        open = await visit(counter.url + path, { ...DESKTOP, colorScheme });
-        if (path !== "/") await askForRoll(open.page);
-        expect(await findFaint(open.page)).to.deep.equal([]);
+        const page = await visit(counter.url + path, { ...DESKTOP, colorScheme });
+        if (path !== "/") await askForRoll(page);
+        expect(await findFaint(page)).to.deep.equal([]);
       });
     }
   }
 
   for (const width of [1201, 1280])
     it(`show every table of a service whole, beside its code: ${width}`, async () => {
-      open = await visit(`${counter.url}/docs`, { viewport: { width, height: 800 } });
+      const page = await visit(`${counter.url}/docs`, { viewport: { width, height: 800 } });
       for (const id of ["ledger_report", "investigate"]) {
-        await open.page.goto(`${counter.url}/docs/${id}`);
+        await page.goto(`${counter.url}/docs/${id}`);
         const cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)";
-        expect(await open.page.evaluate(cut), id).to.deep.equal([0, 0]);
+        expect(await page.evaluate(cut), id).to.deep.equal([0, 0]);
       }
     });
 
   it("have buttons that a finger hits, on a phone", async () => {
-    open = await visit(`${counter.url}/docs/roll`, PHONE);
-    await askForRoll(open.page);
-    for (const target of await open.page.locator("#roll button:visible:not(.copy), #roll .raw > summary").all()) {
+    const page = await visit(`${counter.url}/docs/roll`, PHONE);
+    await askForRoll(page);
+    for (const target of await page.locator("#roll button:visible:not(.copy), #roll .raw > summary").all()) {
       const box = await target.boundingBox();
       expect(box?.height, await target.innerText()).to.be.at.least(TOUCHABLE);
     }
   });
 
   it("have one title each, a language, and landmarks", async () => {
+    const page = await visit(counter.url);
     for (const path of ["/", "/docs", "/docs/roll"]) {
-      open = await visit(counter.url + path);
-      const { page } = open;
+      await page.goto(counter.url + path);
       expect(await page.locator("h1").count()).to.equal(1);
       expect(await page.locator("html").getAttribute("lang")).to.equal("en");
       for (const role of ["banner", "main"] as const)
@@ -138,7 +133,6 @@ withBrowser.describe("the pages", () => {
       const regions = await page.locator(".scroll").evaluateAll((all) => all.map((one) => one.ariaLabel));
       expect(regions).to.deep.equal(path.endsWith("roll") ? ["Takes", "Gives"] : []);
       expect(names).to.deep.equal(path === "/" ? ["Site"] : ["Site", "Services"]);
-      if (path !== "/docs/roll") await open.close();
     }
   });
 });

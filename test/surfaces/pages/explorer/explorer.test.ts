@@ -2,15 +2,15 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { type Visit, visit } from "./support/browser.ts";
+import { openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
 
 withBrowser.describe("the explorer of a sandbox", () => {
+  const visit = openVisits();
   let sandbox: TestSandbox;
   let counter: Counter;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
@@ -18,12 +18,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(`${counter.url}/docs/roll`);
-    page = open.page;
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
+    page = await visit(`${counter.url}/docs/roll`);
   });
 
   const service = (id: string) => page.locator(`#${id}`);

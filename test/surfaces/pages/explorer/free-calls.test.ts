@@ -1,27 +1,22 @@
 import { expect } from "chai";
 import { generatePrivateKey } from "viem/accounts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, PHONE, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, openVisits, PHONE } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet } from "./support/wallet.ts";
 
 withBrowser.describe("the explorer of a service with free calls", () => {
+  const visit = openVisits();
   let counter: Counter;
-  let open: Visit | undefined;
 
   before(async () => {
     counter = await openCounter(false, { calls: 1, per: "day" });
   });
   after(() => counter?.close());
-  afterEach(async () => {
-    await open?.close();
-    expect(open?.complaints).to.deep.equal([]);
-  });
 
   it("lets a wallet use them, and pay when they are used", async () => {
     const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
-    open = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
-    const { page } = open;
+    const page = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
     const useFree = page.getByRole("button", { name: "Use a free call with browser wallet" });
     await page.getByRole("button", { name: "See the price" }).click();
     await useFree.click();
@@ -38,8 +33,7 @@ withBrowser.describe("the explorer of a service with free calls", () => {
 
   it("keeps the button that pays apart from the one that does not, on a phone", async () => {
     const wallet = createFakeWallet({ key: generatePrivateKey(), chainId: 8453 });
-    open = await visit(`${counter.url}/docs/roll`, PHONE, wallet.into);
-    const { page } = open;
+    const page = await visit(`${counter.url}/docs/roll`, PHONE, wallet.into);
     await page.getByRole("button", { name: "See the price" }).click();
     const [free, paid] = [/^Use a free call/, /^Pay with/].map((name) => page.getByRole("button", { name }));
     const [above, below] = [await free!.boundingBox(), await paid!.boundingBox()];

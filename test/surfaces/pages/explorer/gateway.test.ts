@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page, Route } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { type Visit, visit } from "./support/browser.ts";
+import { openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 type Answer = NonNullable<Parameters<Route["fulfill"]>[0]>;
@@ -21,20 +21,15 @@ const ANSWERS: readonly (readonly [string, Answer])[] = [
 ];
 
 withBrowser.describe("the explorer behind a gateway that answers by itself", () => {
+  const visit = openVisits();
   let counter: Counter;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(`${counter.url}/docs/roll`);
-    page = open.page;
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
+    page = await visit(`${counter.url}/docs/roll`);
   });
 
   const button = (name: string) => page.getByRole("button", { name });

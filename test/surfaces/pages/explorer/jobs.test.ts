@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
 import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
-import { DESKTOP, type Prepare, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, openVisits, type Prepare } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 
 const STATUS = "**/v1/ledger/report/*";
@@ -26,20 +26,15 @@ const asIn2023: Prepare = async (page) => void (await page.addInitScript("delete
 type Answer = object | number;
 
 withBrowser.describe("a job that was bought in the explorer", () => {
+  const visit = openVisits();
   let server: SandboxServer;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
     server = await sharedSandboxServer();
   });
   beforeEach(async () => {
-    open = await visit(`${server.url}/docs/ledger_report`, DESKTOP, withClock);
-    page = open.page;
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
+    page = await visit(`${server.url}/docs/ledger_report`, DESKTOP, withClock);
   });
 
   const job = () => page.locator("#ledger_report .try > section");
@@ -83,9 +78,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   });
 
   it("is shown in browsers of 2023, which wallets on phones have in them", async () => {
-    await open.close();
-    open = await visit(`${server.url}/docs/ledger_report`, DESKTOP, asIn2023);
-    page = open.page;
+    page = await visit(`${server.url}/docs/ledger_report`, DESKTOP, asIn2023);
     await page.locator("#ledger_report button[type=submit]").click();
     await page.locator("#ledger_report").getByRole("button", { name: "Pay with play money" }).click();
     const status = page.locator("#ledger_report .status", { hasText: /^(?:The job is paid|This page cannot go on)/ });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { edit, TOSS } from "../../../core/set/served-directory.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { type Visit, visit } from "./support/browser.ts";
+import { openVisits } from "./support/browser.ts";
 
 const LONG = "a_name_that_is_much_longer_than_a_phone_is_wide_and_has_no_place_to_break";
 const FIELDS = {
@@ -45,8 +45,8 @@ export default definePlugin("visit", () => ({ visit: (got) => ({ got }) }));
 `;
 
 withBrowser.describe("the form of a service that is asked by GET", () => {
+  const visit = openVisits();
   let shop: OperatedShop;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
@@ -58,10 +58,8 @@ withBrowser.describe("the form of a service that is asked by GET", () => {
   });
   after(() => shop.close());
   beforeEach(async () => {
-    open = await visit(`${shop.running.url}/docs/visit`);
-    page = open.page;
+    page = await visit(`${shop.running.url}/docs/visit`);
   });
-  afterEach(() => open.close());
 
   const field = (name: string) => page.locator(`[data-field="${name}"]`);
   const submit = () => page.locator("form.try button[type=submit]").click();

@@ -4,24 +4,19 @@ import { TOSS } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { openOperatedShop } from "../../../support/sellers/operator.ts";
-import { DESKTOP, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the pages of the explorer", () => {
+  const visit = openVisits();
   let counter: Counter;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(`${counter.url}/docs`);
-    page = open.page;
-  });
-  afterEach(async () => {
-    await open.close();
-    expect(open.complaints).to.deep.equal([]);
+    page = await visit(`${counter.url}/docs`);
   });
 
   const roll = () => page.locator("#roll");
@@ -109,8 +104,7 @@ withBrowser.describe("the pages of the explorer", () => {
   it("counts one service as one", async () => {
     const shop = await openOperatedShop(TOSS);
     const other = await visit(`${shop.running.url}/docs`);
-    expect(await other.page.locator("output").innerText()).to.equal("1 service");
-    await other.close();
+    expect(await other.locator("output").innerText()).to.equal("1 service");
     await shop.close();
   });
 
@@ -173,12 +167,11 @@ withBrowser.describe("the pages of the explorer", () => {
 
   it("can be read without JavaScript", async () => {
     const still = await visit(`${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
-    await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
-    expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
-    await still.page.getByText("CLI", { exact: true }).click();
-    expect(await still.page.locator(".code:visible").innerText()).to.include("npx payphone call roll");
-    expect(await still.page.locator("#roll form").isVisible()).to.equal(false);
-    expect(await still.page.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
-    await still.close();
+    await still.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
+    expect(await still.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
+    await still.getByText("CLI", { exact: true }).click();
+    expect(await still.locator(".code:visible").innerText()).to.include("npx payphone call roll");
+    expect(await still.locator("#roll form").isVisible()).to.equal(false);
+    expect(await still.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
   });
 });

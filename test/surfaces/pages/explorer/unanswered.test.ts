@@ -2,22 +2,20 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { type Visit, visit } from "./support/browser.ts";
+import { openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 
 withBrowser.describe("the explorer, whose answers are lost", () => {
+  const visit = openVisits();
   let counter: Counter;
-  let open: Visit;
   let page: Page;
 
   before(async () => {
     counter = await sharedCounter(true);
   });
   beforeEach(async () => {
-    open = await visit(`${counter.url}/docs/roll`);
-    page = open.page;
+    page = await visit(`${counter.url}/docs/roll`);
   });
-  afterEach(() => open.close());
 
   async function send(input: string): Promise<void> {
     await page.locator(".raw").evaluate((raw: { open?: boolean }) => {

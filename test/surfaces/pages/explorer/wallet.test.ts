@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, openVisits } from "./support/browser.ts";
 import { type Counter, sharedCounter } from "./support/counter.ts";
 import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 
@@ -10,24 +10,20 @@ const BASE = 8453;
 const POLYGON = 137;
 
 withBrowser.describe("the explorer of a seller for real money", () => {
+  const visit = openVisits();
   let sandbox: TestSandbox;
   let counter: Counter;
-  let open: Visit | undefined;
 
   before(async () => {
     sandbox = await sharedSandbox();
     counter = await sharedCounter(false);
   });
-  afterEach(async () => {
-    await open?.close();
-    expect(open?.complaints).to.deep.equal([]);
-  });
 
   async function openWith({ service = "roll", ...options }: Partial<FakeWalletOptions> & { service?: string }) {
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE, ...options });
-    open = await visit(`${counter.url}/docs/${service}`, DESKTOP, wallet.into);
-    await askUnpaid(open.page, service);
-    return { wallet, page: open.page };
+    const page = await visit(`${counter.url}/docs/${service}`, DESKTOP, wallet.into);
+    await askUnpaid(page, service);
+    return { wallet, page };
   }
 
   async function askUnpaid(page: Page, service = "roll"): Promise<void> {
@@ -74,15 +70,15 @@ withBrowser.describe("the explorer of a seller for real money", () => {
       asset: `0x${"e".repeat(40)}`,
     });
     const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: BASE });
-    open = await visit(counter.url, DESKTOP, wallet.into);
-    await open.page.route("**/docs/roll", async (route) => {
-      const page = await (await route.fetch()).text();
-      await route.fulfill({ contentType: "text/html", body: page.replace('"rails":[', `"rails":[${second},`) });
+    const page = await visit(counter.url, DESKTOP, wallet.into);
+    await page.route("**/docs/roll", async (route) => {
+      const text = await (await route.fetch()).text();
+      await route.fulfill({ contentType: "text/html", body: text.replace('"rails":[', `"rails":[${second},`) });
     });
-    await open.page.goto(`${counter.url}/docs/roll`);
-    await askUnpaid(open.page);
-    await open.page.getByRole("button", { name: "Pay with browser wallet" }).click();
-    const receipt = open.page.locator("#roll .receipt");
+    await page.goto(`${counter.url}/docs/roll`);
+    await askUnpaid(page);
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    const receipt = page.locator("#roll .receipt");
     await receipt.waitFor();
     expect(await receipt.innerText()).to.match(/Amount\s+0\.001 USDC\s+Network\s+USDC on Base/);
   });
@@ -122,20 +118,20 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     it(`has a browser wallet on another chain sign in on one of the seller's, ${lacks ? "which a key does where it is" : "as a contract must"}`, async () => {
       const { buyer } = sandbox.description;
       const wallet = createFakeWallet({ key: buyer.evm.private_key, chainId: 1, ...(lacks && { lacks }) });
-      open = await visit(`${counter.url}/docs/purchases`, DESKTOP, wallet.into);
-      await open.page.locator("#purchases button[type=submit]").click();
-      await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
-      await open.page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
+      const page = await visit(`${counter.url}/docs/purchases`, DESKTOP, wallet.into);
+      await page.locator("#purchases button[type=submit]").click();
+      await page.getByRole("button", { name: "Sign in with browser wallet" }).click();
+      await page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
       const asked = wallet.asked.map(({ method }) => method);
       expect(asked.slice(-2)).to.deep.equal(["wallet_switchEthereumChain", "personal_sign"]);
     });
 
   it("says of a sign-in that it could not be signed", async () => {
     const wallet = { key: sandbox.description.buyer.evm.private_key, chainId: BASE, lacks: "personal_sign" };
-    open = await visit(`${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
-    await open.page.locator("#purchases button[type=submit]").click();
-    await open.page.getByRole("button", { name: "Sign in with browser wallet" }).click();
-    await open.page.getByText("The sign-in could not be signed: ").waitFor();
+    const page = await visit(`${counter.url}/docs/purchases`, DESKTOP, createFakeWallet(wallet).into);
+    await page.locator("#purchases button[type=submit]").click();
+    await page.getByRole("button", { name: "Sign in with browser wallet" }).click();
+    await page.getByText("The sign-in could not be signed: ").waitFor();
   });
 
   it("names a wallet that announces itself, and has it change the chain", async () => {
@@ -164,11 +160,11 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     };
     const headers = { "payment-required": Buffer.from(JSON.stringify(onSolana)).toString("base64") };
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE });
-    open = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
-    await open.page.route("**/v1/roll", (route) => route.fulfill({ status: 402, headers, json: onSolana }));
-    await askUnpaid(open.page);
-    expect(await open.page.locator("#roll .pay").count()).to.equal(0);
-    expect(await open.page.locator("#roll .hint").innerText()).to.include("The code on this page pays");
+    const page = await visit(`${counter.url}/docs/roll`, DESKTOP, wallet.into);
+    await page.route("**/v1/roll", (route) => route.fulfill({ status: 402, headers, json: onSolana }));
+    await askUnpaid(page);
+    expect(await page.locator("#roll .pay").count()).to.equal(0);
+    expect(await page.locator("#roll .hint").innerText()).to.include("The code on this page pays");
   });
 
   it("has nothing signed for another input than the form shows by then", async () => {
@@ -222,17 +218,17 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     });
 
   it("points to the snippets where there is no wallet", async () => {
-    open = await visit(`${counter.url}/docs/roll`);
-    await askUnpaid(open.page);
-    expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet that can pay was found.");
-    expect(await open.page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);
-    expect(await open.page.locator("#roll .pay").count()).to.equal(0);
+    const page = await visit(`${counter.url}/docs/roll`);
+    await askUnpaid(page);
+    expect(await page.locator("#roll .hint").innerText()).to.include("No browser wallet that can pay was found.");
+    expect(await page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);
+    expect(await page.locator("#roll .pay").count()).to.equal(0);
   });
 
   it("lends nobody any keys, and signs for nobody", async () => {
     expect((await fetch(`${counter.url}/sandbox`)).status).to.equal(404);
     expect((await fetch(`${counter.url}/sandbox/pay`, { method: "POST" })).status).to.equal(404);
-    open = await visit(`${counter.url}/docs`);
-    expect(await open.page.innerText("body")).not.to.include("Sandbox");
+    const page = await visit(`${counter.url}/docs`);
+    expect(await page.innerText("body")).not.to.include("Sandbox");
   });
 });

@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { atEnd } from "../../../../support/at-end.ts";
 import { findChromium } from "../../../../support/chromium.ts";
@@ -17,13 +18,42 @@ const ARGUMENTS = [
 export const DESKTOP = { viewport: { width: 1200, height: 900 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
-/** A page with what went wrong on it. */
-export interface Visit {
-  readonly page: Page;
-  /** Errors of scripts and policies, and requests to anywhere else. */
-  readonly complaints: string[];
-  close(): Promise<void>;
+/** Opens an address where nothing is left of earlier visits but the browser's cache. */
+export type Visit = (url: string, options?: BrowserContextOptions, prepare?: Prepare) => Promise<Page>;
+
+/**
+ * Lets the tests of a suite visit pages. A visit ends with its test; until then no script or policy may have failed on the
+ * page, and nothing of another origin may have been asked for.
+ */
+export function openVisits(): Visit {
+  const open: (() => Promise<void>)[] = [];
+  const complaints: string[] = [];
+  afterEach(async () => {
+    for (const close of open.splice(0)) await close();
+    expect(complaints.splice(0)).to.deep.equal([]);
+  });
+  return async (url, options = DESKTOP, prepare = PLAIN) => {
+    const kept = keptFor(options, prepare);
+    const page = kept.pop() ?? (await openPage(options, prepare));
+    const { origin } = new URL(url);
+    open.push(async () => {
+      await clear(page, origin, options);
+      kept.push(page);
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => isWithin(origin, request.url()) || complaints.push(request.url()));
+    page.on("console", (message) => {
+      // Chromium reports every answer of 400 and above; what it means is the page's business.
+      if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+        complaints.push(message.text());
+    });
+    await page.goto(url);
+    return page;
+  };
 }
+
+/** What a page has made itself has a URL of its origin behind `blob:`. */
+const isWithin = (origin: string, url: string): boolean => url.replace(/^blob:/, "").startsWith(`${origin}/`);
 
 /** One real Chromium for all test files of this process, closed after the last test. @throws Error where there is none. */
 export function sharedBrowser(): Promise<Browser> {
@@ -47,31 +77,6 @@ export type Prepare = (page: Page) => Promise<void>;
 /** Pages that nobody uses, by how they were made. A new one takes Chromium two processes, which is more than most tests take. */
 const idle = new Map<Prepare, Map<string, Page[]>>();
 const PLAIN: Prepare = async () => {};
-
-/** Opens an address where nothing is left of earlier visits but the browser's cache. */
-export async function visit(
-  url: string,
-  options: BrowserContextOptions = DESKTOP,
-  prepare: Prepare = PLAIN,
-): Promise<Visit> {
-  const kept = keptFor(options, prepare);
-  const page = kept.pop() ?? (await openPage(options, prepare));
-  const complaints: string[] = [];
-  const { origin } = new URL(url);
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => request.url().startsWith(`${origin}/`) || complaints.push(request.url()));
-  page.on("console", (message) => {
-    // Chromium reports every answer of 400 and above; what it means is the page's business.
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
-      complaints.push(message.text());
-  });
-  await page.goto(url);
-  const close = async (): Promise<void> => {
-    await clear(page, origin, options);
-    kept.push(page);
-  };
-  return { page, complaints, close };
-}
 
 function keptFor(options: BrowserContextOptions, prepare: Prepare): Page[] {
   const key = JSON.stringify(options);
