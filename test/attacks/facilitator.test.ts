@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../runtime/drivers/facilitator/http.ts";
+import { closeServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import { createScriptedRail, nonceOf } from "../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
@@ -49,17 +49,13 @@ async function openFacilitator() {
       (JSON.parse(Buffer.concat(chunks).toString()) as { paymentPayload: PaymentPayload }).paymentPayload,
     );
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listenOnLoopback(server);
   return {
     url,
     script,
     moved,
     move,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: () => closeServer(server),
   };
 }
 
@@ -87,7 +83,7 @@ describe("a facilitator that misbehaves", () => {
   });
   afterEach(async () => {
     await shop.close();
-    facilitator.close();
+    await facilitator.close();
     await driver.close();
   });
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { closeServer } from "../../runtime/sandbox/json-rpc.ts";
 import { authorizationOf, type FacilitatorRequest, type Money } from "./money.ts";
 
 /** How the facilitator misbehaves about one payment. */
@@ -55,11 +56,7 @@ export async function startScriptedFacilitator(money: Money, port = 0): Promise<
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     script: (nonce, script) => void scripts.set(nonce, script),
     transfersOf: (nonce) => transfers.get(nonce) ?? 0,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop: () => closeServer(server),
   };
 }
 

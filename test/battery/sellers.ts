@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/express";
 import express from "express";
 import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
+import { closeServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import type { Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { type Files, makeDirectory } from "../core/set/served-directory.ts";
 import { BASE_RAIL } from "../support/chains/scripted-rail.ts";
@@ -58,16 +57,11 @@ export async function startStock(facilitatorUrl: string, payTo: string): Promise
       await sleep(WORK_MS);
       response.json({ value: randomUUID() });
     });
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer(app);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenOnLoopback(server),
     runs: async () => runs,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop: () => closeServer(server),
   };
 }
 

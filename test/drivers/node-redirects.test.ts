@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
 import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
+import { listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import { rail } from "../support/chains/chains.ts";
 import { thrown } from "../support/thrown.ts";
 
@@ -11,8 +11,7 @@ describe("a node that sends its requests elsewhere", () => {
   async function serve(listener: RequestListener): Promise<string> {
     const server = createServer(listener);
     servers.push(server);
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return await listenOnLoopback(server);
   }
   after(() => {
     for (const server of servers) server.close();

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { LAUNCHER } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
@@ -13,17 +13,15 @@ describe("payphone books verify", () => {
     const data = createFolder();
     await (await openStore({ dataDir: data })).close();
     const node = createServer();
-    await once(node.listen(0, "127.0.0.1"), "listening");
     const env = {
       ...INHERITED,
       PAYPHONE_DATA_DIR: data,
-      BASE_RPC_URL: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
+      BASE_RPC_URL: await listenOnLoopback(node),
       BASE_PAYMENT_ADDRESS: "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf",
     };
     const child = spawn(process.execPath, [LAUNCHER, "books", "verify", "--rail", "base"], { env, stdio: "ignore" });
     node.once("request", () => child.kill("SIGINT"));
     expect(await once(child, "exit")).to.deep.equal([null, "SIGINT"]);
-    node.closeAllConnections();
-    node.close();
+    await closeServer(node);
   });
 });

@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware, x402ResourceServer } from "@x402/express";
 import { ExactSvmScheme } from "@x402/svm/exact/server";
 import { expect } from "chai";
 import express from "express";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { ask, requirementsOn } from "../../sandbox/buyer.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { run } from "./run.ts";
@@ -68,8 +68,7 @@ describe("payphone call on embedded chains", () => {
       app.use(paymentMiddleware({ "POST /paid": { accepts, description: "Anything" } }, sells));
       app.post("/paid", (_request, response) => void response.json({ yours: true }));
       server = createServer(app);
-      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      url = await listenOnLoopback(server);
     });
     after(() => {
       server?.closeAllConnections();

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /** A request that reached the seller. */
 export interface Met {
@@ -125,7 +125,7 @@ export async function startSeller(): Promise<Seller> {
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
     if (!/^\/v1\/roll(?:\?|$)/.test(url)) return { status: 200, body: { valid: true } };
-    if (payment === undefined) return script.unpaid ?? challenge(`${address()}${asked}`);
+    if (payment === undefined) return script.unpaid ?? challenge(`${address}${asked}`);
     script.onPaid();
     return script.answers.length > 1 ? script.answers.shift() : script.answers[0];
   }
@@ -135,19 +135,15 @@ export async function startSeller(): Promise<Seller> {
     met.push(one);
     send(response, answer(one));
   });
-  const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = await listenOnLoopback(server);
   return {
-    url: address(),
+    url: address,
     met,
     buyer,
     script,
     paid: () =>
       met.flatMap((one) => (one.payment ? [{ ...one, decoded: JSON.parse(atob(one.payment)) as PaymentPayload }] : [])),
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    stop: () => closeServer(server),
   };
 }
 

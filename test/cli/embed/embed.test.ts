@@ -12,6 +12,7 @@ import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -58,13 +59,7 @@ const HOSTS: Readonly<Record<string, OpenHost>> = {
 };
 
 async function listen(server: Server): Promise<Host> {
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { origin: await listenOnLoopback(server), close: () => closeServer(server) };
 }
 
 describe("openPayphone", () => {

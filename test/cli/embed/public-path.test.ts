@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -21,8 +21,7 @@ describe("a shop below a path of a public address", () => {
     });
     await shop.start();
     const server = createServer(shop.listener as RequestListener);
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`;
+    const url = `${await listenOnLoopback(server)}/paid`;
     await untilRailsUp(url);
     for (const [path, body] of [
       ["/v1/toss", {}],
@@ -34,7 +33,6 @@ describe("a shop below a path of a public address", () => {
       expect(named.filter((one) => !one.startsWith(`${ORIGIN}/paid/`))).to.deep.equal([]);
     }
     await shop.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await closeServer(server);
   });
 });

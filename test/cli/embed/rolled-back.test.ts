@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -14,8 +14,7 @@ describe("a shop in another server", () => {
   it("sells what it was rolled back to also when its server starts again", async () => {
     const [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
     const host = createServer((request, response) => shop.listener(request, response));
-    await new Promise<void>((resolve) => void host.listen(0, "127.0.0.1", resolve));
-    const base = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    const base = await listenOnLoopback(host);
     const env = { ...sandbox.env, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data, LOG_LEVEL: "silent" };
     let shop = openPayphone({ dir, env });
     const asked = async (): Promise<string | undefined> => {

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openPayphone } from "../../../runtime/cli/embed/embed.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
@@ -19,9 +18,8 @@ describe("a shop in another server, while it starts", () => {
       asked.resolve();
       return released.promise;
     });
-    const host = createServer((request, response) => shop.listener(request, response)).listen(0, "127.0.0.1");
-    await once(host, "listening");
-    const base = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    const host = createServer((request, response) => shop.listener(request, response));
+    const base = await listenOnLoopback(host);
     const data = createFolder();
     const env = { ...sandbox.env, BASE_RPC_URL: node.url, PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data };
     const shop = openPayphone({ dir: await makeDirectory(TOSS), env: { ...env, LOG_LEVEL: "error" } });

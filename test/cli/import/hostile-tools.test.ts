@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { runTest } from "../../../runtime/cli/contract/run.ts";
 import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
 import { faultsOf, manifestOf, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
@@ -76,9 +75,8 @@ describe("an import of hostile tools", () => {
 
   it("says in one line what no MCP server has answered, and which variables a program that ends was given", async () => {
     const json = { "content-type": "application/json" };
-    const site = createServer((_, response) => response.writeHead(200, json).end("{}")).listen(0, "127.0.0.1");
-    await once(site, "listening");
-    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/mcp`;
+    const site = createServer((_, response) => response.writeHead(200, json).end("{}"));
+    const url = `${await listenOnLoopback(site)}/mcp`;
     const dir = await openShop();
     const refused = (...server: string[]): Promise<string> =>
       refusal(runMcpImport({ server, dir, tools: [], all: true, variables: [], env: process.env, isDryRun: false }));

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { importAll, namesIn, openShop, refusal, textsOf } from "./shop.ts";
 
 const SECRET = { a: { type: "object", properties: { of_somebody_else: { type: "string" } } } };
@@ -68,30 +68,26 @@ describe("an import of a hostile document", () => {
       if (url === "/part.json") response.writeHead(302, { location: "/inside/secret.json" }).end();
       else response.end(JSON.stringify(url === "/api.json" ? toDocument({ $ref: "part.json#/a" }) : SECRET));
     });
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const url = `${await listenOnLoopback(server)}/api.json`;
     try {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api.json`;
       expect((await importAll(await openShop(), url)).report).to.include("leads nowhere");
       expect(asked).to.deep.equal(["/api.json", "/part.json"]);
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await closeServer(server);
     }
   });
 
   it("leaves no credential of its own address in the shop", async () => {
     const server = createServer((_, response) => void response.end(JSON.stringify(toDocument({ type: "object" }))));
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const url = `${await listenOnLoopback(server)}/api.json`;
     try {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api.json`;
       const dir = await openShop();
       await importAll(dir, `${url}?token=GHSAT0AAAA`);
       const texts = await textsOf(dir);
       expect(JSON.parse(texts["manifests/.imports/hostile.json"] ?? "")).to.have.property("source", url);
       expect(JSON.stringify(texts)).to.not.include("GHSAT0AAAA");
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await closeServer(server);
     }
   });
 

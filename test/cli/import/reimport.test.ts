@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf, writeDocument } from "./shop.ts";
 
 describe("a second import", () => {
@@ -129,17 +130,14 @@ describe("an import that cannot be done", () => {
       response.statusCode = request.url === "/openapi.yaml" ? 200 : 404;
       response.end(document);
     });
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { port: number };
-    const origin = `http://127.0.0.1:${port}`;
+    const origin = await listenOnLoopback(server);
     try {
       const dir = await openShop();
       await importAll(dir, `${origin}/openapi.yaml`);
       expect(await readFile(join(dir, "manifests/_site.yaml"), "utf8")).to.include(`url: ${origin}/v1`);
       expect(await refusal(importAll(dir, `${origin}/none`))).to.include("answered with status 404");
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await closeServer(server);
     }
     expect(await refusal(importAll(await openShop(), `${origin}/openapi.yaml`))).to.include("cannot be fetched");
   });

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
@@ -115,9 +114,8 @@ describe("payphone serve --check", () => {
   });
 
   it("notices a public address that leads elsewhere, and one that leads to the shop that is open", async () => {
-    const other = createServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const other = createServer((_, response) => response.end("hello"));
+    const elsewhere = await listenOnLoopback(other);
     const { found } = await check({ PUBLIC_BASE_URL: elsewhere });
     expect(found["public address"]).to.match(/answers 200, but not from 127\.0\.0\.1:\d+: check the proxy/);
     other.close();
@@ -131,9 +129,8 @@ describe("payphone serve --check", () => {
     const proxy = createServer(async (_, response) => {
       const headers = { "x-forwarded-for": "192.0.2.7" };
       response.end(await (await fetch(`http://127.0.0.1:${port}/health`, { headers })).text());
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    const front = { PUBLIC_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    });
+    const front = { PUBLIC_BASE_URL: await listenOnLoopback(proxy) };
     const { code, states, found, said } = await check(front);
     expect([code, states["public address"]], said).to.deep.equal([0, "warning"]);
     expect(found["public address"]).to.match(
@@ -156,8 +153,7 @@ describe("payphone serve --check", () => {
 
   it("names the credential that a proxied service lacks", async () => {
     const source = createServer((_, response) => response.writeHead(401).end());
-    await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
-    const host = `127.0.0.1:${(source.address() as AddressInfo).port}`;
+    const { host } = new URL(await listenOnLoopback(source));
     const bank = await makeDirectory({
       "manifests/_site.yaml": siteOf(
         `{ id: bank, title: Bank, url: "http://${host}", key: { variable: BANK_KEY, header: x-key } }`,

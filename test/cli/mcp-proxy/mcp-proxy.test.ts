@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
@@ -171,8 +170,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
       if (url === "/page") outgoing.writeHead(404).end("x".repeat(1e6));
       else outgoing.writeHead(307, { location: sandbox.url }).end();
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const other = await listenOnLoopback(server);
     for (const [url, why, query = ""] of [
       ["http://127.0.0.1:9/mcp", "bad port", "?key=for-nobody-else"],
       [`${other}/page`, `it answers 404: ${"x".repeat(500)}`],

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { generatePrivateKey } from "viem/accounts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { USDC_OFFER } from "../call/seller.ts";
 
 /** A call of a tool, as it came. */
@@ -51,6 +50,5 @@ export async function startScripted(
     const { "x402/payment": payment, progressToken } = params._meta ?? {};
     call({ id, params, payment, progressToken, outgoing, answer });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close: () => server.close() };
+  return { url: `${await listenOnLoopback(server)}/mcp`, close: () => server.close() };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /**
  * Hands requests below /paid on to a server, beside another site, and loses as many answers to paid ones as it is told to.
@@ -33,9 +33,7 @@ export async function startForgetful(target: string): Promise<{
     }
     outgoing.writeHead(answer.statusCode, { "content-type": answer.headers["content-type"] }).end(bytes);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await listenOnLoopback(server));
   return {
     url: `http://127.0.0.1:${port}/paid`,
     lose: (count) => ([left, lost] = [count, 0]),
@@ -77,9 +75,7 @@ export async function startForgettingSessions(): Promise<{ url: string; forget: 
     if (params?.name === "endless") return void Readable.from(toMegabytes(256)).pipe(outgoing);
     return answer({ content: [{ type: "text", text: "here" }] });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await listenOnLoopback(server));
   return { url: `http://127.0.0.1:${port}/mcp/`, forget: () => sessions.clear(), server };
 }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
 import { TOSS } from "../../core/set/served-directory.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -51,13 +52,10 @@ describe("traces", () => {
       const { authorization: login, "x-key": key } = request.headers;
       got.push({ path: request.url ?? "", spans, key: key as string | undefined, login });
       response.end("{}");
-    }).listen(0, "127.0.0.1");
-    await once(collector, "listening");
+    });
+    await once(collector.listen(0, "127.0.0.1"), "listening");
   });
-  after(() => {
-    collector.closeAllConnections();
-    collector.close();
-  });
+  after(() => closeServer(collector));
 
   it("go on with the caller's, and show each step of a paid call", async () => {
     const { port } = collector.address() as AddressInfo;

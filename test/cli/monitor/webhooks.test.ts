@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
@@ -9,6 +7,7 @@ import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webhooks.ts";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -39,15 +38,13 @@ describe("a shop with webhooks", () => {
       const body = Buffer.concat(chunks).toString();
       told.push(new Webhook(SECRET).verify(body, request.headers as Record<string, string>) as Told);
       response.end();
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    });
+    const { port } = new URL(await listenOnLoopback(server));
     shop = await openOperatedShop(SHOP, { HOOK_URL: `http://127.0.0.1:${port}/hook`, HOOK_SECRET: SECRET });
   });
   after(async () => {
     await shop.close();
-    server.closeAllConnections();
-    server.close();
+    await closeServer(server);
   });
 
   it("tells its books of a sale, and again when the seller asks for it", async () => {

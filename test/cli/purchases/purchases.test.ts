@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { base58 } from "@scure/base";
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { ROOT } from "../../core/set/served-directory.ts";
 
 const BUYER = {
@@ -27,12 +27,7 @@ async function openSeller(
     response.writeHead(chainId ? 200 : 402, { "content-type": "application/json" });
     response.end(JSON.stringify(chainId ? { purchases: Array(times).fill({ id: chainId }) } : challenge));
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((done) => server.close(done));
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { url: await listenOnLoopback(server), close: () => closeServer(server) };
 }
 
 /** What the last run has written to standard error. */

@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { PaymentRequired } from "@x402/core/types";
 import {
@@ -17,6 +15,7 @@ import {
 import { expect } from "chai";
 import { CompactSign, exportJWK, generateKeyPair } from "jose";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { createFolder } from "../../support/folder.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -203,8 +202,7 @@ describe("what a sandbox signs", () => {
     beforeEach(async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA");
       seller = createServer((_, answer) => void answer.end(JSON.stringify(did)));
-      await once(seller.listen(0, "127.0.0.1"), "listening");
-      const { port } = seller.address() as AddressInfo;
+      const { port } = new URL(await listenOnLoopback(seller));
       const kid = `did:web:127.0.0.1%3A${port}#key`;
       const did = { verificationMethod: [{ id: kid, publicKeyJwk: await exportJWK(publicKey) }] };
       origin = `http://127.0.0.1:${port}`;

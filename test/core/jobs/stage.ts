@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
@@ -15,6 +14,7 @@ import type { Store } from "../../../runtime/core/store.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -179,8 +179,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
 
   async function run({ job, id = "search" }: StageOptions): Promise<{ url: string; close: () => Promise<void> }> {
     const server = createServer();
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = await listenOnLoopback(server);
     const site = toSite([rail]);
     const records = createJobRecords({ store: failing, clock });
     const refunder = {
@@ -222,8 +221,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       async close() {
         payments.close();
         await jobs.close();
-        server.closeAllConnections();
-        await new Promise((done) => server.close(done));
+        await closeServer(server);
       },
     };
   }

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -10,6 +9,7 @@ import { PATHS } from "../../../runtime/core/paths.ts";
 import { readValidInput } from "../../../runtime/core/perform.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { FAULT_CODES } from "../../../runtime/core/set/faults.ts";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { toCall } from "../../support/sellers/call.ts";
 import { compilePlugins } from "./compile-plugins.ts";
 import { type Files, makeDirectory, ROOT, readFilesOf, TOSS } from "./served-directory.ts";
@@ -86,8 +86,7 @@ describe("the README for authors", () => {
       if (url.includes("Atlantis")) response.writeHead(500).end();
       else response.end(JSON.stringify({ celsius: 20 }));
     });
-    await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
-    env = { WEATHER_URL: `http://127.0.0.1:${(source.address() as AddressInfo).port}/now` };
+    env = { WEATHER_URL: `${await listenOnLoopback(source)}/now` };
   });
   after(() => source.close());
 

@@ -9,7 +9,7 @@ import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
 import { createOutbox } from "../../../runtime/core/webhooks/outbox.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
-import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
@@ -52,8 +52,7 @@ withRedis.describe("webhooks of machines that share a book in Redis", () => {
   });
   after(async () => {
     for (const machine of open) await machine.close();
-    server.closeAllConnections();
-    server.close();
+    await closeServer(server);
     await redis.stop();
   });
 

@@ -41,8 +41,8 @@ describe("webhooks", () => {
       messages.push({ headers: request.headers as Message["headers"], body: Buffer.concat(chunks).toString() });
       await answered;
       response.writeHead(status, { location: "/elsewhere" }).end("thanks");
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
   });
   after(() => server.close());
   beforeEach(() => {

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /** A server in a facilitator's place, which answers as a test says. */
 export interface FacilitatorStub {
@@ -18,10 +17,9 @@ export async function openFacilitatorStub(): Promise<FacilitatorStub> {
       body += chunk;
     });
     request.on("end", () => stub.respond(request, response, body));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const stub: FacilitatorStub = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`,
+    url: `${await listenOnLoopback(server)}/x402`,
     respond: (_request, response) => void response.writeHead(500).end(),
     answer(status, body) {
       stub.respond = (_request, response) =>

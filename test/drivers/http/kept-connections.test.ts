@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { createGuardedFetch, type GuardedFetch } from "../../../runtime/drivers/http/guarded-fetch.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { problemOf } from "../../support/thrown.ts";
 
 const LIMITS = { timeoutMs: 30_000, maxBytes: 1000 };
@@ -25,15 +25,12 @@ describe("a page's server that closes a kept connection as the next request arri
       used.add(socket);
       response.end("{}");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    url = `${await listenOnLoopback(server)}/`;
     web = createGuardedFetch({ isAllowed: () => true });
   });
   afterEach(async () => {
     await web.close();
-    server.closeAllConnections();
-    server.close();
+    await closeServer(server);
   });
 
   it("is asked again with a GET", async () => {

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { openSiteServer } from "./site-server.ts";
 
 interface Asked {
@@ -39,14 +39,11 @@ describe("an MCP server over Streamable HTTP that leaves its streams open", () =
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...known }));
     });
-    http.listen(0, "127.0.0.1");
-    await once(http, "listening");
-    server = openSiteServer(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`);
+    server = openSiteServer(`${await listenOnLoopback(http)}/mcp`);
   });
   afterEach(async () => {
     await server.close();
-    http.closeAllConnections();
-    http.close();
+    await closeServer(http);
   });
 
   function callTool(name: string | undefined, id: number, response: ServerResponse): void {

@@ -61,8 +61,8 @@ export async function openMetricsStage(): Promise<MetricsStage> {
   const metrics = createMetrics(async () => stage.state);
   const server = createServer(async (_request, response) => {
     response.setHeader("content-type", metrics.contentType).end(await metrics.scrape());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const prometheus = await startPrometheus((server.address() as AddressInfo).port);
   return Object.assign(stage, {
     metrics,

@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { expect } from "chai";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
 
@@ -21,13 +21,10 @@ describe("a connection that an upstream may close as the next request arrives", 
       response.end("{}");
     });
     server.keepAliveTimeout = 0; // It closes none, and does not say when it would, as most servers.
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = await listenOnLoopback(server);
   });
   afterEach(async () => {
-    server.closeAllConnections();
-    server.close();
+    await closeServer(server);
     await bench.close();
   });
 

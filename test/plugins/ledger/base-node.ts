@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { bitsOf } from "../../../plugins/ledger/chain/kept.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /** Of Base: its first block's time, and the seconds between blocks. */
 const GENESIS = 1_686_789_347;
@@ -82,10 +82,8 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     const refusal = judge(asked);
     return refusal ? response.writeHead(refusal.status).end(refusal.body) : answer(found);
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
   const node: BaseNode = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenOnLoopback(server),
     asked: [],
     headers: 0,
     hold: (moved) => {
@@ -106,10 +104,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     tick: (next) => {
       time = next;
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: () => closeServer(server),
   };
   return node;
 }

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 type Forward = () => Promise<{ status: number; body: string }>;
 
@@ -36,17 +35,12 @@ export async function startFacilitatorProxy(facilitator: string): Promise<Facili
     if (mishap) return mishap(forward, response);
     const { status, body } = await forward();
     response.writeHead(status, { "content-type": "application/json" }).end(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const proxy: FacilitatorProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenOnLoopback(server),
     asked,
     mishaps: {},
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop: () => closeServer(server),
   };
   return proxy;
 }

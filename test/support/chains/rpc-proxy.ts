@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /**
  * How the proxy handles one JSON-RPC call: forward it, lose it, forward it and lose the answer, or answer something
@@ -43,20 +43,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (fate === "lose-answer") return response.destroy();
     response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenOnLoopback(server),
     calls,
     params,
     abandoned,
     intervene: (judge) => {
       decide = judge;
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeServer(server),
   };
 }

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Clock, Log } from "../../../runtime/api/capabilities.ts";
 import type { Jobs } from "../../../runtime/core/jobs/jobs.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
@@ -10,6 +9,7 @@ import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
 import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
@@ -42,8 +42,7 @@ export interface Doors {
 
 export async function openDoors(): Promise<Doors> {
   const server = createServer({ keepAliveTimeout: 0 });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listenOnLoopback(server);
   const closing: (() => unknown)[] = [];
   let nonce = 0;
   return {
@@ -93,8 +92,7 @@ export async function openDoors(): Promise<Doors> {
     },
     async close() {
       for (const close of closing) await close();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await closeServer(server);
     },
   };
 }

@@ -14,6 +14,7 @@ import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
 import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
 import { createWalletProof } from "../../../runtime/drivers/wallet-proof.ts";
+import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
@@ -236,8 +237,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       port: address.port,
       async close() {
         payments.close();
-        server.closeAllConnections();
-        await new Promise((done) => server.close(done));
+        await closeServer(server);
       },
     };
   }

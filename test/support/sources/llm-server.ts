@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /** A request for a chat completion, with the fields that tests read. */
 export interface Asked {
@@ -42,17 +42,13 @@ export async function openLlmServer(): Promise<LlmServer> {
     if (rest.length > 0) script = rest;
     await behaviour?.(one, response);
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${await listenOnLoopback(server)}/v1`,
     asked,
     behave(...behaviours) {
       script = behaviours;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    close: () => closeServer(server),
   };
 }
 

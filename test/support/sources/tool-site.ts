@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type CallToolResult, createMcpHandler, Server, type Tool } from "@modelcontextprotocol/server";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /** A tool of the site, with its behaviour. */
 export type SiteTool = Tool & {
@@ -60,9 +59,7 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
     if (answer) return answer(response);
     await (kind === "stateless" ? serveOnce(request, response) : serveSession(request, response));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const url = `${await listenOnLoopback(server)}/mcp`;
 
   return {
     url,
@@ -80,9 +77,7 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
     },
     async close() {
       await handler.close();
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await closeServer(server);
     },
   };
 

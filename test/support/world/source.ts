@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
 import { type Line, play } from "../sources/scripted-source.ts";
 import type { WorldClock } from "./clock.ts";
 import { createGatekeeper, type Manners, type Question } from "./manners.ts";
@@ -70,11 +71,7 @@ export async function openWorldSource({ clock, manners = {}, answer }: WorldSour
     behave(next) {
       present = next;
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    close: () => closeServer(server),
   };
 }
 

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
 import { readFirstSent } from "../../../../plugins/wallet/investigate/sources/first-sent.ts";
+import { listenOnLoopback } from "../../../../runtime/sandbox/json-rpc.ts";
 import { offline } from "../../../support/sources/replay.ts";
 import { problemOf } from "../../host.ts";
 import { newAddress, openHost } from "./stage.ts";
@@ -35,9 +34,7 @@ describe("the age of an address on Base", () => {
       const isGone = method === "eth_getTransactionCount" && block < chain.oldest;
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(isGone ? { error } : { result }) }));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = await listenOnLoopback(server);
   });
   after(() => server.close());
   beforeEach(() => {

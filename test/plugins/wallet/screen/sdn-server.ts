@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenOnLoopback } from "../../../../runtime/sandbox/json-rpc.ts";
 
 /** OFAC's list service on a free port of the loopback, whose every answer the test decides. */
 export interface SdnServer {
@@ -15,15 +15,11 @@ export async function openSdnServer(): Promise<SdnServer> {
     opened.asked += 1;
     opened.answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const opened: SdnServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/SDN.XML`,
+    url: `${await listenOnLoopback(server)}/SDN.XML`,
     asked: 0,
     answer: (response) => response.writeHead(404).end(),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => closeServer(server),
   };
   return opened;
 }

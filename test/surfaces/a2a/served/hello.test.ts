@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo, LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { PeerConfig } from "../../../../runtime/cli/config/config.ts";
@@ -11,6 +11,7 @@ import { createPeerBudgets } from "../../../../runtime/drivers/peers/budgets.ts"
 import { createPeerCards } from "../../../../runtime/drivers/peers/cards.ts";
 import { openIdentity } from "../../../../runtime/drivers/peers/identity.ts";
 import { generateIdentityKey } from "../../../../runtime/drivers/peers/identity-keys.ts";
+import { listenOnLoopback } from "../../../../runtime/sandbox/json-rpc.ts";
 import { createFolder } from "../../../support/folder.ts";
 import { type ServedDoor, serveDoor } from "./support/serve.ts";
 import { TLS, trustTestCertificate } from "./support/tls.ts";
@@ -121,8 +122,7 @@ describe("a payphone that greets another", () => {
       response.setHeader("content-type", "application/json").end(`{"jsonrpc":"2.0","id":1,${answer}}`),
     );
     before(async () => {
-      await new Promise<void>((done) => liar.listen(0, "127.0.0.1", done));
-      url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+      url = await listenOnLoopback(liar);
     });
     after(() => liar.close());
 

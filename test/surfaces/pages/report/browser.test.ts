@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { loadAssets } from "../../../../runtime/cli/serve/assets.ts";
+import { listenOnLoopback } from "../../../../runtime/sandbox/json-rpc.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, openVisits, PHONE } from "../explorer/support/browser.ts";
 import { findFaint } from "../explorer/support/contrast.ts";
@@ -16,9 +16,8 @@ withBrowser.describe("the page of a report, in a browser", () => {
     server = createServer(({ url: path }, response) => {
       if (path !== "/") response.setHeader("content-type", "text/javascript").end(script);
       else response.setHeader("content-type", "text/html; charset=utf-8").end(render(toReport(), { baseUrl: url }));
-    }).listen(0, "127.0.0.1");
-    await new Promise((done) => server.once("listening", done));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    url = await listenOnLoopback(server);
   });
   after(async () => {
     server?.close();

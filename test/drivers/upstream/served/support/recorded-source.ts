@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { closeServer } from "../../../../../runtime/sandbox/json-rpc.ts";
 import { toRecordedAnswer } from "../../../../../runtime/sandbox/recordings/answer.ts";
 import { fits, isRpcCall } from "../../../../../runtime/sandbox/recordings/match.ts";
 import { isAnswering, loadRecordings } from "../../../../../runtime/sandbox/recordings/recordings.ts";
@@ -105,9 +106,7 @@ export async function openRecordedSource(id: string, node?: string): Promise<Rec
   }
 
   async function close(): Promise<void> {
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
+    await closeServer(server);
   }
 }
 

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { PATHS } from "../../../../../runtime/core/paths.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limiter.ts";
+import { closeServer, listenOnLoopback } from "../../../../../runtime/sandbox/json-rpc.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
 import { type Door, type DoorOptions, openDoor } from "./door.ts";
@@ -11,7 +11,7 @@ import { type Door, type DoorOptions, openDoor } from "./door.ts";
 /** A door on the real server, with its card and its keys, on a free port of the loopback address. */
 export interface ServedDoor {
   readonly door: Door;
-  readonly port: number;
+  readonly port: string;
   /** Scheme, host and port. */
   readonly url: string;
   /** What was asked for, as `METHOD /path`. */
@@ -27,8 +27,7 @@ export interface ServeOptions extends Omit<DoorOptions, "baseUrl"> {
 
 export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {}): Promise<ServedDoor> {
   const server = tls ? createTlsServer(tls) : createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await listenOnLoopback(server));
   const url = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
   const baseUrl = publicUrl ?? url;
   const door = await openDoor({ ...options, baseUrl });
@@ -65,8 +64,7 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
     seen,
     async close() {
       door.close();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await closeServer(server);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { closeServer, listenOnLoopback } from "../../../../../runtime/sandbox/json-rpc.ts";
 import type { RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 import { toDoorRequest } from "../../../../support/door-request.ts";
 
@@ -23,18 +23,14 @@ export interface Served {
 /** The endpoint behind node:http, and nothing else: what a server floor must add is the limits alone. */
 export async function serve(toMcp: (baseUrl: string) => RpcDoor | Promise<RpcDoor>): Promise<Served> {
   const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const baseUrl = await listenOnLoopback(server);
   const mcp = await toMcp(baseUrl);
   const seen: Served["seen"] = [];
   server.on("request", (request, response) => void answer(mcp, seen, request, response));
   return {
     url: `${baseUrl}/mcp`,
     seen,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    close: () => closeServer(server),
   };
 }
 
