@@ -8,7 +8,6 @@ import type { CreateLimiter } from "../core/limiter.ts";
 import { PATHS } from "../core/paths.ts";
 import type { Service } from "../core/service.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
-import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
 import type { Document } from "../surfaces/http/document.ts";
 import { readPaymentHeaders } from "../surfaces/http/payment-headers.ts";
 import type { RpcDoor } from "../surfaces/rpc/door.ts";
@@ -30,13 +29,16 @@ import { createProbes, type ReadyReport } from "./routes/status.ts";
 export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
   /** The services that have routes, retired ones included. Default: `services`. */
   readonly routed?: readonly Service[];
-  readonly site: CatalogSite;
+  readonly site: Pick<SiteManifest, "name"> & {
+    /** The public base URL, without a trailing slash. */
+    readonly baseUrl: string;
+  };
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
   readonly createLimiter: CreateLimiter;
   /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;
-  /** By path. A document at `/` replaces the catalogue. */
+  /** By path. */
   readonly documents?: ReadonlyMap<string, Document>;
   /** The page for browsers at unknown paths. When omitted, browsers get a problem document like all other clients. */
   readonly notFound?: Document;
@@ -91,7 +93,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const endpoints = createRpc({ ...shared, doors: deps.doors ?? new Map(), fail });
   const slashed = [...endpoints].map(([path, methods]) => [`${path}/`, methods] as const); // Some clients add a slash.
   mount(new Map([...endpoints, ...slashed]), () => undefined);
-  mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
+  mount(createDocuments(deps.documents ?? new Map()), () => "free");
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
   if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");
   app.use(answerNowhere({ limits, send, fixed, baseUrl: site.baseUrl }));
@@ -112,12 +114,6 @@ function begin(clock: Clock, maxUrlBytes: number): RequestHandler {
     checkHost(request.rawHeaders);
     next();
   };
-}
-
-function toCatalogDocument({ services, site, documents = new Map(), sandbox }: AppDeps): Document {
-  const paths = [PATHS.health, PATHS.ready, ...(sandbox ? [PATHS.sandbox] : []), ...documents.keys()];
-  const links = Object.fromEntries(paths.filter((path) => path !== PATHS.front).map((path) => [path.slice(1), path]));
-  return { type: "application/json", body: Buffer.from(JSON.stringify(toCatalog(services, site, links))) };
 }
 
 function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {

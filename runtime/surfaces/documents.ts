@@ -24,11 +24,9 @@ const DOORS = [PATHS.mcp, PATHS.a2a];
 
 /** All documents about a set of services, by path. The same set gives the same bytes. */
 export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Document> {
-  const { services, site, baseUrl, isSandbox, assets } = options;
+  const { site, baseUrl, isSandbox, assets } = options;
   const paths = [...LISTED.map((name) => PATHS[name]), ...(isSandbox ? [PATHS.sandbox] : [])];
-  const named = Object.fromEntries([...paths, ...DOORS].map((path) => [path.slice(1), path]));
-  const catalog = toCatalog(services, { ...site, baseUrl }, named);
-  const { links } = catalog;
+  const links = Object.fromEntries([...paths, ...DOORS].map((path) => [path.slice(1), baseUrl + path]));
   const front = toPageDocument(toFrontPage({ ...options, paths }), baseUrl);
   const explorer = toPageDocument(toIndexPage(options), baseUrl);
   const servicePages = [...toServicePages(options)].map(
@@ -37,7 +35,7 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   const discovery = toJsonDocument(toDiscovery({ ...options, links }));
   const card = toServerCard({ site, baseUrl, endpoint: baseUrl + PATHS.mcp, icon: baseUrl + PATHS.iconPng });
   return new Map<string, Document>([
-    [PATHS.front, { ...toJsonDocument(catalog), alternatives: [front] }],
+    [PATHS.front, { ...toJsonDocument(toCatalog({ ...options, links })), alternatives: [front] }],
     [PATHS.openApi, toJsonDocument(toOpenApi(options))],
     [PATHS.explorer, explorer],
     [PATHS.assets, explorer],

@@ -1,45 +1,13 @@
 import { expect } from "chai";
-import type { RailManifest } from "../../runtime/core/set/manifest.ts";
 import { createProbes, type ReadyReport } from "../../runtime/server/routes/status.ts";
-import { type Door, jsonOf, openDoor, SITE, toService } from "../support/http.ts";
-
-const rail = (id: string, currency: "usd" | "jpy"): RailManifest => ({
-  id,
-  title: `Rail ${id}`,
-  network: `test:${id}`,
-  asset: `0x${id}`,
-  symbol: "T",
-  decimals: 6,
-  pay_to: "A",
-  rpc: "B",
-  facilitator: "remote",
-  currency,
-  explorer: "https://x/{tx}",
-});
-const SERVICES = [
-  toService({ id: "roll", route: "POST /v1/roll", price: "0.001", category: "gaming", tags: ["random"] }),
-  toService({
-    id: "screen",
-    route: "POST /v1/screen",
-    aliases: ["GET /v1/screen"],
-    price: "0.02",
-    input: { title: "Wallet" },
-  }),
-  toService({ id: "verify", route: "POST /v1/verify", output: {} }),
-];
+import { type Door, jsonOf, openDoor } from "../support/http.ts";
 
 describe("a document", () => {
   let door: Door;
   let report: ReadyReport;
   let asked = 0;
   before(async () => {
-    door = await openDoor(SERVICES, {
-      site: {
-        ...SITE,
-        baseUrl: "https://payphone.example",
-        rails: [rail("base", "usd"), rail("yen", "jpy")],
-        yen_tiers: { "0.001": "0.1" },
-      },
+    door = await openDoor([], {
       documents: new Map([
         ["/openapi.json", { type: "application/openapi+json", body: Buffer.from('{"é":1}') }],
         [
@@ -87,67 +55,6 @@ describe("a document", () => {
       expect((await get("/openapi.json", { "if-none-match": other })).status, other).to.equal(200);
   });
 
-  it("at / is the catalogue: what is for sale, where, for how much, on which rails", async () => {
-    const response = await get("/");
-    expect(response.headers.get("content-type")).to.equal("application/json");
-    const catalog = await jsonOf<Record<string, unknown> & { services: unknown[] }>(response);
-    expect(catalog).to.include({ name: "payphone", title: "Payphone", version: "0.3.0", catalog_version: "2.0" });
-    expect(catalog.rails).to.deep.equal([
-      { id: "base", title: "Rail base", network: "test:base", asset: "0xbase", symbol: "T", decimals: 6 },
-      { id: "yen", title: "Rail yen", network: "test:yen", asset: "0xyen", symbol: "T", decimals: 6 },
-    ]);
-    const entry = {
-      description: "The service roll",
-      method: "POST",
-      aliases: [],
-      category: null,
-      input: "In",
-      output: "Out",
-      tags: [],
-    };
-    const at = (path: string): object => ({ path, url: `https://payphone.example${path}` });
-    expect(catalog.services).to.deep.equal([
-      {
-        ...entry,
-        id: "roll",
-        title: "roll",
-        ...at("/v1/roll"),
-        price_usd: "0.001",
-        rails: ["base", "yen"],
-        tags: ["random"],
-        category: "gaming",
-      },
-      {
-        ...entry,
-        id: "screen",
-        title: "screen",
-        description: "The service screen",
-        ...at("/v1/screen"),
-        aliases: ["GET /v1/screen"],
-        price_usd: "0.02",
-        rails: ["base"],
-        input: "Wallet",
-      },
-      {
-        ...entry,
-        id: "verify",
-        title: "verify",
-        description: "The service verify",
-        ...at("/v1/verify"),
-        price_usd: null,
-        rails: [],
-        output: null,
-      },
-    ]);
-    expect(catalog.links).to.deep.equal({
-      health: "https://payphone.example/health",
-      ready: "https://payphone.example/ready",
-      sandbox: "https://payphone.example/sandbox",
-      "openapi.json": "https://payphone.example/openapi.json",
-      page: "https://payphone.example/page",
-    });
-  });
-
   it("at /health says that this process answers", async () => {
     const response = await get("/health");
     expect(response.headers.get("cache-control")).to.equal("no-store");
@@ -190,7 +97,6 @@ describe("a document", () => {
     expect(await jsonOf(await get("/sandbox"))).to.deep.equal({ mode: "sandbox" });
     const live = await openDoor([]);
     expect((await fetch(`${live.url}/sandbox`)).status).to.equal(404);
-    expect((await jsonOf(await fetch(live.url))).links).not.to.have.property("sandbox");
     await live.close({ graceMs: 0 });
   });
 });

@@ -115,6 +115,7 @@ export async function openDoor(services: readonly Service[], changes: Partial<Ap
       if (!challenges.has(resource)) challenges.set(resource, toChallenge(resource));
       return challenges.get(resource) as Challenge;
     },
+    documents: new Map([["/", { type: "application/json", body: Buffer.from("{}") }]]),
     ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
     createLimiter: createMemoryLimiter,
     clock: { now: Date.now },

@@ -31,6 +31,7 @@ job:
 `;
 const FILM = JOB.replace("id: search", "id: film")
   .replaceAll("/v1/search", "/v1/film")
+  .replace("input: TossRequest", "input: { title: Scene, type: object, properties: { coins: { type: integer } } }")
   .replace("output: Table", "output: { media: video/mp4, max_bytes: 1024 }")
   .replace(/ +output: \{ name.*\n/, "");
 const ACCEPTED = {
@@ -116,11 +117,16 @@ describe("what is said of a job", () => {
   });
 
   it("stands in the catalogue: what is sold, and what is asked for nothing", () => {
-    const entries = shown.json("/").services.filter(({ id }: Loose) => id.startsWith("search"));
+    const { services } = shown.json("/");
+    const entries = services.filter(({ id }: Loose) => id.startsWith("search"));
     expect(entries.map(({ id, method, price_usd, path }: Loose) => [id, method, price_usd, path])).to.deep.equal([
       ["search", "POST", "0.01", "/v1/search"],
       ["search_status", "GET", null, "/v1/search/status/{job_id}"],
     ]);
+    expect(
+      services.find(({ id }: Loose) => id === "film"),
+      "a schema of its own",
+    ).to.have.property("input", "Scene");
   });
 
   it("stands in the route catalogue, with the status route among the free ones", () => {
