@@ -7,14 +7,7 @@ import { parametersOf } from "../../core/set/route.ts";
 import { toLean, toTypes, withoutProse } from "../schema/lean.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
-
-export interface BazaarOptions {
-  readonly services: readonly Service[];
-  /** The set's schemas by name. */
-  readonly schemas: ReadonlyMap<string, object>;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-}
+import type { DescribedSet } from "../schema/shown-set.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,7 +24,7 @@ export interface Bazaar {
  * main route; at the MCP endpoint it is a tool; other endpoints have no extension. The lean form describes only the
  * input, by as many names and types as fit; when nothing fits, it is omitted.
  */
-export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
+export function createBazaar({ services, schemas, baseUrl }: DescribedSet): ExtensionsOf {
   const inline = createSchemaInliner(services, schemas);
   const made = new Map<string, Forms>();
   const mcp = baseUrl + PATHS.mcp;

@@ -1,12 +1,13 @@
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
-import { type BazaarOptions, createBazaar } from "./bazaar.ts";
+import type { DescribedSet } from "../schema/shown-set.ts";
+import { createBazaar } from "./bazaar.ts";
 
 /**
  * The extensions of every challenge that requires a payment: the directory entry, which gets the room that is left, and
  * x402's `payment-identifier`.
  */
-export function createExtensions(options: BazaarOptions): ExtensionsOf {
-  const bazaar = createBazaar(options);
+export function createExtensions(set: DescribedSet): ExtensionsOf {
+  const bazaar = createBazaar(set);
   return (service, resource, room) => {
     if (service.manifest.price === undefined) return undefined;
     return { ...bazaar(service, resource, room === undefined ? room : room - TAKEN), ...OWN };

@@ -4,20 +4,16 @@ import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
+import type { DescribedSet } from "../schema/shown-set.ts";
 import { createMcpServer } from "./server.ts";
 import { createServiceTools } from "./tools.ts";
 import type { McpIcon } from "./versions.ts";
 
-export interface McpOptions {
-  readonly services: readonly Service[];
+export interface McpOptions extends DescribedSet {
   /** The services that can be called, retired ones included. Default: `services`. */
   readonly routed?: readonly Service[];
-  /** The set's schemas by name. */
-  readonly schemas: ReadonlyMap<string, object>;
   readonly invoke: Invoke;
   readonly site: Pick<SiteManifest, "name" | "title" | "version" | "description" | "rails">;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
   /** Whether the server listens on a loopback address only. */
   readonly loopback: boolean;
   readonly icons?: readonly McpIcon[];

@@ -1,14 +1,18 @@
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
-/** A set of services, as documents and pages show it. */
-export interface ShownSet {
+/** A set of services, as challenges and tools describe it. */
+export interface DescribedSet {
   readonly services: readonly Service[];
-  readonly site: SiteManifest;
   /** The set's schemas by name. */
   readonly schemas: ReadonlyMap<string, object>;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
+}
+
+/** A set of services, as documents and pages show it. */
+export interface ShownSet extends DescribedSet {
+  readonly site: SiteManifest;
 }
 
 export interface LinkedSet extends ShownSet {
