@@ -1,23 +1,16 @@
 import { expect } from "chai";
 import { toDamaged } from "../../../runtime/core/damage.ts";
-import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, BOUNDLESS, type Door, openDoor } from "./served/support/door.ts";
+import { BOUNDLESS, type Door, openDoor, TRUSTING, toProof } from "./served/support/door.ts";
 
 const INPUT = { low: 1, high: 6 };
 const PAYER = `0x${"a1".repeat(20)}`;
 const STRANGER = `0x${"b2".repeat(20)}`;
-const NETWORK = "eip155:8453";
 
 describe("a list of tasks", () => {
   let door: Door;
-  let proofs = 0;
   beforeEach(async () => {
-    door = await openDoor({
-      budgets: BOUNDLESS,
-      signInsOf: ({ store, clock }) =>
-        createSignIns({ baseUrl: BASE_URL, networks: [NETWORK], prove: async () => "key", store, clock }),
-    });
+    door = await openDoor({ budgets: BOUNDLESS, signInsOf: TRUSTING });
   });
   afterEach(() => door.close());
 
@@ -37,20 +30,8 @@ describe("a list of tasks", () => {
     door.call("ListTasks", params, headers);
   const idsOf = ({ result }: Loose): string[] => result.tasks.map(({ id }: Loose) => id);
   const signIn = (address = PAYER, changes: object = {}): Record<string, string> => {
-    proofs += 1;
-    const claim = {
-      domain: new URL(BASE_URL).host,
-      address,
-      uri: BASE_URL,
-      version: "1",
-      chainId: NETWORK,
-      type: "eip191",
-      nonce: `nonce${String(proofs).padStart(10, "0")}`,
-      issuedAt: new Date(door.clock.now()).toISOString(),
-      signature: "0x00",
-      ...changes,
-    };
-    return { "sign-in-with-x": Buffer.from(JSON.stringify(claim)).toString("base64") };
+    const proof = JSON.stringify({ ...toProof(door, address), ...changes });
+    return { "sign-in-with-x": Buffer.from(proof).toString("base64") };
   };
 
   describe("of a context that this server has named", () => {

@@ -1,11 +1,10 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BASE_URL, type Door, manifestOf, openDoor } from "./served/support/door.ts";
+import { type Door, manifestOf, openDoor, TRUSTING, toProof } from "./served/support/door.ts";
 
 const INPUT = { limit: 5, answers: true };
 
@@ -58,14 +57,11 @@ describe("a task of a skill for wallets that sign in", () => {
 });
 
 describe("a task of a skill with free calls", () => {
-  const NETWORK = "eip155:8453";
   let door: Door;
-  let proofs = 0;
   beforeEach(async () => {
     door = await openDoor({
       manifests: [manifestOf("roll", { free: { calls: 1, per: "day" } })],
-      signInsOf: ({ store, clock }) =>
-        createSignIns({ baseUrl: BASE_URL, networks: [NETWORK], prove: async () => "key", store, clock }),
+      signInsOf: TRUSTING,
     });
   });
   afterEach(() => door.close());
@@ -75,22 +71,7 @@ describe("a task of a skill with free calls", () => {
     const message = { messageId: "m", role: "ROLE_USER", parts, metadata };
     return (await door.call("SendMessage", { message })).result.task;
   };
-  const proof = (): object => {
-    proofs += 1;
-    return {
-      "x402.sign-in-with-x": {
-        domain: new URL(BASE_URL).host,
-        address: `0x${"a1".repeat(20)}`,
-        uri: BASE_URL,
-        version: "1",
-        chainId: NETWORK,
-        type: "eip191",
-        nonce: `nonce${String(proofs).padStart(10, "0")}`,
-        issuedAt: new Date(door.clock.now()).toISOString(),
-        signature: "0x00",
-      },
-    };
-  };
+  const proof = (): object => ({ "x402.sign-in-with-x": toProof(door, `0x${"a1".repeat(20)}`) });
   const payment = async (): Promise<object> => {
     const asked = await send({});
     return { "x402.payment.payload": door.pay(asked.status.message.metadata["x402.payment.required"]) };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
 import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
@@ -7,6 +8,7 @@ import { createCompiler } from "../../../../../runtime/core/schema/validator.ts"
 import { bindServices, type Service } from "../../../../../runtime/core/service.ts";
 import { handlerOf, type Manifest, type SiteManifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createSignIns } from "../../../../../runtime/core/wallets/sign-in.ts";
 import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limiter.ts";
 import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
@@ -19,6 +21,7 @@ import { type Loose, toPayment } from "../../../mcp/served/support/stall.ts";
 import { toIdentity, toPeerKeys } from "./peer.ts";
 
 export const BASE_URL = "https://payphone.example";
+const NETWORK = "eip155:8453";
 
 export interface Answer extends Omit<DoorReply, "body"> {
   readonly body: Loose;
@@ -101,6 +104,23 @@ export interface DoorOptions
   /** No rail's facilitator can be reached. */
   readonly down?: boolean;
 }
+
+/** Sign-ins that hold each signature to be its wallet's. */
+export const TRUSTING: NonNullable<DoorOptions["signInsOf"]> = ({ store, clock }) =>
+  createSignIns({ baseUrl: BASE_URL, networks: [NETWORK], prove: async () => "key", store, clock });
+
+/** What a wallet signs in with at such a door, now and once. */
+export const toProof = ({ clock }: Door, address: string): object => ({
+  domain: new URL(BASE_URL).host,
+  address,
+  uri: BASE_URL,
+  version: "1",
+  chainId: NETWORK,
+  type: "eip191",
+  nonce: randomUUID().replaceAll("-", ""),
+  issuedAt: new Date(clock.now()).toISOString(),
+  signature: "0x00",
+});
 
 export async function openDoor({ manifests = MANIFESTS, at, createId, ...options }: DoorOptions = {}): Promise<Door> {
   const state = { executions: 0, handler: undefined as Door["handler"], nonce: 0, shift: 0 };
