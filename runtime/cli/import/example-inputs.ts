@@ -2,11 +2,15 @@ import type { JsonSchema } from "json-schema-faker";
 import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { checkExamples } from "../../core/set/examples.ts";
+import type { ProxyManifest } from "../../core/upstream/manifest.ts";
+import { createSendable } from "../set/proxy-examples.ts";
 import { Refused } from "./imported.ts";
 import { toSmallest } from "./smallest-schema.ts";
 
 /** The schemas of a service, and the values from which its examples are made. */
 export interface ExampleTerms {
+  /** `proxy` of the manifest. */
+  readonly proxy: unknown;
   readonly input: unknown;
   readonly output: unknown;
   readonly compile: Compile;
@@ -22,8 +26,8 @@ export interface Example {
 const SEEDS = [1, 2, 3, 5, 8, 13, 21];
 
 /**
- * The first given input that fits, with the first given output that fits. When no given input fits, the smallest input
- * that can be made from the schema.
+ * The first given input that fits and can be sent, with the first given output that fits. When there is no such input, the
+ * smallest one that can be made from the schema; else one that fits alone, of which the check says why it cannot be sent.
  * @throws Refused when none can be made, or a schema cannot be compiled.
  */
 export async function findExample(
@@ -41,11 +45,20 @@ export async function findExample(
     };
     return checkExamples(draft, { [part]: compiled[part] }).length === 0;
   };
+  const isSendable = createSendable(terms.proxy as ProxyManifest, compiled.input); // As imports write it.
+  const isFit: Fits = (value) => fits("input", value);
+  const isGood: Fits = (value) => isFit(value) && isSendable(value as JsonObject); // As `fits` has found.
   const output = outputs.find((value) => value !== undefined && fits("output", value));
-  const given = inputs.find((value) => fits("input", value));
-  const input = (given ?? (await derive(terms, (value) => fits("input", value)))) as JsonObject; // As `fits` has found.
+  const good = inputs.find(isGood);
+  const derived = good ?? (await derive(terms, isGood));
+  const given = derived === undefined ? inputs.find(isFit) : good;
+  const input = (derived ?? given ?? (await derive(terms, isFit))) as JsonObject | undefined;
+  if (!input)
+    throw new Refused("no example of its input could be made, and the document has none that fits its own schema");
   return { example: { input, ...(output !== undefined && { output }) }, isDerived: given === undefined };
 }
+
+type Fits = (value: unknown) => boolean;
 
 function compileBoth({ input, output, compile }: ExampleTerms) {
   const compileOne = (part: string, schema: unknown) => {
@@ -59,8 +72,8 @@ function compileBoth({ input, output, compile }: ExampleTerms) {
   return { input: compileOne("input", input), output: compileOne("output", output) };
 }
 
-/** An input with the required fields only. The same schema always gives the same input. */
-async function derive({ input, documents }: ExampleTerms, fits: (value: unknown) => boolean): Promise<unknown> {
+/** An input with the required fields only; undefined when none fits. The same schema always gives the same input. */
+async function derive({ input, documents }: ExampleTerms, fits: Fits): Promise<unknown> {
   if (fits({})) return {};
   const { generateSync } = await import("json-schema-faker");
   const schema = typeof input === "string" ? { $ref: `${input}.json` } : input;
@@ -70,7 +83,7 @@ async function derive({ input, documents }: ExampleTerms, fits: (value: unknown)
     const found = attempt(() => generateSync(structuredClone(smallest) as JsonSchema, options));
     if (fits(found)) return found;
   }
-  throw new Refused("no example of its input could be made, and the document has none that fits its own schema");
+  return undefined;
 }
 
 function attempt(make: () => unknown): unknown {

@@ -4,11 +4,12 @@ import { explainRequestLine } from "../../core/proxy/checks/request.ts";
 import { toRequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
 import type { Path } from "../../core/schema/nodes.ts";
-import type { Compile } from "../../core/schema/validator.ts";
+import type { Compile, Schema } from "../../core/schema/validator.ts";
 import { toCompiled } from "../../core/set/compiled-set.ts";
 import type { Draft } from "../../core/set/draft.ts";
 import { checkExamplesByHandler } from "../../core/set/examples.ts";
 import { type Fault, faultAt } from "../../core/set/faults.ts";
+import type { ProxyManifest } from "../../core/upstream/manifest.ts";
 import { createAddressFinder, explainAddress } from "../../drivers/proxy/address.ts";
 
 /** Checks the examples and defaults of proxied services by the rules for callers' inputs. */
@@ -29,6 +30,23 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
     const rules = { check: (value: object) => void toRequest(plan, { input: { ...value } }), run: () => ({}) };
     return checkExamplesByHandler(draft, input, rules as AnyHandler);
   });
+
+/** Whether a request can be sent with an input that fits its schema. */
+export function createSendable({ request, ...parts }: ProxyManifest, input: Schema): (value: JsonObject) => boolean {
+  if (request !== undefined && explainRequestLine(request) !== undefined) return () => true; // The check says more.
+  const plan = request === undefined ? undefined : toRequestPlan(request, parts);
+  const find = createAddressFinder(input, plan?.target.address);
+  return (value) => {
+    const checked = input.check(value, "body", "own").value as JsonObject;
+    if (find(checked).some(({ text }) => explainAddress(text) !== undefined)) return false;
+    try {
+      if (plan) toRequest(plan, { input: checked });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+}
 
 type Given = "default" | "const" | number;
 

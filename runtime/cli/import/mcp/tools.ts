@@ -174,10 +174,10 @@ function toHints({ annotations = {} }: Tool): Readonly<Record<string, boolean>> 
 }
 
 async function withExample({ tool, manifest, schemas }: Draft): Promise<ImportedService> {
-  const { input, output } = manifest;
+  const { proxy, input, output } = manifest;
   const { examples } = tool.inputSchema;
   const given = Array.isArray(examples) ? examples : [];
-  const terms = { input, output, compile: createCompiler(schemas), documents: schemas };
+  const terms = { proxy, input, output, compile: createCompiler(schemas), documents: schemas };
   const { example, isDerived } = await findExample(terms, given, []);
   return { name: tool.name, manifest: { ...manifest, examples: [example] }, isDerived };
 }

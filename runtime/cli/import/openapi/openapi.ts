@@ -111,9 +111,9 @@ async function addExamples(
   const services: ImportedService[] = [];
   for (const { parts, manifest } of drafts) {
     const { name } = parts.operation;
-    const { input, output } = manifest;
+    const { input, output, proxy } = manifest;
     const isFile = parts.answer.body.kind === "file";
-    const terms = { input, output: isFile ? ANY : output, compile, documents: schemas };
+    const terms = { proxy, input, output: isFile ? ANY : output, compile, documents: schemas };
     try {
       const found = await findExample(terms, toExampleInputs(parts, input), isFile ? [] : toOutputs(parts, manifest));
       services.push({ name, manifest: { ...manifest, examples: [found.example] }, isDerived: found.isDerived });

@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import { faultsOf, importAll, openShop, writeDocument } from "./shop.ts";
+
+const text = { type: "string" };
+
+/** An operation with a needed query parameter. */
+const asked = (schema: object, more: object = {}): object => ({
+  parameters: [{ name: "x", in: "query", required: true, schema, ...more }],
+});
+
+describe("the example of an imported operation", () => {
+  it("is made of the schema where the document's own could not be sent", async () => {
+    const dir = await openShop();
+    const address = { ...text, format: "uri" };
+    const list = { type: "array", items: text };
+    const file = await writeDocument(dir, {
+      inside: asked(address, { example: "http://localhost:3000/hook" }),
+      commas: asked(list, { explode: false, example: ["a,b", "c"] }),
+      second: asked(address, { examples: { a: { value: "http://[::1]/" }, b: { value: "https://a.example.com/" } } }),
+    });
+    const { report } = await importAll(dir, file);
+    expect(report).to.include("3 services").and.not.to.include("left out");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("says what is wrong with the document's own where the schema has none that could be sent either", async () => {
+    const dir = await openShop();
+    const schema = { ...text, format: "uri", enum: ["http://localhost/", "http://10.0.0.1/"] };
+    const { report } = await importAll(dir, await writeDocument(dir, { inside: asked(schema) }));
+    expect(report).to.include('inside: it would not pass the check: examples[0].input.x "http://');
+  });
+});
