@@ -37,10 +37,13 @@ export function toSmallest(
 }
 
 const SHORT = 16;
+const FORMS = new Set(["date-time", "email", "hostname", "ipv6", "uri", "uri-reference", "url", "uuid"]);
 
-/** Texts of any length up to the longest would be made otherwise. */
-const toShortText = ({ maxLength, minLength = 0, pattern }: JsonObject): JsonObject =>
-  Number(maxLength) > SHORT && pattern === undefined ? { maxLength: Math.max(SHORT, Number(minLength)) } : {};
+/** Texts of any length up to the longest would be made otherwise, but for those that have a form of their own. */
+const toShortText = ({ maxLength, minLength = 0, pattern, format }: JsonObject): JsonObject =>
+  Number(maxLength) > SHORT && pattern === undefined && !FORMS.has(String(format))
+    ? { maxLength: Math.max(SHORT, Number(minLength)) }
+    : {};
 
 /**
  * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { faultsOf, importAll, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 const text = { type: "string" };
 
@@ -28,5 +28,15 @@ describe("the example of an imported operation", () => {
     const schema = { ...text, format: "uri", enum: ["http://localhost/", "http://10.0.0.1/"] };
     const { report } = await importAll(dir, await writeDocument(dir, { inside: asked(schema) }));
     expect(report).to.include('inside: it would not pass the check: examples[0].input.x "http://');
+  });
+
+  it("is made of a format, however long the schema allows it to be", async () => {
+    const dir = await openShop();
+    const formats = ["date-time", "uuid", "email", "uri", "hostname"];
+    const operations = formats.map((format) => [format, asked({ ...text, format, maxLength: 255 })] as const);
+    const { report } = await importAll(dir, await writeDocument(dir, Object.fromEntries(operations)));
+    expect(report).to.include("5 services").and.not.to.include("left out");
+    const { examples } = await manifestOf(dir, "shelf_date_time");
+    expect(JSON.stringify(examples)).to.match(/"x":"\d{4}-\d\d-\d\dT[^"]+Z"/);
   });
 });
