@@ -4,7 +4,7 @@ import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop
 const text = { type: "string" };
 
 /** An operation with a needed query parameter. */
-const asked = (schema: object, more: object = {}): object => ({
+const asked = (schema: object, more: object = {}) => ({
   parameters: [{ name: "x", in: "query", required: true, schema, ...more }],
 });
 
