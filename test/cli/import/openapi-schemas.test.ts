@@ -63,6 +63,10 @@ const DOCUMENT = {
       if: { properties: { kind: { const: "dog" } } },
       else: { properties: { skill: text } },
     }),
+    "/mixed": echo({
+      type: "object",
+      properties: { payload: { anyOf: [text, { type: "object" }, { type: "array" }], additionalProperties: true } },
+    }),
   },
   components: { schemas: PETS },
 };
@@ -75,7 +79,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("9 services")
+      .to.include("10 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -103,6 +107,13 @@ describe("what an imported operation takes and answers", () => {
   it("may be null where a schema that says so wraps another one", () => {
     const nothing = { owner: null, mood: null };
     return expectPassed("nullable", { body: nothing }, nothing);
+  });
+
+  it("is of any type that a choice names, whatever stands beside the choice", async () => {
+    for (const payload of ["1.29", [{ source: "a" }], { source: "a" }]) {
+      const body = { payload };
+      await expectPassed("mixed", { body }, body);
+    }
   });
 
   it("is still one of the choices that exclude each other", async () => {

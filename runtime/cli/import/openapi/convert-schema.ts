@@ -144,13 +144,18 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format"],
 };
 
-/** The types of a schema without `type`: those of its keywords, or `object` when all its parts are objects. */
+/**
+ * The types of a schema without `type`: those of its keywords, besides which its branches may name others, or `object`
+ * when all its parts are objects.
+ */
 function guessTypes(schema: JsonObject, { look }: SchemaTerms): readonly string[] | undefined {
   const isNamed = (keys: readonly string[]): boolean => keys.some((key) => schema[key] !== undefined);
   const found = Object.keys(KEYWORDS).filter(
     (type) => type !== "string" && type !== "number" && isNamed(KEYWORDS[type] ?? []),
   );
-  if (found.length > 0) return found;
+  const branches = [schema.anyOf, schema.oneOf].flatMap((parts) => (Array.isArray(parts) ? parts : []));
+  const others = branches.flatMap((part) => readTypes(look(part)) ?? []);
+  if (found.length > 0) return [...new Set([...found, ...others])];
   return isObjectOnly(schema, look) ? ["object"] : undefined;
 }
 
