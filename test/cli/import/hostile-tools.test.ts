@@ -103,6 +103,20 @@ describe("an import of hostile tools", () => {
     expect([isPartial, await namesIn(dir)]).to.deep.equal([true, ["some_good"]]);
   });
 
+  it("has room for the longest texts that a tool takes", async () => {
+    const site = await openToolSite("stateless");
+    const dir = await openShop();
+    site.offer(toTool("hash", { properties: { text: { type: "string", maxLength: 200_000 } } }));
+    const command = { server: [site.url], dir, tools: [], upstream: "calc", variables: [], env: {}, isDryRun: false };
+    try {
+      expect((await runMcpImport({ ...command, all: true })).isPartial).to.equal(false);
+    } finally {
+      await site.close();
+    }
+    expect(await manifestOf(dir, "calc_hash")).to.include({ body_bytes: 204_096 });
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
   it("shows no more of a name than somebody would type", async () => {
     const site = await openToolSite("sessions");
     const dir = await openShop();

@@ -23,6 +23,7 @@ import {
 } from "../names.ts";
 import { createPointers } from "../openapi/pointers.ts";
 import { createSchemaBook, type SchemaBook } from "../openapi/schema-book.ts";
+import { toBodyBytes } from "../openapi/service.ts";
 
 export interface ToolsImport {
   /** The URL or the command, as it was given. */
@@ -102,6 +103,7 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
     input: taken,
     output: given,
     tags: [upstream],
+    ...toBodyBytes([isObject(taken) ? taken : (input.inputOf(inputSchema) ?? {})]),
   };
   const ofOutput = own ? (output?.filesOf([own]) ?? []) : [[blocks, BLOCKS] as const];
   return { tool, manifest, schemas: new Map([...input.filesOf([taken]), ...ofOutput]) };

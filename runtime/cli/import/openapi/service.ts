@@ -139,7 +139,7 @@ const inField = (name: string, schema: JsonObject | boolean, required: readonly 
 });
 
 /** The body limit, which must have room for the longest texts of the input and of its fields' fields. */
-function toBodyBytes(schemas: readonly JsonObject[], body: RequestBody | undefined): { readonly body_bytes?: number } {
+export function toBodyBytes(schemas: readonly JsonObject[], body?: RequestBody): { readonly body_bytes?: number } {
   if (body?.encoding === "bytes" || (body?.form?.files.length ?? 0) > 0) return { body_bytes: LARGEST_BODY };
   const fields = schemas.flatMap(({ properties }) => (isObject(properties) ? Object.values(properties) : []));
   const all = [...schemas, ...fields.filter(isObject)];
