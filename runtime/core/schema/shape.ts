@@ -28,7 +28,7 @@ export interface FieldShape {
   readonly shape: () => Shape;
 }
 
-/** The schemas of one field: those that always apply, and those of branches. */
+/** The schemas of one field, or of the items of a list: those that always apply, and those of branches. */
 interface Property {
   readonly certain: SchemaNode[];
   readonly possible: SchemaNode[];
@@ -41,7 +41,7 @@ interface Survey {
   readonly required: Set<string>;
   /** Schemas of the unnamed fields. */
   readonly others: SchemaNode[];
-  readonly items: SchemaNode[];
+  readonly items: Property;
   readonly prefix: SchemaNode[][];
 }
 
@@ -63,7 +63,8 @@ const FREE: Shape = {
 export const toShape = (schema: SchemaNode, resolve: Resolve): Shape => shapeOf([schema], resolve, true);
 
 function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = false): Shape {
-  const { properties, required, others, items, prefix } = surveyOf(schemas, resolve);
+  const { properties, required, others, prefix, ...survey } = surveyOf(schemas, resolve);
+  const items = alternatives(survey.items, resolve);
   const takesList = schemas.length === 0 || schemas.some((node) => takes(node, "array"));
   const takesObject = schemas.length === 0 || schemas.some((node) => takes(node, "object"));
   if (properties.size + others.length + items.length + prefix.length === 0) return { ...FREE, takesList, takesObject };
@@ -77,7 +78,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
       name,
       optional: !required.has(name),
       ...describe(property, resolve),
-      shape: later([...property.certain, ...property.possible]),
+      shape: later(alternatives(property, resolve)),
     })),
     names: new Set(properties.keys()),
     rest: () => (keepsRest ? rest() : undefined),
@@ -86,6 +87,12 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
     takesObject,
     isFree: false,
   };
+}
+
+/** All schemas of a value. Where those of branches are all that there is, and one takes any parts, they stay branches. */
+function alternatives({ certain, possible }: Property, resolve: Resolve): readonly SchemaNode[] {
+  const isOpen = possible.some((node) => TYPES.some((type) => takesAny(node, type, resolve)));
+  return certain.length === 0 && isOpen ? [{ anyOf: possible }] : [...certain, ...possible];
 }
 
 /** The schemas of branches count only when no schema always applies. */
@@ -97,17 +104,19 @@ function describe({ certain, possible }: Property, resolve: Resolve): Pick<Field
 }
 
 function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
-  const survey: Survey = { properties: new Map(), required: new Set(), others: [], items: [], prefix: [] };
+  const items: Property = { certain: [], possible: [] };
+  const survey: Survey = { properties: new Map(), required: new Set(), others: [], items, prefix: [] };
   const visit = (node: unknown, isCertain: boolean, trail: readonly unknown[]): void => {
     if (!isObject(node) || trail.includes(node)) return;
     const within = [...trail, node];
     noteFields(node, isCertain, survey, resolve);
-    noteItems(node, survey);
+    noteItems(node, isCertain, survey);
     if ("$ref" in node) visit(resolve(node), isCertain, within);
     for (const part of listOf(node.allOf)) visit(part, isCertain, within);
     for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
       const kinds = branches.filter((branch) => !isNull(branch));
-      if (kinds.some(takesAnyObject)) survey.others.push(true);
+      if (kinds.some((branch) => takesAny(branch, "object", resolve))) survey.others.push(true);
+      if (kinds.some((branch) => takesAny(branch, "array", resolve))) items.possible.push(true);
       // "A schema or null": for an object, that schema always applies.
       for (const branch of kinds) visit(branch, isCertain && kinds.length === 1, within);
     }
@@ -134,8 +143,8 @@ function noteFields(node: Keywords, isCertain: boolean, survey: Survey, resolve:
   survey.others.push(...othersOf(node));
 }
 
-function noteItems(node: Keywords, { items, prefix }: Survey): void {
-  if (node.items !== undefined) items.push(node.items as SchemaNode);
+function noteItems(node: Keywords, isCertain: boolean, { items, prefix }: Survey): void {
+  if (node.items !== undefined) items[isCertain ? "certain" : "possible"].push(node.items as SchemaNode);
   for (const [index, item] of listOf(node.prefixItems).entries()) {
     prefix[index] ??= [];
     prefix[index].push(item);
@@ -150,8 +159,22 @@ function othersOf(node: Keywords): SchemaNode[] {
 
 const isNull = (node: SchemaNode): boolean => isObject(node) && node.type === "null";
 
-const takesAnyObject = (node: SchemaNode): boolean =>
-  node === true || (isObject(node) && Object.keys(node).every((key) => key === "type" && hasType(node, "object")));
+/** Keywords that say nothing of the parts of a value. */
+const PARTLESS = new Set([
+  ...["type", "title", "description", "default", "examples", "deprecated", "$schema", "$id", "$comment", "x-message"],
+  ...["minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "minLength", "maxLength", "format"],
+]);
+
+const TYPES = ["array", "object"] as const;
+const MOST_STEPS = 32;
+
+/** Whether a schema takes objects, or lists, of any parts. */
+function takesAny(node: SchemaNode, type: "array" | "object", resolve: Resolve, steps = 0): boolean {
+  if (!isObject(node)) return node === true;
+  const { $ref, ...own } = node as Keywords;
+  if (!takes(node, type) || !Object.keys(own).every((key) => PARTLESS.has(key))) return false;
+  return $ref === undefined || (steps < MOST_STEPS && takesAny(resolve(node), type, resolve, steps + 1));
+}
 
 const hasType = ({ type }: Keywords, name: string): boolean => [type].flat().includes(name);
 

@@ -18,6 +18,7 @@ const PETS = {
   Named: { type: "object", required: ["name"], properties: { name: text } },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
+const ANY_LIST = { type: "array", items: { type: "object", description: "Of a later version." } };
 const CAT = { kind: "cat", skill: "lazy" };
 const TAGGED = { pet: { name: "Tom", tag: "x" } };
 
@@ -67,6 +68,10 @@ const DOCUMENT = {
       type: "object",
       properties: { payload: { anyOf: [text, { type: "object" }, { type: "array" }], additionalProperties: true } },
     }),
+    "/listed": echo({
+      type: "object",
+      properties: { list: { anyOf: [{ type: "array", items: named("Named") }, ANY_LIST] } },
+    }),
   },
   components: { schemas: PETS },
 };
@@ -79,7 +84,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("10 services")
+      .to.include("11 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -114,6 +119,11 @@ describe("what an imported operation takes and answers", () => {
       const body = { payload };
       await expectPassed("mixed", { body }, body);
     }
+  });
+
+  it("has all fields of what fits the form that names none", () => {
+    const body = { list: [{ name: "Tom", age: 3 }, { age: 4 }] };
+    return expectPassed("listed", { body }, body);
   });
 
   it("is still one of the choices that exclude each other", async () => {

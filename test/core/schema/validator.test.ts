@@ -130,6 +130,20 @@ describe("a schema", () => {
     });
   });
 
+  it("keeps every field where one of its branches takes any", () => {
+    const [named, any] = [object({ a: text }, { required: ["a"] }), { type: "object", description: "Anything." }];
+    const listOf = (items: object): object => ({ type: "array", items });
+    const kinds: readonly (readonly [branches: readonly object[], value: unknown])[] = [
+      [[named, any], { b: 1 }],
+      [[object({ d: named }), object({ d: any })], { d: { b: 1 } }],
+      [[listOf(named), listOf({})], [{ b: 1 }]],
+      [[listOf(listOf(named)), listOf({ type: "array" })], [[{ b: 1 }]]],
+      [[listOf(named), { type: "array", minItems: 1 }], [{ b: 1 }]],
+    ];
+    for (const [anyOf, x] of kinds) expect(checked(object({ x: { anyOf } }), { x })).to.deep.equal({ x });
+    expect(checked(object({ x: { allOf: [named, any] } }), { x: { a: "", b: 1 } })).to.deep.equal({ x: { a: "" } });
+  });
+
   it("copies the value, so that later changes to the original have no effect", () => {
     const given = { data: { list: [1] } };
     const value = checked("AnchorRequest", given);
