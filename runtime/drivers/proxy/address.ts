@@ -89,8 +89,11 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
 /** Schemas may use either word; `url` allows names of the inside, too. */
 const isAddress = ({ format }: JsonObject): boolean => format === "uri" || format === "url";
 
-/** A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words. */
-const LEADS = /^(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
+/**
+ * A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words, and a `urn:` is a
+ * name that leads nowhere (RFC 8141, section 1.2).
+ */
+const LEADS = /^(?!urn:[a-z\d])(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
 
 /** The further schemas of the value itself. What `if` and `not` say of it need not hold. */
 function besides(schema: JsonObject, value: unknown, { nodes }: Collecting): readonly unknown[] {

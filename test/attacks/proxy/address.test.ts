@@ -178,6 +178,14 @@ describe("an address that a caller names", () => {
     expect((await shop.buy("/v1/words", { either: "none" })).status).to.equal(200);
   });
 
+  it("may be a name that leads nowhere, such as those of SCIM, but not where it is fetched", async () => {
+    shop.source.script('{"ok":true}');
+    const name = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+    expect((await shop.buy("/v1/nested", { pages: [{ link: name }] })).status).to.equal(200);
+    expect(JSON.parse(shop.source.asked.at(-1)?.body ?? "")).to.deep.equal({ pages: [{ link: name }] });
+    expect((await buy(name))[0]).to.equal(422);
+  });
+
   it("is not fetched when its name leads to the inside, and nothing is charged", async () => {
     const paid = shop.rail.moved.size;
     const [status, { code }] = await buy("http://rebind.example.com/");
