@@ -39,6 +39,13 @@ describe("a parameter of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("is named where it is a reference that leads nowhere", async () => {
+    const dir = await openShop();
+    const parameters = [{ $ref: "parameters/page.yml" }];
+    const { report } = await importAll(dir, await writeDocument(dir, { list: { parameters } }));
+    expect(report).to.include("  - list: its reference parameters/page.yml leads nowhere");
+  });
+
   it("is no empty text in a required header, also in the example that is made of it", async () => {
     const dir = await openShop();
     const parameters = [

@@ -162,6 +162,7 @@ function isSent({ place, wireName }: Parameter, path: string): boolean {
 
 function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   const { in: place, name, schema, content, style } = own;
+  if (typeof place !== "string" && typeof own.$ref === "string") pointers.follow(own); // Refuses it by name.
   if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
     throw new Refused("one of its parameters has no name or no place");
   const plain = isObject(schema) ? schema : {};
