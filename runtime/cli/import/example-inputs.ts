@@ -18,6 +18,15 @@ export interface ExampleTerms {
   readonly documents: ReadonlyMap<string, object>;
 }
 
+/** An example, and what is said of it. */
+export interface FoundExample {
+  readonly example: Example;
+  /** Whether its input was made from the schema. */
+  readonly isDerived: boolean;
+  /** Whether none of the given outputs would be sold. */
+  readonly isMisfit: boolean;
+}
+
 export interface Example {
   readonly input: JsonObject;
   readonly output?: unknown;
@@ -34,7 +43,7 @@ export async function findExample(
   terms: ExampleTerms,
   inputs: readonly unknown[],
   outputs: readonly unknown[],
-): Promise<{ readonly example: Example; readonly isDerived: boolean }> {
+): Promise<FoundExample> {
   const compiled = compileBoth(terms);
   const fits = (part: "input" | "output", value: unknown): boolean => {
     if ((part === "input" && !isObject(value)) || !hasExactIntegers(value)) return false;
@@ -55,7 +64,9 @@ export async function findExample(
   const input = (derived ?? given ?? (await derive(terms, isFit))) as JsonObject | undefined;
   if (!input)
     throw new Refused("no example of its input could be made, and the document has none that fits its own schema");
-  return { example: { input, ...(output !== undefined && { output }) }, isDerived: given === undefined };
+  const isMisfit =
+    outputs.length > 0 && outputs.every((value) => compiled.output.check(value, "body").issues.length > 0);
+  return { example: { input, ...(output !== undefined && { output }) }, isDerived: given === undefined, isMisfit };
 }
 
 type Fits = (value: unknown) => boolean;

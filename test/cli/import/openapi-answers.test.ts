@@ -33,6 +33,17 @@ describe("the answer of an imported operation", () => {
     expect(report).to.match(/^note: good answers of another form .*: shelf_save \(204\)$/m);
   });
 
+  it("is said to be refused where the document's own examples do not fit its schema", async () => {
+    const dir = await openShop();
+    const schema = { type: "object", properties: { price: { type: "number" } } };
+    const answer = (example: object) => ({
+      responses: { 200: { content: { "application/json": { schema, example } } } },
+    });
+    const operations = { rate: answer({ price: "-0.0025" }), fee: answer({ price: 1, unit: "USD" }), tax: answer({}) };
+    const { report } = await importAll(dir, await writeDocument(dir, operations));
+    expect(report).to.match(/^note: the document's examples of answers do not fit .*: shelf_rate$/m);
+  });
+
   it("is empty where its status allows no body, whatever the document says of one", async () => {
     const content = { "application/json": { schema: { type: "object" } } };
     const dir = await openShop();

@@ -51,7 +51,8 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     }
   });
   const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
-  const services = await addExamples(drafts, schemas, refused);
+  const misfits: string[] = [];
+  const services = await addExamples(drafts, schemas, { refused, misfits });
   const kept = drafts.filter(({ manifest }) => services.some((service) => service.manifest.id === manifest.id));
   return {
     source,
@@ -71,6 +72,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toRedirectNote(kept),
       ...toUnsoldNote(kept),
       ...toFailureNote(kept, pointers),
+      ...toMisfitNote(misfits),
     ],
   };
 }
@@ -101,11 +103,17 @@ function readOne(operation: Operation, { id, price, pointers, book, upstreams }:
   return { parts, manifest: toOperationManifest(parts, book), upstream };
 }
 
+interface Found {
+  readonly refused: LeftOut[];
+  /** The ids of services whose answers in the document do not fit their schema. */
+  readonly misfits: string[];
+}
+
 /** Completes the manifests, and refuses services without an example. */
 async function addExamples(
   drafts: readonly Draft[],
   schemas: ReadonlyMap<string, JsonObject>,
-  refused: LeftOut[],
+  { refused, misfits }: Found,
 ): Promise<ImportedService[]> {
   const compile = createCompiler(schemas);
   const services: ImportedService[] = [];
@@ -117,6 +125,7 @@ async function addExamples(
     try {
       const found = await findExample(terms, toExampleInputs(parts, input), isFile ? [] : toOutputs(parts, manifest));
       services.push({ name, manifest: { ...manifest, examples: [found.example] }, isDerived: found.isDerived });
+      if (found.isMisfit) misfits.push(manifest.id);
     } catch (error) {
       refused.push({ name, reason: toReason(error) });
     }
@@ -182,6 +191,14 @@ function toFailureNote(drafts: readonly Draft[], pointers: Pointers): string[] {
   if (found.length === 0) return [];
   return [
     `answers may report a failure with a good status, and are charged: ${toIdList(found)}; where they do, say so under answer ("failed: /success == false")`,
+  ];
+}
+
+/** Documents are often wrong about their answers, and what does not fit is not sold. */
+function toMisfitNote(misfits: readonly string[]): string[] {
+  if (misfits.length === 0) return [];
+  return [
+    `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${toIdList(misfits)}`,
   ];
 }
 
