@@ -39,6 +39,21 @@ describe("a parameter of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("says how it is sent where another one has its name, as for Twilio's StartTime and StartTime<", async () => {
+    const dir = await openShop();
+    const ask = (name: string, place: string) => ({ name, in: place, required: true, schema: { type: "string" } });
+    const parameters = [ask("day", "path"), ask("day<", "query"), ask("day", "header")];
+    await importAll(dir, await writeDocument(dir, { "calls/{day}": { operationId: "calls", parameters } }));
+    const { input, proxy } = await manifestOf(dir, "shelf_calls");
+    const properties = (input as { properties: Record<string, { description?: string }> }).properties;
+    expect(Object.entries(properties).map(([name, { description }]) => [name, description])).to.deep.equal([
+      ["day", undefined],
+      ["day_2", "Sent as day< in the query."],
+      ["day_3", "Sent as day in the header."],
+    ]);
+    expect(proxy).to.deep.include({ query: { "day<": "{day_2}" }, headers: { day: "{day_3}" } });
+  });
+
   it("is named where it is a reference that leads nowhere", async () => {
     const dir = await openShop();
     const parameters = [{ $ref: "parameters/page.yml" }];

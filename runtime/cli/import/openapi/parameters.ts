@@ -78,7 +78,9 @@ export function readParameters(
       return;
     }
     const name = claim(toFieldName(wireName), "_");
-    const description = [own.description, text?.note].filter((one) => typeof one === "string").join(" ");
+    const isNumbered = name !== toFieldName(wireName);
+    const said = [own.description, text?.note, ...(isNumbered ? [`Sent as ${wireName} in the ${place}.`] : [])];
+    const description = said.filter((one) => typeof one === "string").join(" ");
     const schema = {
       ...(text ? { type: "string" } : toOwnSchema(parameter, pointers)),
       ...(description !== "" && { description }),
