@@ -73,7 +73,6 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
     ),
     ...toRefusals(refused),
     ...toNoteLines([
-      ...imported.notes,
       ...(derived > 0 && !isSame
         ? [`made from the schema, because the source has none that fits: ${derived} of the examples; look at them`]
         : []),
@@ -83,6 +82,7 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
           ]
         : []),
       ...(faults.length > 0 ? [`faults that the shop had before: ${faults.length}; see "payphone check"`] : []),
+      ...imported.notes,
     ]),
     ...(isDryRun || services.length === 0 ? [] : toNext(applied)),
   ]);
@@ -115,8 +115,11 @@ function toRefusals(refused: readonly LeftOut[]): string[] {
   return ["", `${refused.length} left out:`, ...shown, ...rest];
 }
 
-const toNoteLines = (notes: readonly string[]): string[] =>
-  notes.length === 0 ? [] : ["", ...notes.slice(0, MOST_LISTED).map((note) => `note: ${note}`)];
+function toNoteLines(notes: readonly string[]): string[] {
+  if (notes.length === 0) return [];
+  const rest = notes.length > MOST_LISTED ? [`note: and ${notes.length - MOST_LISTED} more`] : [];
+  return ["", ...notes.slice(0, MOST_LISTED).map((note) => `note: ${note}`), ...rest];
+}
 
 function toNext({ services, upstreams }: AppliedImport): string[] {
   const [first] = services;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { fixture, importAll, openShop } from "./shop.ts";
+import { fixture, importAll, openShop, writeDocument } from "./shop.ts";
 
 describe("an import of many operations", () => {
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
@@ -34,5 +34,19 @@ describe("an import of many operations", () => {
       .to.include("note: names clash, and are numbered: get-a is many_get_a_2")
       .and.to.include("note: descriptions were cut to 450 characters, which is what directories take: many_get_number0")
       .and.to.include("note: the shop has 41 services: more than 40 tools at /mcp");
+  });
+
+  it("says first what is charged when, however much there is to say of parameters", async () => {
+    const dir = await openShop();
+    const parameters = [{ name: "X-Api-Key", in: "header", schema: { type: "string" } }];
+    const schema = { type: "object", properties: { success: { type: "boolean" } } };
+    const responses = { 200: { content: { "application/json": { schema } } } };
+    const names = Array.from({ length: 30 }, (_, at) => `send${at}`);
+    const operations = names.map((name) => [name, { method: "post", parameters, responses }] as const);
+    const { report } = await importAll(dir, await writeDocument(dir, Object.fromEntries(operations)));
+    expect(report)
+      .to.include("note: POST may leave traces, so it is paid first: shelf_send0")
+      .and.to.include("note: answers may report a failure with a good status, and are charged: shelf_send0")
+      .and.to.include("note: and 13 more\n");
   });
 });

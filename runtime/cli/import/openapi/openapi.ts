@@ -64,7 +64,6 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     notes: [
       ...upstreams.notes,
       ...toOtherCredentialsNote(kept, upstreams),
-      ...kept.flatMap(({ parts }) => parts.request.notes),
       ...toClashNotes(upstream, ids, chosen),
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
       ...toPostNote(kept),
@@ -73,6 +72,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...toUnsoldNote(kept),
       ...toFailureNote(kept, pointers),
       ...toMisfitNote(misfits),
+      ...kept.flatMap(({ parts }) => parts.request.notes), // Last, since there may be hundreds.
     ],
   };
 }
