@@ -49,4 +49,14 @@ describe("an import of many operations", () => {
       .and.to.include("note: answers may report a failure with a good status, and are charged: shelf_send0")
       .and.to.include("note: and 13 more\n");
   });
+
+  it("names the operations of version 3.2 that have further methods", async () => {
+    const dir = await openShop();
+    const copied = { additionalOperations: { COPY: { operationId: "copy", responses: {} } } };
+    const paths = { "/books": { query: { operationId: "find", responses: {} }, ...copied } };
+    const { report } = await importAll(dir, await writeDocument(dir, {}, { openapi: "3.2.0", paths }));
+    expect(report)
+      .to.include("  - find: its method QUERY is none that can be sent")
+      .and.to.include("  - copy: its method COPY is none that can be sent");
+  });
 });

@@ -86,8 +86,10 @@ interface Reading {
 }
 
 function readOne(operation: Operation, { id, price, pointers, book, upstreams }: Reading): Draft {
-  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(operation.method))
-    throw new Refused(`${operation.method} has no answer that could be sold`);
+  const { method } = operation;
+  if (/^(?:HEAD|OPTIONS|TRACE)$/.test(method)) throw new Refused(`${method} has no answer that could be sold`);
+  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
+    throw new Refused(`its method ${method} is none that can be sent`);
   const upstream = upstreams.of(operation.servers);
   const request = readParameters(operation, pointers, upstreams.isCredential);
   const taken = request.fields.map((field) => field.name);

@@ -22,17 +22,17 @@ export interface Operation {
 }
 
 /** The keys of a path that are operations. */
-export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/** Every operation of a document, in its order (OpenAPI 3.1, section 4.8.9). */
+/** Every operation of a document, in its order (OpenAPI 3.2, section 4.9). */
 export function listOperations(document: JsonObject, pointers: Pointers): readonly Operation[] {
   const paths = isObject(document.paths) ? document.paths : {};
   return Object.entries(paths).flatMap(([path, value]) => {
     const item = pointers.tryObject(value);
-    return METHODS.flatMap((method) => {
-      const own = item[method];
-      return isObject(own) ? [toOperation(method.toUpperCase(), path, own, { item, pointers })] : [];
-    });
+    const others = isObject(item.additionalOperations) ? Object.entries(item.additionalOperations) : [];
+    return [...METHODS.map((method) => [method, item[method]] as const), ...others].flatMap(([method, own]) =>
+      isObject(own) ? [toOperation(method.toUpperCase(), path, own, { item, pointers })] : [],
+    );
   });
 }
 
