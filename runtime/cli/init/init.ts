@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
@@ -34,7 +34,7 @@ export async function runInit({ dir, owner, url, testnet = false }: InitCommand)
   const shop = resolve(dir);
   const name = basename(shop);
   refuseName(name);
-  await refuseFull(shop, dir);
+  await refuseFull(shop, dir || ".");
   const answers = await ask([
     { question: "Who sells?", given: owner, usual: await findOwner() },
     { question: "Where can buyers reach you?", given: url, usual: `https://example.com/${name}` },
@@ -45,7 +45,6 @@ export async function runInit({ dir, owner, url, testnet = false }: InitCommand)
   if (complaint !== undefined) throw new Problem("bad-request", `The address "${contact}": ${complaint}`);
   const blanks = { name, title: toTitle(name), owner: JSON.stringify(seller), contact: JSON.stringify(contact) };
   await writeAll(shop, fillTemplate({ ...blanks, payphone: JSON.stringify(toSource(shop)) }, testnet));
-  await writeTypes(shop);
   return toNextSteps(relative(process.cwd(), shop) || ".");
 }
 
@@ -106,12 +105,21 @@ async function findOwner(): Promise<string> {
   return stdout.trim() || userName();
 }
 
+/** Writes all files or none. Texts that are there are extended. */
 async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promise<void> {
-  for (const [file, text] of files) {
-    const path = join(shop, file);
-    makeFolder(dirname(path));
-    const own = KEPT.includes(file) && existsSync(path) ? `${(await readFile(path, "utf8")).trimEnd()}\n\n` : "";
-    await writeFile(path, own + text);
+  const there = await readdir(shop).catch(() => undefined);
+  try {
+    for (const [file, text] of files) {
+      const path = join(shop, file);
+      makeFolder(dirname(path));
+      const own = KEPT.includes(file) && existsSync(path) ? await readFile(path, "utf8") : "";
+      await appendFile(path, own === "" ? text : `${own.endsWith("\n") ? "" : "\n"}\n${text}`);
+    }
+    await writeTypes(shop);
+  } catch (error) {
+    const made = there ? (await readdir(shop)).filter((name) => !there.includes(name)) : [""];
+    for (const name of made) await rm(join(shop, name), { recursive: true, force: true });
+    throw error;
   }
 }
 

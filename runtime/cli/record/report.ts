@@ -1,6 +1,7 @@
 import { toLabel } from "../../sandbox/recordings/match.ts";
 import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 import { toColumns } from "../columns.ts";
+import { withNoun } from "../printable.ts";
 import type { Comparison } from "./exchange.ts";
 
 /** The comparisons of one recording. */
@@ -54,5 +55,5 @@ function toCount(renewals: readonly Renewal[], written: readonly string[]): stri
   const count = (wanted: Comparison["verdict"]): number => verdicts.filter((verdict) => verdict === wanted).length;
   const counts = `${count("same")} of the same shape, ${count("changed")} changed, ${count("failed")} not recorded`;
   const files = written.length === 0 ? "no file written" : `written: ${written.join(", ")}`;
-  return `${verdicts.length} exchanges: ${counts}; ${files}`;
+  return `${withNoun(verdicts.length, "exchange")}: ${counts}; ${files}`;
 }

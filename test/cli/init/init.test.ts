@@ -96,6 +96,16 @@ describe("payphone init", () => {
     );
   });
 
+  it("leaves nothing of a shop that cannot be written whole", async () => {
+    const shop = join(home, "unwritable");
+    mkdirSync(join(shop, ".gitignore"), { recursive: true });
+    await init("unwritable").then(
+      () => expect.fail("it made a shop"),
+      (error: NodeJS.ErrnoException) => expect(error.code).to.equal("EISDIR"),
+    );
+    expect(readdirSync(shop)).to.deep.equal([".gitignore"]);
+  });
+
   it("makes no shop without an owner, or with one that its own check would refuse", async () => {
     for (const owner of ["", " ", "x".repeat(101)])
       await runInit({ dir: join(home, "ownerless"), owner, url: "https://ada.example.com" }).then(

@@ -12,7 +12,7 @@ describe("payphone record", () => {
     await make({ [PRICES]: [success(PRICE, { json: {} })], [CHAIN]: [balance({ result: "0x1" })] });
     stage.live = { [`/api${PRICE}`]: { body: {} } };
     expect((await record()).hasFailed).to.equal(false);
-    expect((await record({ ids: ["gecko"] })).report).to.match(/^gecko[^\n]+same shape\n1 exchanges/);
+    expect((await record({ ids: ["gecko"] })).report).to.match(/^gecko[^\n]+same shape\n1 exchange:/);
     const refused = await record({ ids: ["gekko"] }).catch(({ code, message }) => [code, message]);
     expect(refused).to.deep.equal([
       "bad-request",
