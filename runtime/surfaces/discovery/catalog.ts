@@ -29,7 +29,10 @@ export function toCatalog({ services, site, baseUrl, links }: Omit<LinkedSet, "s
   };
 }
 
-/** A service without a price is free; a schema without a name is null. */
+/**
+ * One service. `price_usd` is decimal text, null where it is free; `aliases` are other routes as `METHOD /path`; `rails` are the
+ * ids of those that it can be paid on, in the order of its offers; `input` and `output` name schemas, null where one has no name.
+ */
 function toEntry({ manifest, routes, path }: Service, site: SiteManifest, baseUrl: string): object {
   const { id, title, description, price, tags, category, input, output } = manifest;
   const source = sourceOf(manifest, site);
