@@ -210,11 +210,13 @@ export function createReservations(deps: ReservationsDeps): Reservations {
 /** How a settled payment was paid. The payer is the signer, whatever the facilitator reports. */
 export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
   const { network, asset, amount } = payment.accepted;
+  const { from, nonce } = readEip3009(payment.payload)?.authorization ?? {};
   return {
     network,
     asset,
     amount,
-    payer: readEip3009(payment.payload)?.authorization.from ?? payer ?? receipt?.payer ?? null,
+    payer: from ?? payer ?? receipt?.payer ?? null,
     transaction: receipt?.transaction ?? "",
+    ...(nonce !== undefined && { nonce }),
   };
 }

@@ -77,7 +77,7 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
       const { exchange: id, service, payment, receipt } = settled;
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
-      const paid = toJobPayment(settled);
+      const { nonce: _, ...paid } = toJobPayment(settled);
       const rail = railOfToken(site.rails, payment.accepted);
       if (!rail || amountOn(rail, exchange.price, site)?.toString() !== paid.amount) return;
       const seen = { ...paid, observed_at: Math.floor(clock.now() / 1000) };

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { JobPayment } from "../x402/x402.ts";
 import type { RefundRail, RefundTransfer } from "./rail.ts";
 import type { OpenRefund, RefundRecords, RefundWay } from "./records.ts";
 
@@ -37,6 +38,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     let found = await rail.find(signed, signal);
     if (found.state === "open") {
       if (refund.held) await takeBack(refund);
+      await checkPaid(refund, signal);
       await rail.send(signed, signal).catch(async (error: unknown) => {
         await rail.check(toTransfer(refund), signal); // Throws the reason when the treasury has spent the money since.
         throw error;
@@ -54,9 +56,15 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
       await toManual(refund, "The payer's address is under sanctions");
       return "manual";
     }
+    await checkPaid(refund, signal);
     await rail.check(transfer, signal);
     signal.throwIfAborted();
     return records.choose(refund.id, { signed: await rail.sign(refund.id, transfer) });
+  }
+
+  /** @throws Problem `unavailable` while the chain does not hold what is to be paid back. */
+  async function checkPaid({ payment }: OpenRefund, signal: AbortSignal): Promise<void> {
+    if (!(await rail.holds(payment, signal))) throw new Problem("unavailable", toNotPaid(payment));
   }
 
   async function hold(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
@@ -88,6 +96,9 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     return "over";
   }
 }
+
+const toNotPaid = ({ transaction }: JobPayment): string =>
+  `The chain does not show the payment ${transaction}, which a reorganisation may have undone: nothing is paid back until it does`;
 
 const toTransfer = ({ payment }: OpenRefund): RefundTransfer => ({
   to: payment.payer as string,

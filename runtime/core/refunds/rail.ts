@@ -1,5 +1,5 @@
 import type { Eip3009 } from "../x402/eip3009.ts";
-import type { SettlementState } from "../x402/x402.ts";
+import type { JobPayment, SettlementState } from "../x402/x402.ts";
 
 /** The recipient and the amount of a refund. */
 export interface RefundTransfer {
@@ -19,6 +19,11 @@ export interface RefundRail {
   readonly asset: string;
   /** @throws Problem with a sentence that says why the treasury cannot make this transfer now. */
   check(transfer: RefundTransfer, signal: AbortSignal): Promise<void>;
+  /**
+   * Whether the chain holds the payment itself, which a reorganisation may have taken off it; true where its authorization
+   * is not known. @throws Problem `upstream-failed` when that cannot be read.
+   */
+  holds(payment: JobPayment, signal: AbortSignal): Promise<boolean>;
   /** Signs a transfer; moves nothing. A job always has the same nonce, and the authorization never expires. */
   sign(job: string, transfer: RefundTransfer): Promise<Eip3009>;
   /** The transfer's state on the chain. @throws Problem `upstream-failed` when that cannot be read. */

@@ -146,4 +146,6 @@ export interface JobPayment {
   /** The verified EVM address or Solana public key; null when unknown. */
   readonly payer: string | null;
   readonly transaction: string;
+  /** Of the payer's authorization (EIP-3009); absent on other rails and in older records. */
+  readonly nonce?: string;
 }

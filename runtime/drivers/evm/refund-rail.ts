@@ -9,7 +9,7 @@ import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import type { EvmSender } from "./sender.ts";
 import { createEvmSettlements } from "./settlements.ts";
-import { plain } from "./token-abi.ts";
+import { EIP3009_ABI, plain } from "./token-abi.ts";
 
 export interface EvmRefundRailOptions {
   /** An EVM rail whose token takes EIP-3009 authorizations. */
@@ -47,6 +47,13 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
         throw has(`${toDecimal(balance, decimals)} ${symbol}, less than ${toDecimal(BigInt(amount), decimals)}`);
       if (coins < gasPrice * TRANSFER_GAS) throw has("too little of the chain's coin to pay for gas");
       if (isRefused) throw new Problem("unavailable", `The token refuses a transfer from ${from} to ${to}`);
+    },
+
+    async holds({ payer, nonce }, signal) {
+      if (payer === null || nonce === undefined) return true;
+      const args = [plain(payer), nonce as Hex] as const;
+      const call = { address: asset, abi: EIP3009_ABI, functionName: "authorizationState", args } as const;
+      return client.ask((chain) => chain.readContract(call), signal);
     },
 
     async sign(job, { to, amount }) {

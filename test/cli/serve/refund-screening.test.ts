@@ -27,6 +27,7 @@ describe("the service that screens recipients of refunds", () => {
       network,
       asset,
       check: async () => {},
+      holds: async () => true,
       sign: async (_, { to }) => {
         sent.push(to);
         return SIGNED;

@@ -62,6 +62,7 @@ export function openAttempts(): AttemptStage {
       stage.did.push(`check ${to} ${amount}`);
       await stage.check();
     },
+    holds: async () => true,
     async sign(id, { to, amount }) {
       stage.did.push(`sign ${id} ${to} ${amount}`);
       return SIGNED;

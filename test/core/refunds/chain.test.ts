@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { sha256 } from "../../../runtime/core/digest.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { openRefundDesk } from "./desk.ts";
-import { base, failedJob, PRICE } from "./rail.ts";
+import { base, failedJob, openRefundRail, PRICE } from "./rail.ts";
 
 describe("a refund and a chain in trouble", () => {
   const desk = openRefundDesk();
@@ -83,6 +84,22 @@ describe("a refund and a chain in trouble", () => {
     await eventually(async () => (await balanceOf(job)) === PRICE);
     await eventually(async () => (await record(job)) === undefined);
     await expectPaidOnce(refunds, job);
+  });
+
+  it("waits while the chain does not hold what it pays back, as when a reorganisation has taken that off", async () => {
+    const { url } = desk.stage.chain;
+    const buyer = await desk.stage.fund(PRICE);
+    const wallet = openRefundRail({ url, key: buyer.key, store: createMemoryStore() });
+    const payment = await wallet.sign("a purchase", { to: desk.treasury.address, amount: String(PRICE) });
+    const job = failedJob({ payer: buyer.address, nonce: payment.authorization.nonce });
+    const refunds = createProcess();
+    await refunds.open(job);
+    await eventually(async () => /does not show the payment/.test((await record(job))?.reason ?? ""));
+    expect([await balanceOf(job), await sentBy(desk.treasury.address)]).to.deep.equal([PRICE, 0]);
+    await wallet.send(payment, new AbortController().signal);
+    wallet.close();
+    await eventually(async () => (await refunds.status(job.id)).refund_tx !== null);
+    expect([await balanceOf(job), await sentBy(desk.treasury.address)]).to.deep.equal([PRICE, 1]);
   });
 
   it("is watched until no reorganisation can take it back any more", async () => {
