@@ -48,8 +48,8 @@ function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteMa
   for (const offer of accepts) {
     const rail = railOfToken(rails, offer);
     if (rail?.currency !== "usd") continue;
-    const isEnough = BigInt(offer.amount) >= toAtomic(LEAST_PRICE, rail.decimals);
     const price = toDecimal(BigInt(offer.amount), rail.decimals);
+    const isEnough = toAtomic(price, 18) >= toAtomic(LEAST_PRICE, 18);
     at.expect(isEnough, `it costs ${price} ${rail.symbol}; facilitators settle no less than ${LEAST_PRICE}`);
   }
 }

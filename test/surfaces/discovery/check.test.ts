@@ -19,8 +19,9 @@ describe("payphone check --discovery", () => {
     expect(toDiscoveryReport(await checkDiscovery(ROOT))).to.equal("discovery: 0 errors, 0 warnings");
   });
 
-  it("has nothing to say of a sound set elsewhere", async () => {
-    expect(await checkDiscovery(await makeDirectory(TOSS), { baseUrl: "https://toss.example.org" })).to.deep.equal([]);
+  it("has nothing to say of a sound set elsewhere, whose token has two decimals", async () => {
+    const files = edit(TOSS, "manifests/_site.yaml", "decimals: 6", "decimals: 2");
+    expect(await checkDiscovery(await makeDirectory(files), { baseUrl: "https://toss.example.org" })).to.deep.equal([]);
   });
 
   it("warns of an address that directories do not list", async () => {
