@@ -93,6 +93,11 @@ describe("a credit: what was paid first and not delivered", () => {
     const answer = await send();
     expect(((await answer.json()) as { detail: string }).detail).to.match(/There is no such die\. It has to be/);
     expect(shop.executions).to.equal(1);
+    const [nonce] = shop.rail.moved.keys();
+    expect(await shop.store.get(refundsOf()[0] ?? ""), "what the chain must hold").to.have.nested.property(
+      "payment.nonce",
+      nonce,
+    );
   });
 
   it("is not run without end for one payment", async () => {
