@@ -5,7 +5,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import type { Service } from "../../core/service.ts";
 import { NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
-import type { DoorBody } from "../rpc/door.ts";
+import { type DoorBody, toProblemDocument } from "../rpc/door.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPayingAccount, toPaymentCode, toRequired, withReceipt } from "./payment.ts";
@@ -194,8 +194,9 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved.
     const receipts = withReceipt(task, receipt);
     const sent = { status: "payment-submitted" as const, isOwn: paying.isOwn };
+    const noted = { input: task.input, problem: toProblemDocument(problem, context.requestId) };
     const wait = (text: string, payment: Omit<TaskPayment, "receipts">): TaskChange => {
-      return { state: "input-required", text, input: task.input, payment: { ...payment, receipts } };
+      return { state: "input-required", text, ...noted, payment: { ...payment, receipts } };
     };
     if (isPaidBack(problem)) {
       const ended = { ...toEnd(problem, context), text: said };
@@ -215,7 +216,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       return { task: await keep(task, wait(again, sent)), problem };
     }
     const left = UNTOUCHED.includes(code)
-      ? { ...wait(said, { status: "payment-required" }), ...noteWait(problem, context) }
+      ? wait(said, { status: "payment-required" })
       : code === "payment-conflict"
         ? wait(said, { status: "payment-failed", error: DUPLICATE_NONCE })
         : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
@@ -229,11 +230,6 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
 const isPaidBack = ({ code, options }: Problem): boolean =>
   code === "paid-not-delivered" && options.retryAfter === undefined;
 
-/** The problem document of a task that may be paid later, with the seconds to wait. */
-const noteWait = (problem: Problem, { requestId }: TaskContext): Pick<TaskChange, "problem"> => ({
-  problem: { ...problem.toJSON(), retry_after: problem.options.retryAfter ?? 1, request_id: requestId },
-});
-
 /** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
 function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   const isTheirs = problem.status < 500;
@@ -241,7 +237,7 @@ function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   return {
     state: isTheirs ? "rejected" : "failed",
     text: /nothing was charged/i.test(text) ? text : `${text} Nothing was charged.`,
-    problem: { ...problem.toJSON(), request_id: requestId },
+    problem: toProblemDocument(problem, requestId),
   };
 }
 

@@ -6,7 +6,7 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
-import { checkMessageBytes } from "../rpc/door.ts";
+import { checkMessageBytes, toProblemDocument } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
@@ -106,12 +106,6 @@ function createChallengeWriter(): (challenge: Challenge, sold: Sold, call: ToolC
  * output schema.
  */
 function toProblemResult(problem: Problem, requestId: string, receipt: SettleResponse | undefined): object {
-  const { retryAfter } = problem.options;
-  const document = {
-    ...problem.toJSON(),
-    ...(retryAfter !== undefined && { retry_after: retryAfter }),
-    request_id: requestId,
-  };
-  const content = [{ type: "text", text: JSON.stringify(document) }];
+  const content = [{ type: "text", text: JSON.stringify(toProblemDocument(problem, requestId)) }];
   return { content, isError: true, ...(receipt && { _meta: { [MCP_KEYS.receipt]: receipt } }) };
 }

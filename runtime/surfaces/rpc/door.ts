@@ -54,6 +54,12 @@ export interface DoorCall {
   readonly isRepeat?: boolean;
 }
 
+/** A problem as an answer within a result, with the seconds to wait where they are known. */
+export function toProblemDocument(problem: Problem, requestId: string): object {
+  const { retryAfter } = problem.options;
+  return { ...problem.toJSON(), ...(retryAfter !== undefined && { retry_after: retryAfter }), request_id: requestId };
+}
+
 /** How many bytes a message may have besides a service's input: a payment, ids, metadata. */
 const ENVELOPE_BYTES = 16_384;
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BOUNDLESS, type Door, type DoorOptions, openDoor } from "./served/support/door.ts";
@@ -68,6 +69,16 @@ describe("a shop's house rules, between agents", () => {
     expect(rest).to.include({ code: "rate-limited" });
     door.clock.advance(60_000);
     const late = pay(await challenge());
+    door.rails.base.script.settle = () => {
+      throw new Problem("facilitator-unavailable");
+    };
+    const unknown = await send({ taskId: task.id, metadata: { "x402.payment.payload": late } });
+    expect(unknown.status.state).to.equal("working");
+    expect(problemOf(unknown), "what became of this payment").to.include({
+      code: "settlement-unknown",
+      retry_after: 5,
+    });
+    door.rails.base.script = {};
     const done = await send({ taskId: task.id, metadata: { "x402.payment.payload": late } });
     expect(done.status.state, "the task takes a payment later").to.equal("completed");
     expect(done.status.message.parts).to.have.length(1);

@@ -21,14 +21,16 @@ describe("a task", () => {
       expect((await submit(other.id, payment)).result.status.state).to.equal("completed");
     });
 
-    it("fails with its handler, and is not charged", async () => {
+    it("fails with its handler, is not charged, and says when to come back", async () => {
       stage.door.handler = () => {
-        throw new Problem("upstream-failed", "The dice fell off the table");
+        throw new Problem("upstream-failed", "The dice fell off the table", { retryAfter: 7 });
       };
       const task = await begin("roll");
       const { result } = await submit(task.id, pay(task));
       expect(result.status.state).to.equal("failed");
-      expect(result.status.message.parts[0].text).to.match(/The dice fell off the table\. Nothing was charged\.$/);
+      const [text, { data: problem }] = result.status.message.parts;
+      expect(text.text).to.match(/The dice fell off the table\. Nothing was charged\.$/);
+      expect(problem).to.include({ code: "upstream-failed", retry_after: 7 });
       expect(stage.door.rails.base.asked.settle).to.equal(0);
     });
 
@@ -160,6 +162,7 @@ describe("a task", () => {
       const request = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
       const { body } = await stage.door.post(request, {}, { signal: gone.signal });
       expect(body.result.status.state).to.equal("input-required");
+      expect(body.result.status.message.parts[1]?.data).to.include({ code: "unavailable" });
       expect(metadataOf(body.result)).to.deep.equal({ [KEY("status")]: "payment-submitted" });
       expect(stage.door.rails.base.asked.settle).to.equal(0);
       expect((await submit(task.id, pay(task))).error.code, "another payment").to.equal(-32004);
