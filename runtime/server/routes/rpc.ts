@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { DoorCall, DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
+import { type DoorCall, type DoorReply, ENVELOPE_LEVELS, type RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { FailureLog } from "../access-log.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import type { Reply } from "../reply/reply.ts";
@@ -30,9 +30,10 @@ async function answer(
 ): Promise<Reply> {
   const context = contextOf(response);
   const { id: requestId, client } = context;
+  const bounds = { maxBytes: door.maxBytes, maxDepth: maxDepth + ENVELOPE_LEVELS, limits, context };
   const reply = await door.handle({
     headers: request.headers,
-    read: () => readRequestText(request, { maxBytes: door.maxBytes, maxDepth, limits, context }),
+    read: () => readRequestText(request, bounds),
     admit: (isPaying) => limits.take(client, isPaying ? "paying" : "unpaid"),
     requestId,
     client,

@@ -62,6 +62,8 @@ export function toProblemDocument(problem: Problem, requestId: string): object {
 
 /** How many bytes a message may have besides a service's input: a payment, ids, metadata. */
 const ENVELOPE_BYTES = 16_384;
+/** How many levels a message may have around an input: those of A2A, from the body to the data of a part. */
+export const ENVELOPE_LEVELS = 6;
 
 /** The largest body of a door to these services. */
 export const toDoorBytes = (services: readonly Service[]): number =>

@@ -41,6 +41,16 @@ describe("the body of a JSON-RPC request", () => {
       }
     });
 
+    it(`may hold an input as deep as on the service's own route, at ${path}`, async () => {
+      const input = { data: JSON.parse(`${"[".repeat(63)}${"]".repeat(63)}`) };
+      const parts = [{ kind: "data", data: { skill: "anchor", input } }];
+      const asked = { name: "anchor", arguments: input, message: { messageId: "m", role: "user", parts } };
+      const method = path === "/mcp" ? "tools/call" : "message/send";
+      const unpaid = await post(path, JSON.stringify({ ...message, method, params: asked }));
+      expect(unpaid.status).to.equal(200);
+      expect(await unpaid.text()).to.include('"accepts"');
+    });
+
     it(`is refused when it is compressed, with that reason, at ${path}`, async () => {
       const response = await post(path, gzipSync(text), { "content-encoding": "gzip" });
       expect(response.status).to.equal(415);
