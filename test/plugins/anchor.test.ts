@@ -4,7 +4,7 @@ import fc from "fast-check";
 import anchor from "../../plugins/anchor.ts";
 import { Problem } from "../../runtime/api/plugin.ts";
 import { CODE_POINTS } from "../support/code-points.ts";
-import { createHost, faultsOf, NOW, problemOf, readManifest, type Serve, serve } from "./host.ts";
+import { createHost, faultsOf, NOW, problemOf, type Serve, serve } from "./host.ts";
 
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
@@ -93,9 +93,5 @@ describe("an anchor", () => {
     };
     ask = await serve("anchor", anchor, createHost({ anchor: { ready: async () => {}, write } }));
     expect((await problemOf(ask({ hash: HASH }))).code).to.equal("upstream-failed");
-  });
-
-  it("answers its manifest's examples", async () => {
-    for (const { input } of readManifest("anchor").examples) expect(await ask(input)).to.have.property("base");
   });
 });

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { getAddress } from "viem";
 import attest from "../../../plugins/attest/index.ts";
 import { type Hex, Problem } from "../../../runtime/api/plugin.ts";
-import { createHost, faultsOf, NOW, problemOf, readManifest, type Serve, serve, TREASURY } from "../host.ts";
+import { createHost, faultsOf, NOW, problemOf, type Serve, serve, TREASURY } from "../host.ts";
 import { caller, INPUT, MESSAGE, ROOT, STATEMENT, TX } from "./statement.ts";
 
 const solana = generateKeyPairSync("ed25519");
@@ -178,11 +178,5 @@ describe("an attestation", () => {
     };
     ask = await serve("attest", attest, createHost({ anchor: { ready: async () => {}, write } }));
     expect((await problemOf(ask(STATEMENT))).code).to.equal("upstream-failed");
-  });
-
-  it("answers its manifest's examples", async () => {
-    for (const { input } of readManifest("attest").examples) expect(await ask(input)).to.have.property("base_tx");
-    for (const { input } of readManifest("attest_verify").examples)
-      expect(await check(input)).to.include({ signature_valid: true, anchor_confirmed: false, valid: false });
   });
 });

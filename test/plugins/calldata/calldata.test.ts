@@ -3,7 +3,7 @@ import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import calldata from "../../../plugins/calldata/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { offline, type Replay, replay, replayAlways } from "../../support/sources/replay.ts";
-import { createProcesses, type Processes, problemOf, readManifest, type Serve } from "../host.ts";
+import { createProcesses, type Processes, problemOf, type Serve } from "../host.ts";
 
 const OPENCHAIN = "https://api.4byte.sourcify.dev/signature-database/v1";
 const FOURBYTE = "https://www.4byte.directory/api/v1";
@@ -34,27 +34,6 @@ describe("a call's data", () => {
   const fourbyte = (...cases: string[]): Replay => replay(FOURBYTE, SIGNATURES, cases);
   const ask = async (calldata_hex: string): ReturnType<Serve> => (await start())({ chain: "ethereum", calldata_hex });
 
-  it("is decoded by the signature that Openchain has for its selector", async () => {
-    const asked = openchain("success:transfer");
-    expect(await ask(TRANSFER)).to.deep.equal({
-      function_selector: "0xa9059cbb",
-      function_name: "transfer",
-      function_signature: "transfer(address,uint256)",
-      params: [
-        { name: null, type: "address", value: VITALIK },
-        { name: null, type: "uint256", value: "1000000000000000000" },
-      ],
-      decoded: true,
-      canonical: true,
-      summary: null,
-      calls: [],
-      calls_omitted: 0,
-      candidates: [],
-      source: "openchain",
-    });
-    asked.assertDone();
-  });
-
   it("may come without 0x, with 0X and in capitals", async () => {
     replayAlways(OPENCHAIN, LOOKUP, ["success:transfer"]);
     for (const text of [TRANSFER.slice(2).toUpperCase(), TRANSFER.toUpperCase()])
@@ -70,21 +49,6 @@ describe("a call's data", () => {
     const type = "(address,address,uint24,address,uint256,uint256,uint160)";
     const value = [WETH, USDC, 500, VITALIK, "1000000000000000000", 2_000_000_000, 0];
     expect(shown).to.deep.equal([{ name: null, type, value }]);
-  });
-
-  it("answers its manifest's examples from the recordings", async () => {
-    openchain("success");
-    const [plain, nested] = readManifest("decode_calldata").examples;
-    const serve = await start();
-    expect(await serve(plain?.input)).to.deep.equal(plain?.output);
-    const { params, function_name } = await serve(nested?.input);
-    expect(function_name).to.equal("aggregate3");
-    const balanceOf = `0x70a08231${VITALIK.slice(2).toLowerCase().padStart(64, "0")}`;
-    const calls = [
-      [USDC, true, balanceOf],
-      [WETH, false, "0x313ce567"],
-    ];
-    expect(params).to.deep.equal([{ name: null, type: "(address,bool,bytes)[]", value: calls }]);
   });
 
   it("is decoded by the function of a verified contract, though spam is listed before it and fits as well", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import datetime from "../../../plugins/datetime/index.ts";
-import { createHost, faultsOf, NOW, problemOf, readManifest, type Serve, serve } from "../host.ts";
+import { createHost, faultsOf, NOW, problemOf, type Serve, serve } from "../host.ts";
 import { REFUSED } from "./refused.ts";
 import { SCENES } from "./table.ts";
 
@@ -193,13 +193,6 @@ describe("a parsed date and time", () => {
     it(`says "${words}" for "${input}"`, async () => {
       expect(await ask({ input, base_time: FRIDAY })).to.include({ relative_human: words });
     });
-
-  it("answers its manifest's examples, word for word where the base time is given", async () => {
-    for (const { input, output } of readManifest("parse_datetime").examples) {
-      const answer = await ask(input);
-      if (output) expect(answer).to.deep.equal(output);
-    }
-  });
 
   it("takes a bounded time over the longest and worst texts", async () => {
     const units = [

@@ -1,57 +1,22 @@
 import { expect } from "chai";
 import ledger from "../../../plugins/ledger/index.ts";
 import { offline, replayAlways } from "../../support/sources/replay.ts";
-import { createHost, faultsOf, NOW, problemOf, type Reach, readManifest, type Serve, serve } from "../host.ts";
+import { createHost, faultsOf, problemOf, type Reach, readManifest, type Serve, serve } from "../host.ts";
 
 const NODE = "https://base.test";
 const RECORDING = "plugins/ledger/recordings/base/transfers.json";
 const WALLET = "0x7ab4E3C19F2D5a86B0C4E1D83F9A6752C1b0E8d4";
-const SEARCH = "0xb81d4f60c7a93E2550f8d1b6E47a0c92d35E6F18";
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
 describe("a spend summary", () => {
   offline();
   const start = (reach: Reach = {}): Promise<Serve> =>
     serve("ledger_summary", ledger, createHost({}, { urls: { base: NODE }, retries: 0, ...reach }));
-  const good = (): unknown => replayAlways(NODE, RECORDING, ["success"]);
 
-  it("answers its manifest's examples from the recordings, in exactly the decided fields", async () => {
-    good();
-    const ask = await start();
-    const [example, byDay] = readManifest("ledger_summary").examples;
-    const { groups, daily, ...answer } = await ask(example?.input);
-    expect(answer).to.deep.equal({
-      wallet: WALLET,
-      chain: "base",
-      direction: "outbound",
-      granularity: "day",
-      spec_version: "1.0",
-      range: {
-        from: "2025-11-03T00:00:00Z",
-        to: "2025-11-09T23:59:59Z",
-        from_block: 37_669_327,
-        to_block: 37_971_726,
-      },
-      totals: { usdc: "0.864", tx_count: 36, unique_recipients: 3, identified_pct: 0 },
-      registry_version: answer.registry_version,
-      generated_at: new Date(NOW).toISOString(),
-    });
-    expect((groups as object[])[2]).to.deep.equal({
-      label: SEARCH,
-      recipient: SEARCH,
-      service_id: null,
-      category: "x402",
-      usdc: "0.024",
-      tx_count: 24,
-      avg_call_price: "0.001",
-      first_tx: "0x64f662d104723a4326096ffd92954e24f2bf5c3ad374f04b10fcc735bc901a4d",
-      first_at: "2025-11-03T02:16:45Z",
-      last_tx: "0x09caa1de14f86c5c19bf53cadc4206fd872a7bf71cda9814b590eb8c6e706fbb",
-      last_at: "2025-11-09T22:45:09Z",
-    });
-    expect(daily).to.have.length(7).and.to.deep.include({ date: "2025-11-03", usdc: "0.033", tx_count: 6 });
-
-    const days = (await ask(byDay?.input)).groups as { label: string; category: string }[];
+  it("is grouped by the day and the way of paying, in the order of the days, where it is asked for so", async () => {
+    replayAlways(NODE, RECORDING, ["success"]);
+    const [, byDay] = readManifest("ledger_summary").examples;
+    const days = (await (await start())(byDay?.input)).groups as { label: string; category: string }[];
     expect(days.map(({ label, category }) => `${label} ${category}`)).to.include.members([
       "2025-11-06 x402",
       "2025-11-06 other_transfer",

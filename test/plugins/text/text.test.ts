@@ -22,14 +22,6 @@ const open = (id: string, url = URL): Promise<Serve> => serve(id, text, createHo
 describe("a text service by the recorded answers of OpenAI's API", () => {
   offline();
 
-  for (const id of ["roast", "aura", "grade"])
-    it(`answers the example of ${id}`, async () => {
-      const [example] = readManifest(id).examples;
-      const recorded = replay(URL, recordingOf(id), [id === "aura" ? "success:structured" : "success"]);
-      expect(await (await open(id))(example?.input)).to.deep.equal(example?.output);
-      recorded.assertDone();
-    });
-
   const [example] = readManifest("aura").examples;
   const ask = async (...cases: readonly string[]): Promise<Record<string, unknown>> => {
     const recorded = replay(URL, recordingOf("aura"), cases);

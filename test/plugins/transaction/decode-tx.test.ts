@@ -1,33 +1,13 @@
 import { expect } from "chai";
 import transaction from "../../../plugins/transaction/index.ts";
-import { offline, replayAlways } from "../../support/sources/replay.ts";
-import { createHost, faultsOf, problemOf, readManifest } from "../host.ts";
-import { CHAINS, NO_EVM, record, start, TX_HASHES, URLS } from "./recorded-chains.ts";
+import { offline } from "../../support/sources/replay.ts";
+import { createHost, faultsOf, problemOf } from "../host.ts";
+import { NO_EVM, record, start, TX_HASHES } from "./recorded-chains.ts";
 
 const NO_SOLANA = { slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null };
 
 describe("a decoded transaction", () => {
   offline();
-
-  it("is that of its manifest's examples, from the recordings", async () => {
-    for (const chain of CHAINS) {
-      const file = `plugins/transaction/recordings/${chain}/transactions.json`;
-      replayAlways(URLS[chain], file, ["success"]);
-    }
-    const ask = await start();
-    const { examples } = readManifest("decode_tx");
-    const answers = [];
-    for (const { input } of examples) answers.push(await ask(input));
-    expect(answers[0]).to.deep.equal(examples[0]?.output);
-    expect(answers.map(({ chain }) => chain)).to.deep.equal(["ethereum", "solana", "base"]);
-  });
-
-  it("has no outcome where its block is older than Byzantium", async () => {
-    const asked = record("ethereum", "success");
-    const answer = await (await start())({ chain: "ethereum", tx_hash: TX_HASHES.ethereum });
-    expect(answer).to.include({ status: null, gas_used: 21000, value_eth: "0.000000000000031337" });
-    asked.assertDone();
-  });
 
   it("is sent to nobody when it creates a contract", async () => {
     record("base", "success");

@@ -23,28 +23,6 @@ describe("wallet intelligence", () => {
   offline();
   before(() => import("viem")); // Loading it takes longer than a source is waited for here.
 
-  it("tells what the chains, the names and the lists know of an EVM address", async () => {
-    answer();
-    const { sanctions, ...bundle } = await gather(VITALIK);
-    expect(bundle).to.deep.equal({
-      wallet: VITALIK,
-      chain_inferred: "ethereum",
-      balances: {
-        base_eth: "0.071930482519004112",
-        eth_eth: "32.114930725168842613",
-        base_usdc: "1284.07",
-        sol: null,
-        solana_usdc: null,
-      },
-      activity: { base_tx_count: 7, has_history: true },
-      identity: { ens_name: "vitalik.eth", sns_name: null },
-      errors: [],
-      fetched_at: NOW / 1000,
-      cache_age_seconds: 0,
-    });
-    expect(sanctions).to.include({ wallet: VITALIK, chain_inferred: "ethereum", sanctions_match: false });
-  });
-
   it("tells what Solana, its names and the lists know of a public key", async () => {
     answer();
     const { sanctions, ...bundle } = await gather(BONFIDA);
