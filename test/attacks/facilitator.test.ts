@@ -6,6 +6,7 @@ import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../runtime/drivers/facilitator/http.ts";
 import { closeServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import { createScriptedRail, nonceOf } from "../support/chains/scripted-rail.ts";
+import { createRandom } from "../support/random.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
 const NETWORK = "eip155:8453";
@@ -224,14 +225,3 @@ describe("a facilitator that misbehaves", () => {
     });
   });
 });
-
-/** Numbers from 0 to 1 that are the same each time (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { authorizationTypes } from "@x402/evm";
 import { type Hex, verifyTypedData } from "viem";
 
 /** The two halves of a facilitator's request (x402 v2, section 7). */
@@ -94,7 +95,7 @@ async function isSigned({ payload }: PaymentPayload, { network, asset, extra }: 
       chainId: Number(network.split(":")[1]),
       verifyingContract: asset as Hex,
     },
-    types: { TransferWithAuthorization },
+    types: authorizationTypes,
     primaryType: "TransferWithAuthorization",
     message: {
       from,
@@ -107,12 +108,3 @@ async function isSigned({ payload }: PaymentPayload, { network, asset, extra }: 
     signature,
   }).catch(() => false);
 }
-
-const TransferWithAuthorization = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-] as const;

@@ -1,3 +1,4 @@
+import { createRandom } from "../support/random.ts";
 import type { Mutant } from "./mutants.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { Mutant } from "./mutants.ts";
  */
 export function choose(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
   if (count === 0) return [...mutants];
-  const random = mulberry32(seed);
+  const random = createRandom(seed);
   const shuffled = mutants
     .map((mutant) => ({ mutant, at: random() }))
     .sort((one, other) => one.at - other.at)
@@ -14,14 +15,4 @@ export function choose(mutants: readonly Mutant[], count: number, seed: number):
   const first = [...Map.groupBy(shuffled, ({ file }) => file).values()].flatMap((ofFile) => ofFile.slice(0, 1));
   const taken = new Set([...new Set([...first, ...shuffled])].slice(0, count));
   return mutants.filter((mutant) => taken.has(mutant));
-}
-
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

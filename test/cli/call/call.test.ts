@@ -1,3 +1,4 @@
+import { authorizationTypes } from "@x402/evm";
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -15,17 +16,6 @@ interface Authorization {
   readonly nonce: Hex;
 }
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
-
 /** Who signed an EIP-3009 payment. */
 function signerOf({ accepted, payload }: PaymentPayload): Promise<string> {
   const { from, to, nonce, ...numbers } = payload.authorization as Authorization;
@@ -36,7 +26,7 @@ function signerOf({ accepted, payload }: PaymentPayload): Promise<string> {
       chainId: Number(accepted.network.split(":")[1]),
       verifyingContract: accepted.asset as Hex,
     },
-    types: TYPES,
+    types: authorizationTypes,
     primaryType: "TransferWithAuthorization",
     message: {
       from,

@@ -2,12 +2,7 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { createDeadline, pause, untilAborted, within } from "../../../runtime/core/time/deadline.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
-
-const thrown = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => ({ value }),
-    (error: unknown) => error,
-  );
+import { thrown } from "../../support/thrown.ts";
 
 describe("waiting", () => {
   let time: FrozenTime;

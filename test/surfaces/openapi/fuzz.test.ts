@@ -15,6 +15,7 @@ import { createApp } from "../../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../../runtime/server/listen.ts";
 import { createHost } from "../../plugins/host.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { authorize, encode } from "../../support/sellers/signed.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { type Described, describeApi, type Operation } from "../support/described.ts";
 import { type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
@@ -125,17 +126,8 @@ describe("the description of this project's services", () => {
     const [accepted] = challenge.accepts;
     if (!accepted) return {};
     nonce += 1;
-    const authorization = {
-      from: "0x1111111111111111111111111111111111111111",
-      to: accepted.payTo,
-      value: accepted.amount,
-      validAfter: "0",
-      validBefore: String(Math.floor(Date.now() / 1000) + 300),
-      nonce: `0x${nonce.toString(16).padStart(64, "0")}`,
-    };
-    const payload = { signature: `0x${nonce.toString(16).padStart(130, "0")}`, authorization };
-    const payment = { x402Version: 2, resource: challenge.resource, accepted, payload };
-    return { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
+    const payload = authorize(accepted, Math.floor(Date.now() / 1000), { nonce });
+    return { "payment-signature": encode({ x402Version: 2, resource: challenge.resource, accepted, payload }) };
   }
 
   /** The request of an input, as the description has it. */

@@ -1,5 +1,6 @@
 import { x402Client } from "@x402/core/client";
 import type { PaymentRequired } from "@x402/core/types";
+import { authorizationTypes } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { verifyTypedData } from "viem";
@@ -127,18 +128,10 @@ describe("a payer over MCP", () => {
 
 /** Whether the payer's wallet signed exactly this transfer (EIP-3009) for this offer. */
 function isSigned({ authorization, signature }: Loose, { asset, extra }: Loose): Promise<boolean> {
-  const uint256 = (name: string) => ({ name, type: "uint256" });
   return verifyTypedData({
     address: account.address,
     domain: { name: extra.name, version: extra.version, chainId: 8453, verifyingContract: asset },
-    types: {
-      TransferWithAuthorization: [
-        { name: "from", type: "address" },
-        { name: "to", type: "address" },
-        ...["value", "validAfter", "validBefore"].map(uint256),
-        { name: "nonce", type: "bytes32" },
-      ],
-    },
+    types: authorizationTypes,
     primaryType: "TransferWithAuthorization",
     message: authorization,
     signature,

@@ -11,6 +11,7 @@ import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/doo
 import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
 import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
+import { authorize } from "../../../../support/sellers/signed.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
 
 export const BASE_URL = "https://payphone.test";
@@ -213,14 +214,7 @@ export async function openStall(
 
 /** A payment of version 2 whose signature nobody looks at but the test's own facilitator. */
 export function toPayment(accepted: PaymentRequirements, nonce: number, resource?: object): object {
-  const authorization = {
-    from: `0x${nonce.toString(16).padStart(40, "1")}`, // Each payment is another wallet's.
-    to: accepted.payTo,
-    value: accepted.amount,
-    validAfter: "0",
-    validBefore: String(Math.floor(Date.now() / 1000) + 300),
-    nonce: `0x${nonce.toString(16).padStart(64, "0")}`,
-  };
-  const payload = { signature: `0x${nonce.toString(16).padStart(130, "0")}`, authorization };
+  const from = `0x${nonce.toString(16).padStart(40, "1")}`; // Each payment is another wallet's.
+  const payload = authorize(accepted, Math.floor(Date.now() / 1000), { nonce, from });
   return { x402Version: 2, accepted, payload, ...(resource && { resource }) };
 }
