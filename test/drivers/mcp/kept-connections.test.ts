@@ -1,21 +1,7 @@
 import { expect } from "chai";
-import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
-import { siteOf } from "../../support/sellers/site-of.ts";
+import type { ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openToolSite, type ToolSite } from "../../support/sources/tool-site.ts";
-
-const toManifest = (hints: string): string => `id: work
-title: Work
-description: Does some work.
-route: POST /v1/work
-price: "0.002"
-proxy: { mcp: site, tool: work }
-hints: ${hints}
-input: { type: object, properties: {} }
-output: { type: object, properties: { content: { type: array, items: {} } }, required: [content] }
-tags: []
-examples:
-  - input: {}
-`;
+import { openToolShop } from "./tool-shop.ts";
 
 for (const kind of ["stateless", "sessions"] as const)
   describe(`an MCP server over HTTP that closes a kept connection as a call arrives, ${kind}`, () => {
@@ -23,7 +9,7 @@ for (const kind of ["stateless", "sessions"] as const)
     let shop: ProxyShop;
     beforeEach(async () => {
       site = await openToolSite(kind);
-      site.offer({ name: "work", inputSchema: { type: "object" }, run: () => ({ content: [] }) });
+      site.offer({ name: "write", inputSchema: { type: "object" }, run: () => ({ content: [] }) });
     });
     afterEach(async () => {
       await shop.close();
@@ -31,13 +17,8 @@ for (const kind of ["stateless", "sessions"] as const)
     });
 
     async function open(hints: string): Promise<void> {
-      shop = await openProxyShop({
-        files: () => ({
-          "manifests/_site.yaml": siteOf(`{ id: site, title: Site, url: "${site.url}", mcp: http }`),
-          "manifests/work.yaml": toManifest(hints),
-        }),
-      });
-      expect((await shop.buy("/v1/work", {})).status).to.equal(200);
+      shop = await openToolShop(site, `hints: ${hints}`);
+      expect((await shop.buy("/v1/write", {})).status).to.equal(200);
     }
 
     /** Closes the connections of the next requests. */
@@ -54,21 +35,21 @@ for (const kind of ["stateless", "sessions"] as const)
       it(`is called again, so that the buyer gets the answer: ${hints}`, async () => {
         await open(hints);
         close(1);
-        expect((await shop.buy("/v1/work", {})).status).to.equal(200);
+        expect((await shop.buy("/v1/write", {})).status).to.equal(200);
         expect(site.calls()).to.equal(2);
       });
 
     it("is called again once at most", async () => {
       await open("{ readOnly: true }");
       close(2);
-      expect((await shop.buy("/v1/work", {})).status).to.equal(502);
+      expect((await shop.buy("/v1/write", {})).status).to.equal(502);
       expect([site.calls(), shop.rail.moved.size]).to.deep.equal([1, 1]);
     });
 
     it("is called once where the call may have done something", async () => {
       await open("{ openWorld: true }");
       close(1);
-      expect((await shop.buy("/v1/work", {})).status).to.equal(502);
+      expect((await shop.buy("/v1/write", {})).status).to.equal(502);
       expect([site.calls(), shop.rail.moved.size]).to.deep.equal([1, 1]);
     });
   });

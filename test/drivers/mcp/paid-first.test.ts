@@ -1,21 +1,7 @@
 import { expect } from "chai";
-import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
-import { siteOf } from "../../support/sellers/site-of.ts";
+import type { ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
-
-const WRITE = `id: write
-title: Write
-description: Writes something down.
-route: POST /v1/write
-price: "0.002"
-charge: first
-proxy: { mcp: site, tool: write }
-input: { type: object, properties: {} }
-output: { type: object, properties: { content: { type: array, items: {} } }, required: [content] }
-tags: []
-examples:
-  - input: {}
-`;
+import { openToolShop } from "./tool-shop.ts";
 
 const TOOL: SiteTool = { name: "write", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) };
 /** As servers made with the SDKs for Python and TypeScript answer, which know no code for it. */
@@ -31,12 +17,7 @@ for (const kind of ["stateless", "sessions"] as const)
     before(async () => {
       site = await openToolSite(kind);
       site.offer(TOOL);
-      shop = await openProxyShop({
-        files: () => ({
-          "manifests/_site.yaml": siteOf(`{ id: site, title: Site, url: "${site.url}", mcp: http }`),
-          "manifests/write.yaml": WRITE,
-        }),
-      });
+      shop = await openToolShop(site, "charge: first");
     });
     after(async () => {
       await shop.close();

@@ -1,20 +1,6 @@
 import { expect } from "chai";
-import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
-import { siteOf } from "../../support/sellers/site-of.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
-
-const WRITE = `id: write
-title: Write
-description: Writes something down.
-route: POST /v1/write
-price: "0.002"
-proxy: { mcp: site, tool: write }
-input: { type: object, properties: {} }
-output: { type: object, properties: { content: { type: array, items: {} } }, required: [content] }
-tags: []
-examples:
-  - input: {}
-`;
+import { openToolShop } from "./tool-shop.ts";
 
 describe("an MCP server whose list of tools cannot be read", () => {
   it("is not asked for it by each failing call: their buyers would wait for it", async () => {
@@ -32,12 +18,7 @@ describe("an MCP server whose list of tools cannot be read", () => {
     const site = await openToolSite("sessions");
     site.offer(tool);
     opened.defer(site.close);
-    const shop = await openProxyShop({
-      files: () => ({
-        "manifests/_site.yaml": siteOf(`{ id: site, title: Site, url: "${site.url}", mcp: http }`),
-        "manifests/write.yaml": WRITE,
-      }),
-    });
+    const shop = await openToolShop(site);
     opened.defer(shop.close);
     const buy = async (): Promise<number> => (await shop.buy("/v1/write", {})).status;
     const first = await buy();
