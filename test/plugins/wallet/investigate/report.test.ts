@@ -128,6 +128,7 @@ describe("a report of an investigation", () => {
     const report = toReport(toEvidence({ graph: toGraph([FRIEND]) }));
     const [, picture = ""] = /^\[graph\]: data:image\/svg\+xml;base64,(\S+)$/m.exec(toReportMarkdown(report)) ?? [];
     expect(Buffer.from(picture, "base64").toString()).to.equal(drawGraph(report.evidence.graph, SUBJECT));
+    expect(toReportPage(report)).to.include('class="graph');
   });
 
   it("says that no counterparties are known, and draws none", () => {

@@ -82,13 +82,4 @@ describe("an investigation that is bought offline, end to end", () => {
       const onSolana = await askNode("solana", "getTransaction", [delivered.solanaAnchorTx, options]);
       expect(JSON.stringify(onSolana)).to.include(merkle_root);
     });
-
-  it("serves the page as HTML that may run nothing", async () => {
-    const [example] = readManifest("investigate").examples;
-    const { reportHtmlUrl = "" } = await buy(example?.input);
-    const response = await fetch(reportHtmlUrl);
-    expect(response.headers.get("content-type")).to.equal("text/html; charset=utf-8");
-    expect(response.headers.get("content-security-policy")).to.include("default-src 'none'");
-    expect(await response.text()).to.include("<svg");
-  });
 });
