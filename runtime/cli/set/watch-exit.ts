@@ -54,7 +54,7 @@ export function asPlugin(name: string, handler: AnyHandler): AnyHandler {
   return {
     ...(check && { check: as(check.bind(handler)) }),
     ...(ready && { ready: as(ready.bind(handler)) }),
-    run: as(run),
+    run: as(run.bind(handler)),
   };
 }
 

@@ -133,6 +133,13 @@ describe("a plugin that is loaded", () => {
     expect(run(service, {})).to.deep.equal({ COIN: "euro" });
   });
 
+  it("may have handlers whose functions use their object's own members", async () => {
+    const dir = await makeDirectory(withPlugin(`() => ({ toss: { side: "heads", run() { return this.side; } } })`));
+    const [toss] = (await openServices(dir)) as [Service];
+    const { run: own } = toss.handler as { readonly run: Run<unknown, unknown> };
+    expect(own({}, CALL)).to.equal("heads");
+  });
+
   it("opens of the host only what it takes", async () => {
     const opened: string[] = [];
     const lend = (name: string): PropertyDescriptor => ({ enumerable: true, get: () => opened.push(name) });
