@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { appendFile, readdir, readFile, rm } from "node:fs/promises";
+import { appendFile, readdir, readFile, rm, truncate } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { promisify } from "node:util";
@@ -108,17 +108,20 @@ async function findOwner(): Promise<string> {
 /** Writes all files or none. Texts that are there are extended. */
 async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promise<void> {
   const there = await readdir(shop).catch(() => undefined);
+  const extended = new Map<string, number>(); // Their bytes before.
   try {
     for (const [file, text] of files) {
       const path = join(shop, file);
       makeFolder(dirname(path));
-      const own = KEPT.includes(file) && existsSync(path) ? await readFile(path, "utf8") : "";
-      await appendFile(path, own === "" ? text : `${own.endsWith("\n") ? "" : "\n"}\n${text}`);
+      const own = KEPT.includes(file) && existsSync(path) ? await readFile(path) : "";
+      if (own !== "") extended.set(path, own.length);
+      await appendFile(path, own.length === 0 ? text : `${own.toString().endsWith("\n") ? "" : "\n"}\n${text}`);
     }
     await writeTypes(shop);
   } catch (error) {
     const made = there ? (await readdir(shop)).filter((name) => !there.includes(name)) : [""];
     for (const name of made) await rm(join(shop, name), { recursive: true, force: true });
+    for (const [path, bytes] of extended) await truncate(path, bytes);
     throw error;
   }
 }

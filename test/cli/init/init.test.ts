@@ -99,11 +99,13 @@ describe("payphone init", () => {
   it("leaves nothing of a shop that cannot be written whole", async () => {
     const shop = join(home, "unwritable");
     mkdirSync(join(shop, ".gitignore"), { recursive: true });
+    writeFileSync(join(shop, "README.md"), "# Mine");
     await init("unwritable").then(
       () => expect.fail("it made a shop"),
       (error: NodeJS.ErrnoException) => expect(error.code).to.equal("EISDIR"),
     );
-    expect(readdirSync(shop)).to.deep.equal([".gitignore"]);
+    expect(readdirSync(shop)).to.deep.equal([".gitignore", "README.md"]);
+    expect(readFileSync(join(shop, "README.md"), "utf8")).to.equal("# Mine");
   });
 
   it("makes no shop without an owner, or with one that its own check would refuse", async () => {
