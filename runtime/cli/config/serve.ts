@@ -170,11 +170,11 @@ function payTo(rail: RailManifest): ValueFormat<string> {
   const isToken = (text: string): boolean => isSameAddress(network, text, asset);
   return isEvm(rail)
     ? {
-        right: `an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not ${symbol}'s own`,
+        right: `an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not ${symbol}'s own and not the zero address`,
         parse: (text) => (isEvmAddress(text) && !isToken(text) ? text : undefined),
       }
     : {
-        right: `a Solana address (32 bytes in base58), not ${symbol}'s own`,
+        right: `a Solana address (32 bytes in base58), not ${symbol}'s own and not the System Program`,
         parse: (text) => (base58Bytes(text, 32) && text !== NOBODY && !isToken(text) ? text : undefined),
       };
 }

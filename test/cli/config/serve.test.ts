@@ -32,8 +32,8 @@ const LIVE: Env = {
 };
 
 const EVM_PAY_TO =
-  "an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not USDC's own";
-const SOLANA_PAY_TO = "a Solana address (32 bytes in base58), not USDC's own";
+  "an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not USDC's own and not the zero address";
+const SOLANA_PAY_TO = "a Solana address (32 bytes in base58), not USDC's own and not the System Program";
 
 const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
   [{}],
