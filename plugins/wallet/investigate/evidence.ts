@@ -4,6 +4,9 @@ import type { Flow, Volume } from "./flows.ts";
 import type { Transfer } from "./sources/transfers.ts";
 import type { Subject } from "./subject.ts";
 
+/** The source that is searched for each address. */
+export const SANCTIONS_LIST = "OFAC's sanctions list";
+
 /** What could not be read, with the reason in a sentence. */
 export interface Missing {
   readonly source: string;

@@ -1,5 +1,5 @@
 import type { ScreenResponse } from "../../screen/response.ts";
-import type { Activity, Coverage, Evidence, Graph, Missing } from "../evidence.ts";
+import { type Activity, type Coverage, type Evidence, type Graph, type Missing, SANCTIONS_LIST } from "../evidence.ts";
 import type { Subject } from "../subject.ts";
 import type { Traced } from "./traced.ts";
 
@@ -21,7 +21,6 @@ export interface Limits {
   readonly investigatedAt: number;
 }
 
-const LIST = "OFAC's sanctions list";
 const DAY_SECONDS = 86_400;
 /** An address of this age or more is not young, even if its first transaction is unknown. */
 const GROWN_UP_DAYS = 30;
@@ -45,7 +44,7 @@ export function toSources({
   const far = second === behind ? `${second} addresses` : `${second} of ${behind} addresses`;
   return [
     {
-      source: LIST,
+      source: SANCTIONS_LIST,
       covers: `The list ${screened.corpus_version}, for all counterparties.`,
       whole: isListCurrent,
     },
@@ -70,7 +69,7 @@ export function toDoubts(limits: Limits): Missing[] {
 
 function aboutList({ isListCurrent }: Limits): Missing | undefined {
   if (isListCurrent) return undefined;
-  return { source: LIST, message: "The present list could not be read", atStake: 100 };
+  return { source: SANCTIONS_LIST, message: "The present list could not be read", atStake: 100 };
 }
 
 function aboutReputation({ subject, graph: { nodes } }: Limits): Missing | undefined {

@@ -1,5 +1,5 @@
 import { toRisk } from "../../screen/risk.ts";
-import type { Evidence, Screened } from "../evidence.ts";
+import { type Evidence, SANCTIONS_LIST, type Screened } from "../evidence.ts";
 import { chainOf } from "../subject.ts";
 import {
   type Surroundings,
@@ -80,7 +80,7 @@ export const RULES: readonly Rule[] = [
     code: "not_screened",
     most: 30,
     about: "the present sanctions list could not be searched",
-    canTell: ({ missing }) => missing.every(({ atStake }) => atStake < 100), // Only that list has so much at stake.
+    canTell: ({ missing }) => missing.every(({ source }) => source !== SANCTIONS_LIST),
     weigh: ({ screened: { signals, risk_score } }) =>
       signals.length === 0 && risk_score > 0
         ? { points: 30, finding: "The present sanctions list could not be searched for this address." }
