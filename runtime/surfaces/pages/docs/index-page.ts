@@ -47,11 +47,14 @@ function toLine(service: Service): Html {
 <p>${toProse(toFirstSentence(description))}</p> <p class="route"><b class="method">${method}</b> ${path}</p></li>`;
 }
 
-/** The first sentence of a description, or as many words of it as fit one line. */
+/** The first sentence of a description, or what fits one line of it: all before its colon, or as many words as possible. */
 export function toFirstSentence(text: string): string {
   const [sentence = ""] = /^.*?[.!?](?=\s|$)/s.exec(text) ?? [text];
   if (sentence.length <= LONGEST_LINE) return sentence;
-  return `${sentence.slice(0, LONGEST_LINE).replace(/\s+\S*$/, "")} …`;
+  const [beforeColon = ""] = sentence.split(/:\s/);
+  if (beforeColon.length < LONGEST_LINE) return `${beforeColon}.`;
+  return `${sentence.slice(0, LONGEST_LINE).replace(/,?\s+\S*$/, "")} …`;
 }
 
-const LONGEST_LINE = 150;
+/** In characters, in a window of 1200 pixels. */
+const LONGEST_LINE = 105;

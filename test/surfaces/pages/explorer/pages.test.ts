@@ -29,6 +29,9 @@ withBrowser.describe("the pages of the explorer", () => {
     expect(lines).to.have.length(counter.services);
     expect(lines.find((line) => line.includes("/v1/roll"))).to.include("$0.001");
     expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
+    const isLonger = "(all) => all.filter((p) => p.offsetHeight > 1.5 * parseFloat(getComputedStyle(p).lineHeight))";
+    const longer = `(${isLonger})([...document.querySelectorAll("main .entry .title ~ p")]).map((p) => p.innerText)`;
+    expect(await page.evaluate(longer)).to.deep.equal([]);
   });
 
   it("has a page for each service, with fields, an example, code, and all services beside it", async () => {
