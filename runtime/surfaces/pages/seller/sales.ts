@@ -55,13 +55,13 @@ function toPlace(text: string | undefined): { at: number; seq: number } | undefi
 export const toLines = (lines: readonly BookLine[], { own }: Pick<ShopView, "own" | "rails">): Html =>
   toFigureTable(
     "The book, newest first",
-    ["When", "What", "Service", "Rail", "Price", "Payer", "Transaction"],
+    ["When", "What", "Price", "Service", "Rail", "Payer", "Transaction"],
     lines.map((line) => [
       html`<a href="/sales/${encodeURIComponent(line.id)}">${toTime(line.at)}</a>`,
       line.kind === "sale" ? "sale" : html`<em>${line.kind}</em>`,
+      `${line.kind === "refund" || line.kind === "reversal" ? "-" : ""}${toUsdText(line.usd)}`,
       line.service,
       `${line.rail}${line.door ? `, ${line.door}` : ""}`,
-      `${line.kind === "refund" || line.kind === "reversal" ? "-" : ""}${toUsdText(line.usd)}`,
       toPayer(line.payer, own),
       toName(line.transaction),
     ]),
