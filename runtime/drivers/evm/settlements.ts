@@ -36,7 +36,8 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     const state = (): Promise<State> => client.ask((chain) => readState(chain, asset, authorization), signal);
     // Repeated from the start: behind a load balancer, a node may not know another node's newest block yet.
     const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
-    if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
+    const isOver = block.timestamp >= BigInt(authorization.validBefore) + REORGANISED_SECONDS;
+    if (!isUsed) return { state: isOver ? "dead" : "open" };
     const judge = (hash: Hex): Promise<boolean | undefined> =>
       client.ask((chain) => holdsTransfer(chain, hash, authorization, offer), signal);
     // Some nodes list the events of a few blocks only: a receipt is asked for first.
@@ -120,6 +121,9 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     ping: (signal) => client.ask((chain) => chain.getBlockNumber({ cacheTime: 0 }), signal),
   };
 }
+
+/** The age of blocks that no reorganisation replaces: one with an earlier time could still hold the payment. */
+const REORGANISED_SECONDS = 30n;
 
 /** How far back the end of an authorization is searched for: longer than a day of four blocks a second. */
 const FARTHEST_BLOCKS = 1_000_000n;

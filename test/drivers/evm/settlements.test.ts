@@ -84,6 +84,8 @@ describe("the settlements on an EVM chain", () => {
   }
   const settle = (payment: PaymentPayload): Promise<Hex> => send(token.address, toCall(payment));
 
+  const mineAt = (second: number) => chain.rpc("evm_mine", [second]);
+
   const read = (payment: PaymentPayload, options: Partial<EvmSettlementsOptions> = {}, accepted = payment.accepted) =>
     createEvmSettlements({
       client: createEvmClient({ url: proxy.url, chainId: 8453, retries: 0 }),
@@ -139,15 +141,18 @@ describe("the settlements on an EVM chain", () => {
     expect(await thrown(read(payment, { windowBlocks: 20n }))).to.include({ code: "upstream-failed" });
   });
 
-  it("are dead once the chain's own clock has passed the end, and not before", async () => {
-    const payment = await pay();
-    const validBefore = Number(partsOf(payment).authorization.validBefore);
-    await chain.rpc("evm_setNextBlockTimestamp", [validBefore - 1]);
-    await chain.rpc("evm_mine", []);
+  it("are dead half a minute after the end by the chain's own clock: before that, a reorganisation may bring them", async () => {
+    const [payment, other] = [await pay(), await pay()];
+    const end = Number(partsOf(other).authorization.validBefore);
+    for (const second of [end - 2, end]) await mineAt(second);
     expect(await read(payment)).to.deep.equal({ state: "open" });
-    await chain.rpc("evm_setNextBlockTimestamp", [validBefore]);
-    await chain.rpc("evm_mine", []);
-    expect(await read(payment)).to.deep.equal({ state: "dead" });
+    const [from] = (await chain.rpc("eth_accounts", [])) as Hex[];
+    await chain.rpc("anvil_reorg", [2, [[{ from, to: token.address, data: toCall(payment), gas: "0x100000" }, 0]]]);
+    expect(await read(payment)).to.include({ state: "settled" });
+    await mineAt(end + 29);
+    expect(await read(other)).to.deep.equal({ state: "open" });
+    await mineAt(end + 30);
+    expect(await read(other)).to.deep.equal({ state: "dead" });
   });
 
   it("stay settled after the end", async () => {
