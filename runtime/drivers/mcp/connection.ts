@@ -1,7 +1,15 @@
 import { StringDecoder } from "node:string_decoder";
-import type { CallToolResult, Client, ClientOptions, ReadBuffer, Transport } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  Client,
+  ClientOptions,
+  ReadBuffer,
+  RequestOptions,
+  Transport,
+} from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createBoundedFetch } from "../http/bounded-body.ts";
+import { createIdleTimeout } from "../http/idle-timeout.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import { gatherLines, toExactResponse } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
@@ -57,6 +65,8 @@ export interface McpUrl {
 
 const INFO = { name: "payphone", version: "1" };
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
+/** The longest time of a timer of Node. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Variables that the client would pass on by default. */
 const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 
@@ -90,7 +100,7 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
   if (pid !== undefined) void ended.then(endOnExit(pid));
   return {
     call: (name, input, { signal, timeoutMs: within }) =>
-      client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
+      inTime(within, signal, (bounds) => client.callTool({ name, arguments: { ...input } }, bounds)),
     isAlive: (within) => answersPing(client, within),
     ...(askedMs && { askedMs }),
     tools: () => listTools(client, timeoutMs),
@@ -104,9 +114,15 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
   };
 }
 
-async function answersPing(client: Client, timeout: number): Promise<boolean> {
+/** The client's own timer would be due before it has read what came while this process stood still. */
+async function inTime<T>(ms: number, signal: AbortSignal, ask: (bounds: RequestOptions) => Promise<T>): Promise<T> {
+  const timeout = createIdleTimeout(ms, signal);
+  return ask({ signal: timeout.signal, timeout: LONGEST_TIMER_MS }).finally(timeout.end);
+}
+
+async function answersPing(client: Client, timeoutMs: number): Promise<boolean> {
   const { ProtocolError } = await import("@modelcontextprotocol/client");
-  return client.ping({ timeout }).then(
+  return inTime(timeoutMs, new AbortController().signal, (bounds) => client.ping(bounds)).then(
     () => true,
     (error: unknown) => error instanceof ProtocolError,
   );

@@ -38,3 +38,22 @@ describe("a session over Streamable HTTP that several calls share", () => {
         }
       });
 });
+
+describe("the answer of an MCP server", () => {
+  it("is read although this process stood still until the call's time was up", async () => {
+    const site = await openToolSite("stateless");
+    site.offer({
+      name: "stand_still",
+      inputSchema: { type: "object" },
+      async run() {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1600);
+        return { content: [{ type: "text", text: "done" }] };
+      },
+    });
+    const server = openSiteServer(site.url, { timeoutMs: 1000 });
+    const answer = await server
+      .call("stand_still", {}, SIGNAL)
+      .finally(() => Promise.all([server.close(), site.close()]));
+    expect(answer.content).to.deep.equal([{ type: "text", text: "done" }]);
+  });
+});
