@@ -140,6 +140,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
     config,
     baseUrl,
     refundRail,
+    isSandbox: options.sandbox !== undefined,
     ...kept,
     clock,
     log,

@@ -18,7 +18,7 @@ describe("the service that screens recipients of refunds", () => {
   afterEach(() => jobs.close());
 
   /** Opens a refund where the service gives this answer. It has moved, and its former self cannot tell. */
-  async function refund(answer: object) {
+  async function refund(answer: object, { isSandbox = false, isHeld = true } = {}) {
     const [store, log, clock] = [createMemoryStore(), createLogBook(), { now: Date.now }];
     const sent: string[] = [];
     const asked: unknown[] = [];
@@ -27,7 +27,7 @@ describe("the service that screens recipients of refunds", () => {
       network,
       asset,
       check: async () => {},
-      holds: async () => true,
+      holds: async () => isHeld,
       sign: async (_, { to }) => {
         sent.push(to);
         return SIGNED;
@@ -42,7 +42,7 @@ describe("the service that screens recipients of refunds", () => {
     const service = { ...toService({ id: "look", route: "POST /v1/look" }), handler };
     const site = { refunds: { rail: "base", screen: "look" } } as SiteManifest;
     const deps = { site, config: readConfig({}), baseUrl: "http://127.0.0.1", createLimiter: createMemoryLimiter };
-    const engine = createJobEngine({ ...deps, refundRail, store, clock, log });
+    const engine = createJobEngine({ ...deps, isSandbox, refundRail, store, clock, log });
     const former = { ...service, isRetired: true as const, handler: () => ({ sanctions_match: null }) };
     jobs = await engine.open([former, service]);
     jobs.start();
@@ -67,5 +67,12 @@ describe("the service that screens recipients of refunds", () => {
       expect([sent, record?.state]).to.deep.equal([[], "pending"]);
       await jobs.close();
     }
+  });
+
+  it("is asked in a sandbox also where the payment was made on chains that an earlier run had", async () => {
+    const gone = { isHeld: false };
+    expect((await refund({ sanctions_match: false }, gone)).sent).to.deep.equal([]);
+    await jobs.close();
+    expect((await refund({ sanctions_match: false }, { ...gone, isSandbox: true })).sent).to.deep.equal([PAYER]);
   });
 });
