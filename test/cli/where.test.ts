@@ -73,9 +73,9 @@ describe("a command", () => {
     const lines = [
       "# keys",
       "",
-      "A=1",
+      "A=a='1", // Such a quote is a part of the value.
       "BOOK_KEY: s3cret",
-      " export B = 'two",
+      " export MY_B = 'two",
       "lines' # here",
       "nonsense",
       'C="open',

@@ -1,7 +1,7 @@
 const VARIABLE = /^\s*(?:#|$|(?:export\s+)?[A-Za-z_][\w.-]*\s*=)/;
 
 /** A variable whose value is in quotes, and may have several lines. */
-const QUOTED = /^[^#\n]*?=[ \t]*(["'`])[\s\S]*?\1/gm;
+const QUOTED = /^[^#=\n]*=[ \t]*(["'`])[\s\S]*?\1/gm;
 
 /** The numbers of the lines that set no variable, which Node ignores. Values in quotes may have several lines. */
 export function findStrayLines(text: string): readonly number[] {
