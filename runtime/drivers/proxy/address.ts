@@ -91,9 +91,9 @@ const isAddress = ({ format }: JsonObject): boolean => format === "uri" || forma
 
 /**
  * A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words, and a `urn:` is a
- * name that leads nowhere (RFC 8141, section 1.2).
+ * name that leads nowhere (RFC 8141, section 1.2), unless a source reads what is before an @ as a user.
  */
-const LEADS = /^(?!urn:[a-z\d])(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
+const LEADS = /^(?!urn:[a-z\d][^@]*$)(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
 
 /** The further schemas of the value itself. What `if` and `not` say of it need not hold. */
 function besides(schema: JsonObject, value: unknown, { nodes }: Collecting): readonly unknown[] {

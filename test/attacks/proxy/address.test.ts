@@ -184,6 +184,9 @@ describe("an address that a caller names", () => {
     expect((await shop.buy("/v1/nested", { pages: [{ link: name }] })).status).to.equal(200);
     expect(JSON.parse(shop.source.asked.at(-1)?.body ?? "")).to.deep.equal({ pages: [{ link: name }] });
     expect((await buy(name))[0]).to.equal(422);
+    const read = "urn:name:password@127.0.0.1/"; // As by a source that puts http:// before what lacks it.
+    for (const link of [read, "urn:pass@127.0.0.1/"])
+      expect((await shop.buy("/v1/nested", { pages: [{ link }] })).status).to.equal(422);
   });
 
   it("is not fetched when its name leads to the inside, and nothing is charged", async () => {
