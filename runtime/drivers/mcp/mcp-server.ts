@@ -121,7 +121,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isPassing: Judge): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
-    const begun = clock.now();
+    const begun = performance.now();
     atWork.set(session, (atWork.get(session) ?? 0) + 1);
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
@@ -131,7 +131,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       return result;
     } catch (error) {
       // A caller's time is often up before the server's: without this, a hanging server would never count as late.
-      if (signal.aborted) void endIfDead(session, begun + timeoutMs - clock.now());
+      if (signal.aborted) void endIfDead(session, begun + timeoutMs - performance.now());
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
       const failure = await takeFailure(session, error);

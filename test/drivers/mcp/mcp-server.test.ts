@@ -142,7 +142,10 @@ describe("an MCP server over standard input and output", () => {
       return (content[0] as { text: string }).text;
     };
 
-    function openStubborn(timeoutMs: number): { server: LiveMcpServer; down: Promise<unknown>; lines: string[] } {
+    function openStubborn(
+      timeoutMs: number,
+      stepMs = 100_000,
+    ): { server: LiveMcpServer; down: Promise<unknown>; lines: string[] } {
       const { promise: down, resolve } = Promise.withResolvers<unknown>();
       const lines: string[] = [];
       const onLine = (line: string): void => void lines.push(line);
@@ -151,7 +154,7 @@ describe("an MCP server over standard input and output", () => {
       const connect = (): Promise<McpConnection> => connectMcp(address, 30_000);
       let now = 1_000_000;
       // Time passes with each look: no pause is waited for.
-      const server = openServer({ connect, log, timeoutMs, clock: { now: () => (now += 100_000) } });
+      const server = openServer({ connect, log, timeoutMs, clock: { now: () => (now += stepMs) } });
       return { server, down, lines };
     }
 
@@ -168,8 +171,8 @@ describe("an MCP server over standard input and output", () => {
       expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
     });
 
-    it("is ended so also when the time of each call is up before its own", async () => {
-      const { server, down } = openStubborn(1000);
+    it("is ended so also when the time of each call is up before its own, and when the clock is set back", async () => {
+      const { server, down } = openStubborn(1000, -100_000);
       const pid = await textOf(server, "self");
       let reason: unknown;
       void down.then((fields) => {
