@@ -67,9 +67,11 @@ export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: Brea
       return wasGivenUp;
     },
     fail(begun) {
-      if (begun !== undefined && begun < failing.since) return false;
+      const now = clock.now();
+      const isCounted = begun !== undefined && begun < failing.since && failing.since <= now; // No clock was set back.
+      if (isCounted) return false;
       failed += 1;
-      failing = { since: clock.now(), forMs: openMs };
+      failing = { since: now, forMs: openMs };
       return failed === failures;
     },
     rest(waitMs) {

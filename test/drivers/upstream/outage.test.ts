@@ -141,6 +141,14 @@ describe("an upstream that fails", () => {
       expect(await askedWhile(fail)).to.equal(1);
     });
 
+    it("is left alone also where the clock was set back after the first time", async () => {
+      bench.source.script(500);
+      await fail();
+      bench.wait(-3_600_000);
+      for (let failed = 1; failed < 5; failed++) await fail();
+      expect(upstream.status().state).to.equal("down");
+    });
+
     it("is not held back for longer because the clock was set back after it had refused its credential", () => {
       upstream.noteRefusal(401);
       expect(upstream.outage()).to.match(/refuses the credential/);
