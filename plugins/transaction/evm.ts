@@ -1,23 +1,8 @@
-import { type Hex, Problem, type Upstream } from "#plugin";
+import { type Hex, type Plugins, Problem, type Upstream } from "#plugin";
 import { createRead } from "./node.ts";
 
-/** The EVM fields of schemas/TxDecodeResponse.json. */
-export interface EvmFields {
-  /** Null while the transaction is pending, like `timestamp` (Unix seconds) and `gas_used`. */
-  readonly block_number: number | null;
-  readonly timestamp: number | null;
-  /** EIP-55. */
-  readonly from_address: string;
-  /** EIP-55; null for a contract creation. */
-  readonly to_address: string | null;
-  readonly value_wei: string;
-  readonly value_eth: string;
-  readonly gas_used: number | null;
-  /** 1: succeeded; 0: failed; null: a receipt from before Byzantium (EIP-658). */
-  readonly status: number | "pending" | null;
-  readonly input_calldata_hex: string;
-  readonly native_currency: "ETH";
-}
+/** The answer's fields of one kind of chain. */
+export type ChainFields = Partial<Plugins["transaction"]["decode"]["output"]>;
 
 /**
  * Reads a transaction of any type, mined or pending; undefined when the node does not know the hash. Transaction, receipt
@@ -25,7 +10,7 @@ export interface EvmFields {
  * again. A transaction that is shown as pending twice, and has a receipt, is mined: its hash stands for its other fields.
  * @throws Problem `upstream-failed`.
  */
-export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<EvmFields | undefined> {
+export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<ChainFields | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const [transaction, receipt] = await Promise.all([
       getTransaction(node, [hash], signal),
@@ -116,7 +101,7 @@ const getBlock = createRead<Block>("eth_getBlockByHash", {
 async function toFields(
   { from, to, value, input }: Transaction,
   mined?: { readonly receipt: Receipt; readonly block: Block },
-): Promise<EvmFields> {
+): Promise<ChainFields> {
   const { formatEther, getAddress } = await import("viem/utils");
   return {
     block_number: toNumber(mined?.block.number),

@@ -1,30 +1,10 @@
 import { Problem } from "#plugin";
-import { type Parsed, parseInstruction } from "./programs.ts";
+import type { ChainFields } from "./evm.ts";
+import { parseInstruction } from "./programs.ts";
 import type { Instruction, Landed, Meta } from "./solana-node.ts";
 
-/** A top-level instruction with its inner instructions. */
-export type ProgramCall = Call & {
-  /** Why this instruction failed, and with it the whole transaction: the node's `InstructionError`. */
-  readonly error?: unknown;
-  /** In the order of execution, whatever their depth. */
-  readonly inner: InnerCall[];
-};
-
-/** An instruction that a program called (cross-program invocation). */
-export type InnerCall = Call & {
-  /** 2: called by the top-level instruction; 3: called by an instruction of height 2, and so on; null in old blocks. */
-  readonly stack_height: number | null;
-};
-
-type Call = Parsed & {
-  readonly program_id: string;
-  readonly accounts: string[];
-  /** Base58. */
-  readonly data: string;
-};
-
-/** The transaction's instructions, in order. @throws Problem `upstream-failed` when an account index is out of range. */
-export function toProgramCalls({ transaction, meta }: Landed): ProgramCall[] {
+/** The transaction's instructions and, in the order of execution, those that programs called in turn. @throws Problem `upstream-failed` when an account index is out of range. */
+export function toProgramCalls({ transaction, meta }: Landed): NonNullable<ChainFields["program_calls"]> {
   const { accountKeys, instructions } = transaction.message;
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {};
   const accounts = [...accountKeys, ...writable, ...readonly];
@@ -49,7 +29,7 @@ function toFailure(meta: Meta | null): readonly unknown[] {
   return Array.isArray(failure) ? failure : [];
 }
 
-function toCall({ programIdIndex, accounts: indexes, data }: Instruction, all: readonly string[]): Call {
+function toCall({ programIdIndex, accounts: indexes, data }: Instruction, all: readonly string[]) {
   const accountAt = (index: number): string => {
     const account = all[index];
     if (account !== undefined) return account;
