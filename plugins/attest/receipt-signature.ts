@@ -1,15 +1,12 @@
-import { type Evm, Problem, type Treasury } from "#plugin";
+import { type Evm, type Plugins, Problem, type Treasury } from "#plugin";
 import { inspect } from "./signatures.ts";
 import type { Claim } from "./statement.ts";
 
-/** The signature fields of a receipt (schemas/AttestResponse.json). */
-export interface ReceiptSignature {
-  readonly signer: string;
-  readonly signed_by: "caller" | "treasury";
-  readonly scheme: "eip191" | "ed25519";
-  readonly signature: string;
-  readonly signer_pubkey: string | null;
-}
+/** The signature fields of a receipt. */
+export type ReceiptSignature = Pick<
+  Plugins["attest"]["attest"]["output"],
+  "signer" | "signed_by" | "scheme" | "signature" | "signer_pubkey"
+>;
 
 /** Verifies the caller's signature. @throws Problem `signature-invalid`, `upstream-failed`. */
 export async function toCallerSignature(

@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
-import { Problem, toValueError, type ValidationIssue } from "#plugin";
+import { type Plugins, Problem, toValueError, type ValidationIssue } from "#plugin";
 
-/** The attested decision: two SHA-256 hashes (64 hex characters) and a label. */
-export interface AttestedDecision {
-  readonly input_hash: string;
-  readonly output_hash: string;
-  readonly decision: string;
-}
+/** A decision with the signature that a caller sent, not yet verified (schemas/AttestRequest.json). */
+export type Claim = Plugins["attest"]["attest"]["input"];
 
 /** The text to sign. The hashes have a fixed length, so a decision with line breaks cannot imitate another message. */
-export const toMessage = (siteName: string, { input_hash, output_hash, decision }: AttestedDecision): string =>
+export const toMessage = (siteName: string, { input_hash, output_hash, decision }: Claim): string =>
   [
     `${siteName}/attest/v1`,
     `input=${input_hash.toLowerCase()}`,
@@ -20,19 +16,11 @@ export const toMessage = (siteName: string, { input_hash, output_hash, decision 
 /** The hash to anchor: SHA-256 of the message's UTF-8 bytes, 64 hex characters. */
 export const toMerkleRoot = (message: string): string => createHash("sha256").update(message, "utf8").digest("hex");
 
-/** A signature as sent by a caller, not yet verified. */
-export interface Claim {
-  readonly scheme?: "eip191" | "ed25519" | null | undefined;
-  readonly signature?: string | null | undefined;
-  readonly signer_pubkey?: string | null | undefined;
-  readonly signer?: string | null | undefined;
-}
-
 /** True when the caller sent a signature; otherwise the treasury signs. */
 export const isSigned = ({ signature }: Claim): boolean => (signature ?? null) !== null;
 
 /** Checks the rules that the JSON Schema cannot express. @throws Problem `invalid-input` with all faults. */
-export function checkClaim(input: AttestedDecision & Claim): void {
+export function checkClaim(input: Claim): void {
   const { decision, scheme, signer_pubkey } = input;
   const issues: ValidationIssue[] = [];
   if (!decision.isWellFormed())

@@ -1,13 +1,11 @@
-import type { EvmTransaction } from "#plugin";
+import type { EvmTransaction, Plugins } from "#plugin";
 import type { SignatureCheck } from "./signatures.ts";
 
-/** The anchor fields of a verification (schemas/AttestVerifyResponse.json). */
-export interface Anchored {
-  readonly anchor_confirmed: boolean;
-  readonly root_matches: boolean;
-  readonly anchored_at_block: number | null;
-  readonly anchored_at_time: number | null;
-}
+/** The anchor fields of a verification. */
+type Anchored = Pick<
+  Plugins["attest"]["verify"]["output"],
+  "anchor_confirmed" | "root_matches" | "anchored_at_block" | "anchored_at_time"
+>;
 
 const ONE_HASH = /^0x[0-9a-f]{64}$/i;
 
