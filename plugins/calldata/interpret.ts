@@ -1,25 +1,14 @@
 import { setImmediate } from "node:timers/promises";
+import type { Plugins } from "#plugin";
 import { type DecodedArguments, decodeArguments, FITS, type ReadBudget, toBudget } from "./abi/decode.ts";
 import { type FunctionSignature, readSignature } from "./abi/signature.ts";
-import { type JsonValue, toJson } from "./abi/values.ts";
+import { toJson } from "./abi/values.ts";
 
-/** A parameter (schemas/DecodedParam.json). */
-export interface Param {
-  readonly name: null;
-  readonly type: string;
-  readonly value: JsonValue;
-}
-
-/** The decoded call (schemas/CalldataDecodeResponse.json). */
-export interface Interpretation {
-  readonly function_name: string | null;
-  readonly function_signature: string | null;
-  readonly params: Param[];
-  readonly decoded: boolean;
-  /** Whether the data is the canonical encoding; null when nothing was decoded. */
-  readonly canonical: boolean | null;
-  readonly candidates: string[];
-}
+/** The answer's fields about one call. */
+type Interpretation = Omit<
+  Required<Plugins["calldata"]["decode"]["output"]>,
+  "function_selector" | "summary" | "calls" | "calls_omitted" | "source"
+>;
 
 /** An interpretation with the values as viem decodes them, and what they were decoded from. */
 export interface Interpreted {

@@ -1,28 +1,14 @@
-import { Problem } from "#plugin";
+import { type Plugins, Problem } from "#plugin";
 import { type ReadBudget, toBudget } from "../abi/decode.ts";
 import type { Signatures } from "../directories/directories.ts";
-import { type Interpreted, interpret, type Param } from "../interpret.ts";
+import { type Interpreted, interpret } from "../interpret.ts";
 import type { InnerCall } from "./inner-call.ts";
 import { summarize } from "./summary.ts";
 import { KNOWN_SIGNATURES, WRAPPERS } from "./wrappers.ts";
 
 /** A call within another call (schemas/DecodedCall.json). */
-export type DecodedCall = {
-  /** EIP-55; null when it is not known. */
-  readonly target: string | null;
-  /** Decimal text. */
-  readonly value_wei: string | null;
-  readonly delegatecall: boolean;
-  /** Null for a router's command. */
-  readonly function_selector: string | null;
-  readonly function_name: string | null;
-  readonly function_signature: string | null;
-  readonly params: Param[];
-  readonly decoded: boolean;
-  readonly canonical: boolean | null;
-  readonly summary: string | null;
-  readonly calls: DecodedCall[];
-};
+export type DecodedCall = Omit<Listed, "calls"> & { readonly calls: DecodedCall[] };
+type Listed = NonNullable<Plugins["calldata"]["decode"]["output"]["calls"]>[number];
 
 export interface CallsInside {
   readonly calls: DecodedCall[];
