@@ -3,21 +3,12 @@ import { type ChainAddressRules, readChainAddress } from "../address.ts";
 import type { NameRegistry } from "../names/registry.ts";
 import type { Screening } from "../screen/screening.ts";
 import { createEvmFindings } from "./evm.ts";
-import type { FindOut, IntelFindings } from "./findings.ts";
+import type { FindOut, IntelBundle } from "./findings.ts";
 import { createGather } from "./gather.ts";
 import { createSolanaFindings } from "./solana.ts";
 
 /** Balances and activity are read on Ethereum and Base. */
 export const WALLET_RULES: ChainAddressRules = { field: "wallet", chainIds: ["1", "8453"] };
-
-/** The answer of /v1/intel/wallet (schemas/IntelWalletResponse.json). */
-export interface IntelBundle extends Omit<IntelFindings, "readAtMs"> {
-  /** As the caller wrote it. */
-  readonly wallet: string;
-  /** Unix seconds. */
-  readonly fetched_at: number;
-  readonly cache_age_seconds: number;
-}
 
 export interface IntelOptions {
   readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;

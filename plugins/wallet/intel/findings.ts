@@ -1,19 +1,15 @@
-import type { ScreenResponse } from "../screen/response.ts";
-import type { SentWallet, SourceError } from "./gather.ts";
+import type { Plugins } from "#plugin";
+import type { SentWallet } from "./gather.ts";
 
 /** The sources of EVM and of Solana wallets, with the names used in `errors`. */
 export type EvmSource = "base_eth" | "eth_eth" | "base_usdc" | "base_tx_count" | "eth_tx_count" | "ens_name";
 export type SolanaSource = "sol" | "solana_usdc" | "solana_history" | "sns_name";
 
+/** The answer of /v1/intel/wallet (schemas/IntelWalletResponse.json). */
+export type IntelBundle = Required<Plugins["wallet"]["intel"]["output"]>;
+
 /** The findings of one chain family; fields that failed or belong to the other family are null. */
-export interface IntelFindings {
-  readonly chain_inferred: "ethereum" | "solana";
-  /** Exact decimal text. */
-  readonly balances: Readonly<Record<"base_eth" | "eth_eth" | "base_usdc" | "sol" | "solana_usdc", string | null>>;
-  readonly activity: { readonly base_tx_count: number | null; readonly has_history: boolean | null };
-  readonly identity: { readonly ens_name: string | null; readonly sns_name: string | null };
-  readonly sanctions: ScreenResponse | null;
-  readonly errors: SourceError<EvmSource | SolanaSource | "sanctions">[];
+interface IntelFindings extends Omit<IntelBundle, "wallet" | "fetched_at" | "cache_age_seconds"> {
   /** When the oldest part was read: milliseconds since the Unix epoch. */
   readonly readAtMs: number;
 }

@@ -1,4 +1,4 @@
-import type { IntelBundle } from "../intel/bundle.ts";
+import type { IntelBundle } from "../intel/findings.ts";
 import type { ScreenResponse } from "../screen/response.ts";
 import type { Flow, Volume } from "./flows.ts";
 import type { Transfer } from "./sources/transfers.ts";

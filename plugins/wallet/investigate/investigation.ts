@@ -1,32 +1,16 @@
-import type { Call, Host } from "#plugin";
+import type { Call, Host, Plugins } from "#plugin";
 import type { Screening } from "../screen/screening.ts";
 import { createCollect } from "./collection/collection.ts";
-import type { Coverage, Evidence } from "./evidence.ts";
+import type { Evidence } from "./evidence.ts";
 import { narrate } from "./narrative.ts";
 import type { Proof } from "./report/page.ts";
 import { DISCLAIMER, type Report, toData } from "./report/report.ts";
 import { seal, toDigests } from "./report/seal.ts";
-import { type Assessment, assess } from "./score/score.ts";
+import { assess } from "./score/score.ts";
 import { readSubject } from "./subject.ts";
 
 /** The deliverable of a /v1/investigate job (schemas/InvestigateDeliverable.json). */
-export interface InvestigationDeliverable {
-  /** The URLs of report.md, report.json and report.html. */
-  readonly reportUrl: string;
-  readonly reportJsonUrl: string;
-  readonly reportHtmlUrl: string;
-  readonly verdict: Assessment["verdict"];
-  readonly score: number;
-  readonly provisional: boolean;
-  /** The coverage of each source, and what could not be read. */
-  readonly coverage: (Omit<Coverage, "covers"> & { covers: string | null; missing: string | null })[];
-  readonly signedBy: string;
-  readonly signature: string;
-  readonly merkleRoot: string;
-  readonly baseAnchorTx: string;
-  readonly solanaAnchorTx: string | null;
-  readonly disclaimer: string;
-}
+type Deliverable = Required<Plugins["wallet"]["investigate"]["output"]>;
 
 /**
  * Investigates an address: collects evidence, scores it, and publishes a signed and anchored report. The report is a pure
@@ -36,7 +20,7 @@ export interface InvestigationDeliverable {
 export function createInvestigate(
   host: Host,
   screening: Screening,
-): (address: string, call: Call) => Promise<InvestigationDeliverable> {
+): (address: string, call: Call) => Promise<Deliverable> {
   const collect = createCollect(host, screening);
   const { anchor, reports, treasury } = host;
   const domain = `${host.site.name}/investigate/v1`;
@@ -49,7 +33,7 @@ export function createInvestigate(
     return handOut({ domain, evidence: { ...evidence, missing }, assessment, narrative: text }, call);
   };
 
-  async function handOut(report: Report, { step, signal }: Call): Promise<InvestigationDeliverable> {
+  async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
     // The rendering libraries are loaded with the first report, to start faster.
     const [{ toReportMarkdown }, { toInvestigationPage }] = await Promise.all([
       import("./report/markdown.ts"),
@@ -87,7 +71,7 @@ export function createInvestigate(
 }
 
 /** Coverage and missing parts in one list. */
-const toCoverage = ({ coverage, missing }: Evidence): InvestigationDeliverable["coverage"] => [
+const toCoverage = ({ coverage, missing }: Evidence): Deliverable["coverage"] => [
   ...coverage.map((each) => ({ ...each, missing: null })),
   ...missing.map(({ source, message }) => ({ source, covers: null, whole: false, missing: message })),
 ];

@@ -1,10 +1,7 @@
+import type { Plugins } from "#plugin";
+
 /** A name's address on one chain (schemas/NameAddress.json). */
-export interface NameAddress {
-  readonly chain: "ethereum" | "solana";
-  /** EIP-55 checksummed, or base58. */
-  readonly address: string;
-  readonly ttl_hint_seconds: number;
-}
+export type NameAddress = NonNullable<Plugins["wallet"]["resolve"]["output"]["addresses"]>[number];
 
 /** A registry's answer for a name. */
 export interface Resolution {

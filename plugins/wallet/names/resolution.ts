@@ -1,18 +1,9 @@
-import { type Clock, Problem } from "#plugin";
+import { type Clock, type Plugins, Problem } from "#plugin";
 import { type AddressQuestion, type NamedQuestion, readName, SUPPORTED_TLDS } from "./name.ts";
-import type { NameAddress, NameRegistry, Resolution } from "./registry.ts";
+import type { NameRegistry, Resolution } from "./registry.ts";
 
 /** The answer of /v1/resolve/name (schemas/NameResolveResponse.json). */
-export interface NameResolution {
-  /** The name that was looked up; for an address, the name that was found. */
-  readonly name: string;
-  readonly addresses: NameAddress[];
-  /** Unix seconds. */
-  readonly resolved_at: number;
-  readonly registry_used: NamedQuestion["registry"];
-  readonly supported_tlds: string[];
-  readonly notes: string | null;
-}
+type NameResolution = Plugins["wallet"]["resolve"]["output"];
 
 export interface ResolveNameOptions {
   readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;

@@ -1,34 +1,14 @@
-import { type ChainFamily, isNobodys, readAddress } from "../address.ts";
+import type { Plugins } from "#plugin";
+import { isNobodys, readAddress } from "../address.ts";
 import type { ScreenFindings } from "./findings.ts";
-import { FLAGS, type Flag, type Severity } from "./flags.ts";
+import { FLAGS, type Flag } from "./flags.ts";
 import { toScreenNotes } from "./notes.ts";
-import type { Reputation } from "./reputation.ts";
-import { type Risk, toRisk } from "./risk.ts";
+import { toRisk } from "./risk.ts";
 import type { SdnEntry } from "./sdn.ts";
 
-/** One finding against an address (schemas/ScreenSignal.json). */
-export interface ScreenSignal {
-  readonly code: string;
-  readonly severity: Severity;
-  readonly source: "treasury.gov" | "goplus";
-  readonly detail: string;
-}
-
 /** The answer of /v1/screen (schemas/ScreenResponse.json). */
-export interface ScreenResponse extends Risk {
-  readonly wallet: string;
-  readonly chain_inferred: ChainFamily;
-  readonly sanctions_match: boolean;
-  readonly sanctioned_lists: string[];
-  readonly notes: string;
-  /** Unix seconds. */
-  readonly checked_at: number;
-  readonly address_type: Reputation["addressType"];
-  readonly signals: ScreenSignal[];
-  readonly labels: string[];
-  readonly corpus_version: string;
-  readonly partial: boolean;
-}
+export type ScreenResponse = Required<Plugins["wallet"]["screen"]["output"]> & { readonly corpus_version: string };
+type ScreenSignal = ScreenResponse["signals"][number];
 
 /** Builds the answer; the same findings give the same answer. */
 export function toScreenResponse(findings: ScreenFindings): ScreenResponse {

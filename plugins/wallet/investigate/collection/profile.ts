@@ -1,5 +1,6 @@
 import { type Host, Problem } from "#plugin";
-import { createIntel, type IntelBundle } from "../../intel/bundle.ts";
+import { createIntel } from "../../intel/bundle.ts";
+import type { IntelBundle } from "../../intel/findings.ts";
 import type { Missing } from "../evidence.ts";
 import { toFailure } from "../sources/failure.ts";
 import { readFirstSent } from "../sources/first-sent.ts";
