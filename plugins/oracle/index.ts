@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, isBlank, Problem, toValueError } from "#plugin";
+import { definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
 
 /** Answers a yes/no question with a language model, and anchors the answer before returning it. */
 export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
@@ -35,10 +35,7 @@ function findFault(question: string): string | undefined {
   return question.isWellFormed() ? undefined : "question must be well-formed Unicode: it holds a lone surrogate";
 }
 
-interface Verdict {
-  readonly answer: "YES" | "NO" | "MAYBE";
-  readonly explanation: string;
-}
+type Verdict = Pick<Plugins["oracle"]["oracle"]["output"], "answer" | "explanation">;
 
 /** The part of schemas/OracleResponse.json that the language model writes. */
 const VERDICT = {

@@ -25,7 +25,7 @@ export default definePlugin("text", async ({ llm }) => {
       check: checkTarget,
       async run({ target }, { signal }) {
         const asked = { service: "aura", instructions: aura, data: target, schema: AURA, signal };
-        const read = await llm.answer<Aura>(asked);
+        const read = await llm.answer<Omit<Output<"aura">, "tier">>(asked);
         checkSaid(read.description);
         return { ...read, tier: tierOf(read.score) };
       },
@@ -51,12 +51,6 @@ function checkTarget({ target }: { readonly target: string }): void {
 }
 
 type Output<Name extends keyof Plugins["text"]> = Plugins["text"][Name]["output"];
-
-interface Aura {
-  readonly color: string;
-  readonly score: number;
-  readonly description: string;
-}
 
 /** The part of schemas/AuraResponse.json that the language model writes. */
 const AURA = {
