@@ -3,19 +3,16 @@ export type DocumentSource =
   | { readonly kind: "html"; readonly html: string; readonly url: string; readonly isXml?: boolean }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
-export interface DocumentText {
-  readonly text: string;
-  /** Whether the page shows its text only after running its scripts, which are not run here. */
-  readonly needsScripts: boolean;
-  /** Whether the site shows something else in place of the page: a CAPTCHA, a refusal, a cookie wall, an error. */
-  readonly isGuarded: boolean;
-  /** Whether the page shows little but a frame or a field, whose text is not read. */
-  readonly isFramed: boolean;
-  /** Whether the page shows only the beginning of its text, and the rest to subscribers. */
-  readonly isPart: boolean;
-  /** Whether most pages of a PDF hold no text, as those of a scan behind its cover. */
-  readonly isScan: boolean;
-}
+/** Why a text is not the document's. */
+export const FAULTS = {
+  needsScripts: "The page shows its text only with scripts, which are not run here",
+  isGuarded: "The site shows a check, a sign-in, a redirect or an error in place of the page",
+  isFramed: "The page shows its text in a frame or a field, which is not read",
+  isPart: "The site shows only the beginning of the text to those who have not subscribed",
+  isScan: "Most pages of the PDF hold no text, as those of a scan",
+} as const;
+
+export type DocumentText = { readonly text: string } & { readonly [Fault in keyof typeof FAULTS]?: boolean };
 
 /** The message to a reading process. */
 export interface ReadTask {

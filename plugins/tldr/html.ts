@@ -89,7 +89,7 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const isGuarded = isInPlaceOfPage(title, article, frame);
   const isFramed = article.length < LONGEST_LOADING && frame.hasFrames;
   const isPart = article !== structured && isBeginning(article, frame);
-  return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isPart, isScan: false };
+  return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isPart };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

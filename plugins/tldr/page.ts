@@ -1,7 +1,7 @@
 import { type Host, isBlank, Problem, type WebAnswer } from "#plugin";
 import { decodeText } from "./charset.ts";
 import { createReadDocument } from "./document.ts";
-import type { DocumentSource } from "./document-task.ts";
+import { type DocumentSource, FAULTS } from "./document-task.ts";
 
 /** Fetches the text at a URL. @throws Problem `unparseable-input`, `upstream-failed`; the signal's reason. */
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<string>;
@@ -29,13 +29,10 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   }
 
   async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
-    const { text, needsScripts, isGuarded, isFramed, isPart, isScan } = await readDocument(source, signal);
-    if (needsScripts) throw toUnreadable("The page shows its text only with scripts, which are not run here");
-    if (isGuarded) throw toUnreadable("The site shows a check, a sign-in, a redirect or an error in place of the page");
-    if (isFramed) throw toUnreadable("The page shows its text in a frame or a field, which is not read");
-    if (isPart) throw toUnreadable("The site shows only the beginning of the text to those who have not subscribed");
-    if (isScan) throw toUnreadable("Most pages of the PDF hold no text, as those of a scan");
-    return text;
+    const read = await readDocument(source, signal);
+    const fault = (Object.keys(FAULTS) as (keyof typeof FAULTS)[]).find((each) => read[each]);
+    if (fault) throw toUnreadable(FAULTS[fault]);
+    return read.text;
   }
 
   async function toText({ headers, body, url }: WebAnswer, signal: AbortSignal): Promise<string> {

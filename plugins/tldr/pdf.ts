@@ -6,12 +6,5 @@ export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
   const { text: pages } = await extractText(bytes);
   const text = pages.join("\n\n").trim();
   const blank = pages.filter((page) => page.trim() === "").length;
-  return {
-    text,
-    needsScripts: false,
-    isGuarded: false,
-    isFramed: false,
-    isPart: false,
-    isScan: text !== "" && 2 * blank > pages.length,
-  };
+  return { text, isScan: text !== "" && 2 * blank > pages.length };
 }
