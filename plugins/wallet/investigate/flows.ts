@@ -21,7 +21,6 @@ export interface Counterparty {
   readonly usdc: bigint;
   /** The chain's native coin. */
   readonly coin: bigint;
-  readonly count: number;
 }
 
 /** The zero address, sender of minted and recipient of burned tokens. */
@@ -37,7 +36,6 @@ export function toCounterparties(address: string, transfers: readonly Transfer[]
       address: other,
       usdc: sum(between.filter(({ asset }) => asset === "USDC")),
       coin: sum(between.filter(({ asset }) => asset !== "USDC")),
-      count: between.length,
     }))
     .sort(byWeight);
 }

@@ -76,11 +76,15 @@ export function weighPaidBySanctioned(all: readonly Exposure[], { senders }: Sur
   return toWeighed(exposures, isDiluted ? Math.ceil(points / 4) : points, 95);
 }
 
-/** Sanctioned addresses sent the subject dust, which nobody can refuse. */
-export const weighDust = (all: readonly Exposure[]): Weighed | undefined => {
-  const exposures = select(all, "sanctioned", 1).filter(({ isUnsolicited }) => isUnsolicited);
-  return toWeighed(exposures, 5 * exposures.length, 10);
-};
+/** Flagged addresses sent the subject a little, which nobody can refuse, and the subject sent them nothing. */
+const toDustRule =
+  (kind: ExposureKind) =>
+  (all: readonly Exposure[]): Weighed | undefined => {
+    const exposures = select(all, kind, 1).filter(({ isUnsolicited }) => isUnsolicited);
+    return toWeighed(exposures, 5 * exposures.length, 10);
+  };
+export const weighDust = toDustRule("sanctioned");
+export const weighMixerDust = toDustRule("mixer");
 
 /** A sanctioned address is two hops away. */
 export const weighNearSanctioned = (all: readonly Exposure[]): Weighed | undefined => {
@@ -102,12 +106,6 @@ export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
   const points = toTier(MIXED, money) + (share >= SHARE.notable && money >= 100 ? 15 : 0);
   return toWeighed(exposures, isMain ? Math.max(70, points) : points, 80);
 }
-
-/** A mixer sent the subject a little once or twice, and the subject sent it nothing. */
-export const weighMixerDust = (all: readonly Exposure[]): Weighed | undefined => {
-  const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => isUnsolicited);
-  return toWeighed(exposures, 5 * exposures.length, 10);
-};
 
 /**
  * The subject was paid by addresses of bad reputation, or paid them. Paying counts less, because the payer may be a

@@ -20,9 +20,6 @@ export interface Exposure {
   readonly transfers: number;
   /** The larger of the shares of all money that the subject sent and received: 0 to 1. */
   readonly share: number;
-  /** Unix seconds. */
-  readonly firstAt: number;
-  readonly lastAt: number;
   /** Whether money moved in one direction over both hops. Always true for one hop. */
   readonly isDirected: boolean;
   /**
@@ -82,23 +79,18 @@ interface Between {
   /** The largest transfer that was received: many small ones behind it make it no smaller. */
   readonly largest: number;
   readonly transfers: number;
-  readonly firstAt: number;
-  readonly lastAt: number;
 }
 
 function createBetween(flows: readonly Flow[]): (one: string, other: string) => Between {
   const byPair = Map.groupBy(flows, ({ from, to }) => `${from} ${to}`);
   return (one, other) => {
     const [out, back] = [byPair.get(`${one} ${other}`) ?? [], byPair.get(`${other} ${one}`) ?? []];
-    const all = [...out, ...back];
     return {
       sent: toDollars(out),
       received: toDollars(back),
       // A job's step may be of an earlier version.
       largest: Math.max(0, ...back.map(({ amount, largest = amount, asset }) => toCents(largest, asset))) / 100,
-      transfers: all.reduce((sum, { count }) => sum + count, 0),
-      firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
-      lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
+      transfers: [...out, ...back].reduce((sum, { count }) => sum + count, 0),
     };
   };
 }
@@ -152,8 +144,6 @@ function toIndirect(via: GraphNode, { node, kind, totals, subject, between }: On
       via: via.address,
       transfers: far.transfers,
       share: toShare(money, totals),
-      firstAt: far.firstAt,
-      lastAt: far.lastAt,
       isDirected,
       isThroughHub: (via.contacts ?? 0) >= HUB_CONTACTS,
       isUnsolicited: far.sent === 0 && far.largest < 1,
