@@ -149,13 +149,19 @@ export const toDescription = (text: string, fallback: string): string =>
 /** The note that names the services whose descriptions are cut, if there are any. @param described ids and whole texts */
 export function toCutNote(described: readonly (readonly [id: string, description: string])[]): string[] {
   const ids = described.filter(([, text]) => toParagraph(toPlainText(text)).length > LONGEST).map(([id]) => id);
-  if (ids.length === 0) return [];
-  return [`descriptions were cut to ${LONGEST} characters, which is what directories take: ${toIdList(ids)}`];
+  return noteOf(
+    ids,
+    (list) => `descriptions were cut to ${LONGEST} characters, which is what directories take: ${list}`,
+  );
 }
 
 /** The first three ids, and how many more there are. */
 export const toIdList = (ids: readonly string[]): string =>
   `${ids.slice(0, 3).join(", ")}${ids.length > 3 ? ` and ${ids.length - 3} more` : ""}`;
+
+/** A note about these services, if there are any. @param toNote the sentence with the list of ids */
+export const noteOf = (ids: readonly string[], toNote: (list: string) => string): string[] =>
+  ids.length === 0 ? [] : [toNote(toIdList(ids))];
 
 const LONGEST = 450;
 

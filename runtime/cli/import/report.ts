@@ -65,7 +65,11 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
         : isDryRun
           ? `${subject}: ${files} to write, ${changed.length} to change`
           : `${subject}: ${files} written, ${changed.length} changed`,
-    ...listFiles(fresh),
+    ...toList(
+      "  + ",
+      fresh.map(({ file }) => file),
+      "",
+    ),
     ...all.flatMap(toDiff),
     ...gone.map(
       (file) =>
@@ -88,10 +92,10 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
   ]);
 }
 
-function listFiles(plans: readonly FilePlan[]): string[] {
-  const files = plans.map(({ file }) => file);
-  const shown = files.slice(0, MOST_LISTED).map((file) => `  + ${file}`);
-  return files.length > MOST_LISTED ? [...shown, `  + ${files.length - MOST_LISTED} more`] : shown;
+/** The first lines, and how many more there are. */
+function toList(mark: string, lines: readonly string[], rest = "and "): string[] {
+  const more = lines.length - MOST_LISTED;
+  return [...lines.slice(0, MOST_LISTED), ...(more > 0 ? [`${rest}${more} more`] : [])].map((line) => mark + line);
 }
 
 function toDiff({ file, merged: { changes, kept } }: FilePlan): string[] {
@@ -108,18 +112,12 @@ function toDiff({ file, merged: { changes, kept } }: FilePlan): string[] {
 
 function toRefusals(refused: readonly LeftOut[]): string[] {
   if (refused.length === 0) return [];
-  const shown = refused
-    .slice(0, MOST_LISTED)
-    .map(({ name, reason }) => `  - ${shorten(name, LONGEST_NAME)}: ${reason}`);
-  const rest = refused.length > MOST_LISTED ? [`  - and ${refused.length - MOST_LISTED} more`] : [];
-  return ["", `${refused.length} left out:`, ...shown, ...rest];
+  const lines = refused.map(({ name, reason }) => `${shorten(name, LONGEST_NAME)}: ${reason}`);
+  return ["", `${refused.length} left out:`, ...toList("  - ", lines)];
 }
 
-function toNoteLines(notes: readonly string[]): string[] {
-  if (notes.length === 0) return [];
-  const rest = notes.length > MOST_LISTED ? [`note: and ${notes.length - MOST_LISTED} more`] : [];
-  return ["", ...notes.slice(0, MOST_LISTED).map((note) => `note: ${note}`), ...rest];
-}
+const toNoteLines = (notes: readonly string[]): string[] =>
+  notes.length === 0 ? [] : ["", ...toList("note: ", notes)];
 
 function toNext({ services, upstreams }: AppliedImport): string[] {
   const [first] = services;

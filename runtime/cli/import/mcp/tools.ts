@@ -12,10 +12,10 @@ import {
 } from "../imported.ts";
 import {
   createNames,
+  noteOf,
   toClashNotes,
   toCutNote,
   toDescription,
-  toIdList,
   toSchemaName,
   toServiceId,
   toServicePath,
@@ -184,10 +184,8 @@ async function withExample({ tool, manifest, schemas }: Draft): Promise<Imported
   return { name: tool.name, manifest: { ...manifest, examples: [example] }, isDerived };
 }
 
-function toTraceNote(services: readonly ImportedService[]): string[] {
-  const unsure = services.filter(({ manifest }) => manifest.charge === "first");
-  if (unsure.length === 0) return [];
-  return [
-    `tools that do not say that they only read are paid first: ${toIdList(unsure.map(({ manifest }) => manifest.id))}`,
-  ];
-}
+const toTraceNote = (services: readonly ImportedService[]): string[] =>
+  noteOf(
+    services.filter(({ manifest }) => manifest.charge === "first").map(({ manifest }) => manifest.id),
+    (ids) => `tools that do not say that they only read are paid first: ${ids}`,
+  );

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
-import { createNames, toClashNotes, toCutNote, toIdList, toServiceId } from "../names.ts";
+import { createNames, noteOf, toClashNotes, toCutNote, toServiceId } from "../names.ts";
 import { onlyRedirects, readResponse } from "./answers.ts";
 import { failureFields } from "./failures.ts";
 import type { Operation } from "./operations.ts";
@@ -63,15 +63,20 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     offered: [...ids.values()],
     notes: [
       ...upstreams.notes,
-      ...toOtherCredentialsNote(kept, upstreams),
+      ...noteOf(
+        kept.filter(({ parts }) => upstreams.asksForOthers(parts.operation.security)).map(({ parts }) => parts.id),
+        (ids) =>
+          `the API asks for other credentials than those that are sent: ${ids}; where these can be sent, import such operations alone, with an --upstream of their own`,
+      ),
       ...toClashNotes(upstream, ids, chosen),
       ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
-      ...toPostNote(kept),
-      ...toStreamNote(kept),
-      ...toRedirectNote(kept),
-      ...toUnsoldNote(kept),
-      ...toFailureNote(kept, pointers),
-      ...toMisfitNote(misfits),
+      ...toNotes(kept, pointers),
+      // Documents are often wrong about their answers, and what does not fit is not sold.
+      ...noteOf(
+        misfits,
+        (ids) =>
+          `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${ids}`,
+      ),
       ...kept.flatMap(({ parts }) => parts.request.notes), // Last, since there may be hundreds.
     ],
   };
@@ -143,64 +148,44 @@ function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly 
   return wrap === undefined ? answer.body.examples : answer.body.examples.map((value) => ({ [wrap]: value }));
 }
 
-function toOtherCredentialsNote(drafts: readonly Draft[], { asksForOthers }: UpstreamBook): string[] {
-  const others = drafts.filter(({ parts }) => asksForOthers(parts.operation.security));
-  if (others.length === 0) return [];
-  return [
-    `the API asks for other credentials than those that are sent: ${toIdList(others.map(({ parts }) => parts.id))}; where these can be sent, import such operations alone, with an --upstream of their own`,
-  ];
-}
-
-function toPostNote(drafts: readonly Draft[]): string[] {
-  const posts = drafts.filter(({ parts }) => parts.operation.method === "POST" && parts.price !== undefined);
-  if (posts.length === 0) return [];
-  return [
-    `POST may leave traces, so it is paid first: ${toIdList(posts.map(({ parts }) => parts.id))}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
-  ];
-}
-
-function toStreamNote(drafts: readonly Draft[]): string[] {
-  const streams = drafts.filter(({ parts }) => parts.answer.mayStream);
-  if (streams.length === 0) return [];
-  return [
-    `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${toIdList(streams.map(({ parts }) => parts.id))}`,
-  ];
-}
-
-function toRedirectNote(drafts: readonly Draft[]): string[] {
-  const redirects = drafts.filter(({ parts }) => onlyRedirects(parts.operation));
-  if (redirects.length === 0) return [];
-  return [
-    `the document tells of redirects alone, which are followed only for a GET and within the API's own address, so that other calls fail: ${toIdList(redirects.map(({ parts }) => parts.id))}`,
-  ];
-}
-
-/** Reading costs nothing; what was written stays, although nobody pays for it. */
-function toUnsoldNote(drafts: readonly Draft[]): string[] {
-  const writing = drafts.filter(({ parts }) => parts.operation.method !== "GET" && parts.answer.unsold !== undefined);
-  if (writing.length === 0) return [];
-  const named = writing.map(({ parts }) => `${parts.id} (${parts.answer.unsold?.join(", ")})`);
-  return [
-    `good answers of another form than the one that is sold are not charged, although the API has done its work: ${toIdList(named)}`,
-  ];
-}
-
-function toFailureNote(drafts: readonly Draft[], pointers: Pointers): string[] {
-  const found = drafts.flatMap(({ parts }) => {
+/** Notes about what buyers of these services may meet. */
+function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
+  const idsOf = (isMeant: (parts: OperationParts) => boolean): string[] =>
+    drafts.flatMap(({ parts }) => (isMeant(parts) ? [parts.id] : []));
+  // Reading costs nothing; what was written stays, although nobody pays for it.
+  const unsold = drafts.flatMap(({ parts: { id, operation, answer } }) =>
+    operation.method !== "GET" && answer.unsold ? [`${id} (${answer.unsold.join(", ")})`] : [],
+  );
+  const failing = drafts.flatMap(({ parts }) => {
     const fields = failureFields(parts.answer, pointers);
     return fields.length > 0 ? [`${parts.id} (${fields.join(", ")})`] : [];
   });
-  if (found.length === 0) return [];
   return [
-    `answers may report a failure with a good status, and are charged: ${toIdList(found)}; where they do, say so under answer ("failed: /success == false")`,
-  ];
-}
-
-/** Documents are often wrong about their answers, and what does not fit is not sold. */
-function toMisfitNote(misfits: readonly string[]): string[] {
-  if (misfits.length === 0) return [];
-  return [
-    `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${toIdList(misfits)}`,
+    ...noteOf(
+      idsOf(({ operation, price }) => operation.method === "POST" && price !== undefined),
+      (ids) =>
+        `POST may leave traces, so it is paid first: ${ids}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
+    ),
+    ...noteOf(
+      idsOf(({ answer }) => answer.mayStream === true),
+      (ids) =>
+        `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${ids}`,
+    ),
+    ...noteOf(
+      idsOf(({ operation }) => onlyRedirects(operation)),
+      (ids) =>
+        `the document tells of redirects alone, which are followed only for a GET and within the API's own address, so that other calls fail: ${ids}`,
+    ),
+    ...noteOf(
+      unsold,
+      (ids) =>
+        `good answers of another form than the one that is sold are not charged, although the API has done its work: ${ids}`,
+    ),
+    ...noteOf(
+      failing,
+      (ids) =>
+        `answers may report a failure with a good status, and are charged: ${ids}; where they do, say so under answer ("failed: /success == false")`,
+    ),
   ];
 }
 
