@@ -53,10 +53,9 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   const { properties, required } = schema;
   const { additionalProperties = isBase(schema) || hasFieldsElsewhere(schema) || undefined } = schema;
   const isOpen = additionalProperties === false ? terms.side === "output" : additionalProperties === undefined;
-  const named = isObject(properties) ? Object.entries(properties).filter(([, part]) => isVisible(part, terms)) : [];
-  const hidden = isObject(properties)
-    ? Object.keys(properties).filter((name) => !named.some(([own]) => own === name))
-    : [];
+  const fields = Object.entries(isObject(properties) ? properties : {});
+  const named = fields.filter(([, part]) => isVisible(part, terms));
+  const hidden = fields.filter((field) => !named.includes(field)).map(([name]) => name);
   const needed = Array.isArray(required)
     ? [...new Set(required.filter((name) => typeof name === "string" && !hidden.includes(name)))]
     : [];

@@ -170,10 +170,5 @@ export function readEnum(schema: JsonObject, types: readonly string[] | undefine
   const isText = types?.includes("string") && !types.some((type) => /number|integer|boolean/.test(type));
   const values = listed.map((value) => (isText && !isObject(value) && value !== null ? String(value) : value));
   const all = types?.includes("null") ? [...values, null] : values;
-  const texts = new Set<string>();
-  const once = all.filter((value) => {
-    const text = JSON.stringify(value) ?? "";
-    return texts.has(text) ? false : Boolean(texts.add(text));
-  });
-  return { enum: once };
+  return { enum: [...new Map(all.map((value) => [JSON.stringify(value), value])).values()] };
 }
