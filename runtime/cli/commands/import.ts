@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { loadEnv } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
-import type { ImportOutcome } from "../import/import-openapi.ts";
+import type { ImportOutcome } from "../import/imported.ts";
 import { toPrice } from "./arguments.ts";
 import { shopOption } from "./directory.ts";
 

@@ -1,9 +1,9 @@
+import type { Tool } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
-import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import type { Env } from "../config/reader.ts";
-import { type ImportOutcome, USUAL_PRICE } from "./import-openapi.ts";
-import type { LeftOut, UpstreamEntry } from "./imported.ts";
+import { USUAL_PRICE } from "./import-openapi.ts";
+import { type ImportOutcome, type LeftOut, toUnknown, type UpstreamEntry } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
@@ -53,10 +53,7 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     if (!all && names.length === 0) return { report: toTable(tools, malformed, command), isPartial: false };
     const known = [...tools, ...malformed].map(({ name }) => name);
     const unknown = names.filter((name) => !known.includes(name));
-    if (unknown.length > 0) {
-      const complaints = unknown.map((name) => `${name}: no such tool${didYouMean(name, known)}`);
-      throw new Problem("bad-request", ["Nothing was imported.", ...complaints].join("\n"));
-    }
+    if (unknown.length > 0) throw toUnknown(unknown, known, "tool");
     const isChosen = ({ name }: { readonly name: string }): boolean => all || names.includes(name);
     const upstream = toEntry(command, session);
     const terms = { source, upstream, tools, chosen: tools.filter(isChosen), price: price ?? USUAL_PRICE };
@@ -119,14 +116,8 @@ function toEntry({ server, upstream, key, variables }: McpCommandLine, { name }:
   return { id, title, mcp: "http", url: server[0], variable: toVariable(id, "URL"), ...credential };
 }
 
-interface NamedTool {
-  readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-}
-
 function toTable(
-  tools: readonly NamedTool[],
+  tools: readonly Tool[],
   malformed: readonly LeftOut[],
   { server, upstream, key, variables }: McpCommandLine,
 ): string {

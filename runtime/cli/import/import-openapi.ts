@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
-import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { Env } from "../config/reader.ts";
+import { type ImportOutcome, toUnknown } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importOperations, type OpenApiImport } from "./openapi/openapi.ts";
 import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
@@ -30,13 +30,6 @@ export interface OpenApiCommand {
 /** The price of an imported service when none is given. */
 export const USUAL_PRICE = "0.01";
 
-/** What a command of `payphone import` prints. */
-export interface ImportOutcome {
-  readonly report: string;
-  /** Whether something that was selected could not be imported. */
-  readonly isPartial: boolean;
-}
-
 /** A document and the selection from it. */
 type OpenedDocument = Omit<OpenApiImport, "price">;
 
@@ -52,7 +45,8 @@ export async function openDocument({
   if (operations.length === 0) throw new Problem("bad-request", `${location} has no operations`);
   const upstream = named ?? toUpstreamId(read.document);
   const { chosen, unknown } = select(operations, selection, upstream);
-  if (unknown.length > 0) throw isUnknown(unknown, operations);
+  const known = operations.flatMap(({ name, method, path, tags }) => [name, `${method} ${path}`, ...tags]);
+  if (unknown.length > 0) throw toUnknown(unknown, known, "operation or tag");
   return { read, pointers, operations, chosen, upstream };
 }
 
@@ -97,10 +91,4 @@ function toTable(operations: readonly Operation[], location: string, typed: stri
     ...(tag === undefined ? [] : [`  ${typed} --tag ${quote(tag)}`]),
     `  ${typed} --all`,
   ]);
-}
-
-function isUnknown(unknown: readonly string[], operations: readonly Operation[]): Problem {
-  const names = operations.flatMap(({ name, method, path, tags }) => [name, `${method} ${path}`, ...tags]);
-  const lines = unknown.map((name) => `${name}: no such operation or tag${didYouMean(name, names)}`);
-  return new Problem("bad-request", ["Nothing was imported.", ...lines].join("\n"));
 }

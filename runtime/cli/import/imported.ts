@@ -1,4 +1,6 @@
+import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
 
 /** The offer of a source as files of a shop. Nothing is written yet. */
 export interface Imported {
@@ -38,7 +40,20 @@ export interface LeftOut {
   readonly reason: string;
 }
 
+/** What a command of `payphone import` prints. */
+export interface ImportOutcome {
+  readonly report: string;
+  /** Whether something that was selected could not be imported. */
+  readonly isPartial: boolean;
+}
+
 /** Thrown when one operation or tool cannot be imported; the message is the reason. */
 export class Refused extends Error {
   override readonly name = "Refused";
+}
+
+/** The problem with a selection. @param what it names: `tool` */
+export function toUnknown(unknown: readonly string[], known: readonly string[], what: string): Problem {
+  const lines = unknown.map((name) => `${name}: no such ${what}${didYouMean(name, known)}`);
+  return new Problem("bad-request", ["Nothing was imported.", ...lines].join("\n"));
 }

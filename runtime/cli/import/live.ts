@@ -1,12 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Env } from "../config/reader.ts";
-import type { ImportedManifest } from "./imported.ts";
+import type { ImportedManifest, ImportOutcome } from "./imported.ts";
 import type { AppliedImport } from "./shop/apply.ts";
-
-interface Outcome {
-  readonly report: string;
-  readonly isPartial: boolean;
-}
 
 export interface LiveTerms {
   readonly dir: string;
@@ -19,10 +14,10 @@ export interface LiveTerms {
  * delete anything.
  */
 export async function recordLive(
-  outcome: Outcome,
+  outcome: ImportOutcome,
   { services, upstreams }: AppliedImport,
   { dir, env }: LiveTerms,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   if (env === undefined || services.length === 0) return outcome;
   const { recordNew } = await import("../record/new.ts");
   const reads = services.filter(({ manifest }) => isReading(manifest));

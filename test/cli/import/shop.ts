@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { Problem } from "../../../runtime/api/problem.ts";
-import {
-  type ImportOutcome,
-  type OpenApiCommand,
-  runOpenApiImport,
-} from "../../../runtime/cli/import/import-openapi.ts";
+import { type OpenApiCommand, runOpenApiImport } from "../../../runtime/cli/import/import-openapi.ts";
+import type { ImportOutcome } from "../../../runtime/cli/import/imported.ts";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { makeDirectory, ROOT, TOSS } from "../../core/set/served-directory.ts";
