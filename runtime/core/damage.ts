@@ -1,4 +1,5 @@
 import { Problem } from "../api/problem.ts";
+import type { Store } from "./store.ts";
 
 /** The cause of the Problem of a damaged record. */
 class Damage extends Error {}
@@ -19,3 +20,15 @@ export function unlessDamaged(error: unknown): undefined {
 
 /** For `catch`: null for a record that is damaged, which is not missing. @throws every other error. */
 export const nullIfDamaged = (error: unknown): null => unlessDamaged(error) ?? null;
+
+/** The record under a key; undefined when there is none. @param what it is. @throws Problem `unavailable`, also when it is damaged. */
+export async function readSound<T>(
+  store: Store,
+  key: string,
+  isSound: (record: unknown) => record is T,
+  what: string,
+): Promise<T | undefined> {
+  const record = await store.get<unknown>(key);
+  if (record === undefined || isSound(record)) return record;
+  throw toDamaged(key, `It is no ${what} as this version writes them`);
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
-import { toDamaged, unlessDamaged } from "../damage.ts";
+import { readSound, toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import { isJobPayment, JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
@@ -86,12 +86,7 @@ const RESERVED_MS = 3 * 24 * 60 * 60_000;
 
 /** Records in the store, each under its own keys. A write that must happen only once uses `putIfAbsent`. */
 export function createJobRecords({ store, clock }: { readonly store: Store; readonly clock: Clock }): JobRecords {
-  async function read(id: string): Promise<JobRecord | undefined> {
-    const key = `job:${id}`;
-    const record = await store.get<unknown>(key);
-    if (record !== undefined && !isJobRecord(record)) throw toDamaged(key, "It is no job as this version writes them");
-    return record;
-  }
+  const read = (id: string): Promise<JobRecord | undefined> => readSound(store, `job:${id}`, isJobRecord, "job");
 
   /** Stores the value unless there is one; returns the stored value. */
   async function putOnce<T>(key: string, value: T): Promise<T> {
@@ -112,10 +107,8 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       return record;
     },
     async recover(job) {
-      const key = `job-begun:${job.id}`;
-      const begun = await store.get<unknown>(key);
-      if (begun === undefined) return undefined;
-      if (!isBegun(begun)) throw toDamaged(key, "It is no beginning of a job as this version writes them");
+      const begun = await readSound(store, `job-begun:${job.id}`, isBegun, "beginning of a job");
+      if (!begun) return undefined;
       const record: JobRecord = { ...job, input: null, reservedAt: begun.at, begun };
       await store.set(`job:${job.id}`, record, JOB_KEEP_MS);
       return record;
@@ -149,13 +142,7 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       return steps.sort((one, other) => one.at - other.at);
     },
     end: (id, end) => putOnce(`job-end:${id}`, end),
-    async readEnd(id) {
-      const key = `job-end:${id}`;
-      const end = await store.get<unknown>(key);
-      if (end !== undefined && !isJobEnd(end))
-        throw toDamaged(key, "It is no end of a job as this version writes them");
-      return end;
-    },
+    readEnd: (id) => readSound(store, `job-end:${id}`, isJobEnd, "end of a job"),
     async markOffered(service, ttlMs) {
       await store.set(`job-offered:${service}`, true, ttlMs, "lazy");
       if (await store.get(orphanKey(service))) await store.delete(orphanKey(service), "lazy");

@@ -1,5 +1,5 @@
 import { refundId, toBookPayer } from "../books/events.ts";
-import { nullIfDamaged, toDamaged, unlessDamaged } from "../damage.ts";
+import { nullIfDamaged, readSound, toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { Eip3009 } from "../x402/eip3009.ts";
@@ -64,12 +64,8 @@ export interface RefundRecords {
 /** Records in the store, shared by the server and the command line. */
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
-  async function readWay(id: string): Promise<RefundWay | undefined> {
-    const key = `refund-way:${id}`;
-    const way = await store.get<unknown>(key);
-    if (way !== undefined && !isWay(way)) throw toDamaged(key, "It is no way to refund as this version writes them");
-    return way;
-  }
+  const readWay = (id: string): Promise<RefundWay | undefined> =>
+    readSound(store, `refund-way:${id}`, isWay, "way to refund");
 
   /** Removes the record of a refund that has ended, which a crash, a slower process or another `open` may have left. */
   async function read(id: string): Promise<OpenRefund | undefined> {
