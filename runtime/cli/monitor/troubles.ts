@@ -20,23 +20,7 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
       what: `${reason}: it is passed over`,
       mend: `payphone trust ${facilitator}`,
     })),
-    ...(refunds ? [] : [{ what: "What is owed cannot be read", mend: "payphone refunds" }]),
-    ...(refunds && refunds.manual > 0
-      ? [
-          {
-            what: `${refunds.manual} ${refunds.manual === 1 ? "refund waits" : "refunds wait"} to be paid by hand`,
-            mend: "payphone refunds",
-          },
-        ]
-      : []),
-    ...(refunds && refunds.late > 0
-      ? [
-          {
-            what: `${refunds.late === 1 ? "A refund is" : `${refunds.late} refunds are`} not paid after an hour: the list says why`,
-            mend: "payphone refunds",
-          },
-        ]
-      : []),
+    ...toRefundTroubles(refunds).map((what) => ({ what, mend: "payphone refunds" })),
     ...treasury
       .filter(({ coins, least }) => coins < least)
       .map(({ network, coins, least }) => ({
@@ -52,6 +36,16 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
       mend: "payphone status",
     })),
     ...(report.warnings ?? []).map((what) => ({ what, mend: "payphone status" })),
+  ];
+}
+
+function toRefundTroubles(refunds: ShopState["refunds"]): readonly string[] {
+  if (!refunds) return ["What is owed cannot be read"];
+  const { manual, late } = refunds;
+  const isLate = late === 1 ? "A refund is" : `${late} refunds are`;
+  return [
+    ...(manual > 0 ? [`${manual} ${manual === 1 ? "refund waits" : "refunds wait"} to be paid by hand`] : []),
+    ...(late > 0 ? [`${isLate} not paid after an hour: the list says why`] : []),
   ];
 }
 

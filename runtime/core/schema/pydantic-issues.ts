@@ -35,24 +35,11 @@ const TEXTS = new Map<string, (error: ErrorObject) => IssueText>([
     ({ schema }) =>
       issueText("string_pattern_mismatch", `String should match pattern '${schema}'`, { pattern: schema }),
   ],
-  [
-    "minimum",
-    ({ schema }) =>
-      issueText("greater_than_equal", `Input should be greater than or equal to ${schema}`, { ge: schema }),
-  ],
-  [
-    "maximum",
-    ({ schema }) => issueText("less_than_equal", `Input should be less than or equal to ${schema}`, { le: schema }),
-  ],
-  [
-    "exclusiveMinimum",
-    ({ schema }) => issueText("greater_than", `Input should be greater than ${schema}`, { gt: schema }),
-  ],
-  ["exclusiveMaximum", ({ schema }) => issueText("less_than", `Input should be less than ${schema}`, { lt: schema })],
-  [
-    "multipleOf",
-    ({ schema }) => issueText("multiple_of", `Input should be a multiple of ${schema}`, { multiple_of: schema }),
-  ],
+  ["minimum", toBoundText("greater_than_equal", "greater than or equal to", "ge")],
+  ["maximum", toBoundText("less_than_equal", "less than or equal to", "le")],
+  ["exclusiveMinimum", toBoundText("greater_than", "greater than", "gt")],
+  ["exclusiveMaximum", toBoundText("less_than", "less than", "lt")],
+  ["multipleOf", toBoundText("multiple_of", "a multiple of", "multiple_of")],
   ["minItems", ({ schema, data }) => toSizeText("List", "short", schema as number, data as unknown[])],
   ["maxItems", ({ schema, data }) => toSizeText("List", "long", schema as number, data as unknown[])],
   [
@@ -72,6 +59,10 @@ const TEXTS = new Map<string, (error: ErrorObject) => IssueText>([
 
 function issueText(type: string, msg: string, ctx: Readonly<Record<string, unknown>>): IssueText {
   return { type, msg, ctx };
+}
+
+function toBoundText(type: string, words: string, key: string): (error: ErrorObject) => IssueText {
+  return ({ schema }) => issueText(type, `Input should be ${words} ${schema}`, { [key]: schema });
 }
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
