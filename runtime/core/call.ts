@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../api/problem.ts";
-import type { Door } from "./books/events.ts";
+import type { Door, SaleTimes } from "./books/events.ts";
 import type { Challenge } from "./x402/challenge.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
@@ -44,14 +44,8 @@ export interface CallCourse extends CallSteps {
   isResumed?: boolean;
 }
 
-/** Unix milliseconds. */
-export interface CallSteps {
-  readonly begun: number;
-  reserved?: number;
-  verified?: number;
-  worked?: number;
-  recorded?: number;
-}
+/** The steps so far. */
+export type CallSteps = { -readonly [Step in keyof SaleTimes]: SaleTimes[Step] };
 
 /** An input, unchecked. */
 export interface GivenInput {

@@ -5,7 +5,8 @@ import { toJsonFields } from "../fields.ts";
 /** How long a node's newest block is waited for. */
 const PATIENCE_MS = 2000;
 
-interface CurrentTerms {
+/** How a node that is behind is known. */
+export interface CurrentTerms {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

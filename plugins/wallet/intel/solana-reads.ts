@@ -1,9 +1,9 @@
 import { base58 } from "@scure/base";
-import type { Clock, Upstream } from "#plugin";
+import type { Upstream } from "#plugin";
 import { toJsonFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
-import { refuseOld } from "./current.ts";
+import { type CurrentTerms, refuseOld } from "./current.ts";
 
 /** USDC's mint on Solana. */
 export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -13,13 +13,8 @@ const SOL_DECIMALS = 9;
 const [OWNER_AT, AMOUNT_AT] = [32, 64];
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-interface ReadingTerms {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /** The balance in SOL. @param wallet a public key in base58. @throws Problem `upstream-failed`, also by a node that is behind. */
-export async function readSol(node: Upstream, wallet: string, terms: ReadingTerms): Promise<string> {
+export async function readSol(node: Upstream, wallet: string, terms: CurrentTerms): Promise<string> {
   const method = "getBalance";
   const answer = await askNode(node, [method, [wallet, CONFIRMED]], terms.signal);
   const { value } = toJsonFields(answer);
@@ -30,7 +25,7 @@ export async function readSol(node: Upstream, wallet: string, terms: ReadingTerm
 }
 
 /** The sum of USDC in all of the wallet's token accounts. @throws as `readSol`. */
-export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: ReadingTerms): Promise<string> {
+export async function readUsdcOnSolana(node: Upstream, wallet: string, terms: CurrentTerms): Promise<string> {
   const method = "getTokenAccountsByOwner";
   const options = { encoding: "base64", ...CONFIRMED };
   const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], terms.signal);

@@ -49,20 +49,26 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
   opening.defer(() => till.close());
-  const surfaces = await openSurfaces(options, till);
+  const { payments, jobs, services, all: routed, exchanges, identity, signIns, addressWatch } = till;
+  const { set, config, baseUrl, store, clock, log, sandbox, notes = [] } = options;
+  const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
+  const sold = { routed, invoke: payments.invoke, exchanges, identity, signIns };
+  const surfaces = await openDoors({ shown, ...sold, config, store, clock, log, sandbox });
   opening.defer(() => surfaces.close());
   const open = opening.move();
-  const { payments, jobs, services } = till;
   const jobIds = services.filter(isJobService).map(({ manifest }) => manifest.id);
   /** Those of this set, and all others that have jobs in line: removed ones, and those of other processes. */
   const jobServices = async (): Promise<readonly string[]> => [
     ...new Set([...jobIds, ...(await jobs.servicesInLine())]),
   ];
-  const ready = (): Promise<ReadyReport> => readinessOf(options, { outside, till, surfaces });
+  const { sources, trust } = outside;
+  const configured = outside.drivers.rails.filter(isOffered);
+  const ready = (): Promise<ReadyReport> =>
+    toReadiness({ services, payments, configured, store, sources, addressWatch, trust, notes });
   return {
     listener: toListener(options, { outside, till, surfaces }, ready),
     services,
-    rails: outside.drivers.rails.filter(isOffered),
+    rails: configured,
     capabilities,
     async jobsInLine() {
       const ids = await jobServices();
@@ -78,20 +84,20 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
         .filter((service) => service.manifest.price !== undefined && payments.offers.of(service).length === 0)
         .map(({ manifest }) => manifest.id),
     ready,
-    trustAgain: outside.trust.trustAgain,
+    trustAgain: trust.trustAgain,
     prepare: payments.prepare,
     takeOver: payments.sweep,
     async drain() {
-      till.addressWatch.close();
-      await Promise.all([jobs.drain(), payments.drain(), outside.sources.schedule.close()]);
+      addressWatch.close();
+      await Promise.all([jobs.drain(), payments.drain(), sources.schedule.close()]);
     },
     async start() {
       await payments.start();
-      outside.sources.start();
+      sources.start();
       jobs.start();
       till.bookkeeping.start(services);
       till.webhooks.start();
-      if (!options.sandbox) till.addressWatch.start();
+      if (!sandbox) addressWatch.start();
     },
     close: () => open.disposeAsync(),
   };
@@ -183,35 +189,10 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   return { services, all, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, webhooks, close };
 }
 
-function openSurfaces(
-  { set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions,
-  till: Till,
-): Promise<Doors> {
-  const { services, all: routed, payments, exchanges, identity, signIns } = till;
-  const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
-  const own = { routed, invoke: payments.invoke, exchanges, identity, signIns };
-  return openDoors({ shown, ...own, config, store, clock, log, sandbox });
-}
-
 interface Parts {
   readonly outside: Outside;
   readonly till: Till;
   readonly surfaces: Doors;
-}
-
-function readinessOf({ store, notes = [] }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
-  const { services, payments, addressWatch } = till;
-  const { drivers, sources, trust } = outside;
-  return toReadiness({
-    services,
-    payments,
-    configured: drivers.rails.filter(isOffered),
-    store,
-    sources,
-    addressWatch,
-    trust,
-    notes,
-  });
 }
 
 function toListener(

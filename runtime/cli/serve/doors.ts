@@ -6,13 +6,12 @@ import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
 import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
-import type { Document } from "../../surfaces/http/document.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { ShownSet } from "../../surfaces/schema/shown-set.ts";
 import type { Config } from "../config/config.ts";
 import { loadDocuments } from "./assets.ts";
-import { openPeerDoor } from "./peer-door.ts";
+import { type OpenPeerDoor, openPeerDoor } from "./peer-door.ts";
 
 export interface DoorsOptions {
   /** What the surfaces are made from. */
@@ -32,11 +31,7 @@ export interface DoorsOptions {
 }
 
 /** Everything that is served besides the routes of services, by path. */
-export interface Doors {
-  readonly doors: ReadonlyMap<string, RpcDoor>;
-  readonly documents: ReadonlyMap<string, Document>;
-  close(): Promise<void>;
-}
+export type Doors = OpenPeerDoor;
 
 /** Opens MCP, A2A and the doors of a sandbox, and builds all documents once. */
 export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {

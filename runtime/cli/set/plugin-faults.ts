@@ -1,16 +1,12 @@
 import { join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Fault } from "../../core/set/faults.ts";
 
 /** payphone itself, which may be installed in the shop. */
 const RUNTIME = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The place of an error in a plugin. */
-export interface FaultPlace {
-  /** Relative to the set's directory, with `/`. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+export type FaultPlace = Pick<Fault, "file" | "line" | "column">;
 
 /**
  * The first place in the set's own files that an error names, or else in its packages, payphone excepted: a syntax
