@@ -1,31 +1,19 @@
-import type { BookEvent, BookTally, Door, SaleTimes } from "./events.ts";
+import type { BookEvent, BookTally, Door, SaleEvent, SaleTimes } from "./events.ts";
 import type { BookFee, FeeGroup, FeeSum } from "./fees.ts";
 
 /** One line of the book. Refunds, reversals and restorations repeat the terms of their sale, as far as known. */
-export interface BookLine {
+export interface BookLine extends Omit<SaleEvent, "kind" | "door" | "decimals" | "amount" | "usd" | "receiver"> {
   /** Increases from line to line of one book, by one or more. */
   readonly seq: number;
-  readonly id: string;
   readonly kind: BookEvent["kind"];
   /** The id of the sale that a refund, reversal or restoration refers to; null for sales, and when unknown. */
   readonly of: string | null;
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly service: string;
   readonly door: Door | null;
-  readonly rail: string;
-  readonly network: string;
-  readonly asset: string;
   readonly decimals: number | null;
   /** Atomic units, decimal text, always positive: refunds and reversals are subtracted. */
   readonly amount: string;
   readonly usd: string | null;
-  readonly payer: string | null;
   readonly receiver: string | null;
-  readonly transaction: string;
-  readonly requestId: string | null;
-  readonly job: string | null;
-  readonly set: string | null;
   /** Null unless the line is a sale, and always null in results of `lines`. */
   readonly times: SaleTimes | null;
 }
@@ -57,17 +45,13 @@ export interface Span {
 /** A dimension by which sums are split. */
 export type Split = "service" | "door" | "rail";
 
-export interface BookSum {
+export interface BookSum extends Pick<BookLine, "network" | "asset" | "decimals" | "kind"> {
   /** The start of the bucket: Unix milliseconds; the span's `from` when there are no buckets. */
   readonly at: number;
   /** Empty when the sums are not split by service; `door` and `rail` likewise. */
   readonly service: string;
   readonly door: string;
   readonly rail: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly decimals: number | null;
-  readonly kind: BookEvent["kind"];
   /** Whether the payers are the seller's own wallets: such sales are not revenue. */
   readonly isOwn: boolean;
   readonly count: number;
@@ -81,13 +65,9 @@ export interface BookSum {
 export type Grouping = "day" | "service" | "payer" | "all";
 
 /** Exact sums of one asset. */
-export interface BookGroup extends Pick<BookSum, "kind" | "isOwn" | "count" | "amount" | "nanoUsd"> {
+export interface BookGroup extends Omit<BookSum, "at" | "service" | "door"> {
   /** `2026-05-01`, a service's id, a payer (empty where unknown), or empty for `all`. */
   readonly group: string;
-  readonly rail: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly decimals: number | null;
 }
 
 /** A payer's totals over the whole book. */

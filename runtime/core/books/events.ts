@@ -53,17 +53,11 @@ export interface SaleEvent {
 }
 
 /** A sale was refunded. */
-export interface RefundEvent {
+export interface RefundEvent
+  extends Pick<SaleEvent, "id" | "at" | "service" | "network" | "asset" | "amount" | "payer"> {
   readonly kind: "refund";
-  readonly id: string;
-  readonly at: number;
   /** The job or work of the refunded sale. */
   readonly job: string;
-  readonly service: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly amount: string;
-  readonly payer: string | null;
   /** The refund's transaction. */
   readonly transaction: string;
 }
