@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
-import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
-import { createPace, type Pause, type Rate } from "../upstream/pace.ts";
+import { createPace } from "../upstream/pace.ts";
+import type { UpstreamOptions } from "../upstream/upstream.ts";
 import type { McpConnection } from "./connection.ts";
 import type { CallFailure } from "./failures.ts";
 import { createMissingTools } from "./missing-tools.ts";
@@ -34,9 +34,7 @@ export interface LiveMcpServer {
   close(): Promise<void>;
 }
 
-export interface ToolServerOptions {
-  readonly id: string;
-  readonly title: string;
+export interface ToolServerOptions extends Pick<UpstreamOptions, "id" | "title" | "rate" | "pause" | "clock" | "log"> {
   /** Undefined when the address is not configured. */
   readonly connect: (() => Promise<McpConnection>) | undefined;
   /** The reason when `connect` is undefined. */
@@ -44,10 +42,6 @@ export interface ToolServerOptions {
   readonly timeoutMs: number;
   /** How many calls may run concurrently; further calls wait. */
   readonly calls: number;
-  /** Calls above this rate wait; unlimited by default. */
-  readonly rate?: Rate | undefined;
-  /** Waits; tests may inject one that takes no time. */
-  readonly pause?: Pause;
   /** The most memory of its process and the child processes; Linux only. */
   readonly memoryBytes: number;
   /** Whether a text contains one of the server's credentials. */
@@ -56,8 +50,6 @@ export interface ToolServerOptions {
   readonly slots: ProcessSlots | undefined;
   /** Whether it is asked again at once after a failure, without pauses. */
   readonly neverRests?: boolean | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 const FIRST_PAUSE_MS = 500;

@@ -35,6 +35,7 @@ export interface AttemptsOptions {
   readonly retries: number;
   /** The pause before the first repetition; doubled for each further one. */
   readonly pauseMs: number;
+  /** When the circuit breaker opens. */
   readonly breaker?: BreakerTerms | undefined;
   readonly pace: Pace;
   readonly pause: Pause;

@@ -1,4 +1,4 @@
-import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
+import type { Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { isKeyRefusal } from "../../core/proxy/verdict.ts";
@@ -7,8 +7,7 @@ import { toEndpoint } from "../http/endpoint.ts";
 import { delay } from "../http/retry.ts";
 import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
 import { type BytesAnswer, createAttempt } from "./attempt.ts";
-import { createAttempts } from "./attempts.ts";
-import type { BreakerTerms } from "./gate.ts";
+import { type AttemptsOptions, createAttempts } from "./attempts.ts";
 import { createLeakCheck } from "./leaks.ts";
 import { createPace, type Pause, type Rate } from "./pace.ts";
 import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
@@ -43,9 +42,7 @@ export interface SendTerms {
   readonly isRepeatable: boolean;
 }
 
-export interface UpstreamOptions {
-  readonly id: string;
-  readonly title: string;
+export interface UpstreamOptions extends Omit<AttemptsOptions, "pauseMs" | "pace" | "pause"> {
   /** Undefined when not configured. A name and a password in it become a basic authorization header. */
   readonly url: string | undefined;
   /** The environment variable of the URL, for messages. */
@@ -56,12 +53,8 @@ export interface UpstreamOptions {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** Credentials within the URL. */
   readonly hidden?: readonly string[] | undefined;
-  /** When the circuit breaker opens. */
-  readonly breaker?: BreakerTerms | undefined;
   /** The timeout of one attempt: for a whole answer, or for each chunk of a stream. */
   readonly timeoutMs: number;
-  /** The number of attempts after the first. */
-  readonly retries: number;
   /** The pause before the first repetition; 250 by default. */
   readonly pauseMs?: number;
   /** Requests above this rate wait; unlimited by default. */
@@ -69,8 +62,6 @@ export interface UpstreamOptions {
   /** Waits; tests may inject one that takes no time. */
   readonly pause?: Pause;
   readonly transport: Transport;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 const MAX_BYTES = 2 * 1024 * 1024;
