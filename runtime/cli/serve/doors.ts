@@ -1,11 +1,7 @@
-import type { Clock, Log } from "../../api/capabilities.ts";
-import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
-import type { Exchanges } from "../../core/peers/exchanges.ts";
-import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
-import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
+import type { A2aOptions } from "../../surfaces/a2a/a2a.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { ShownSet } from "../../surfaces/schema/shown-set.ts";
@@ -13,19 +9,14 @@ import type { Config } from "../config/config.ts";
 import { loadDocuments } from "./assets.ts";
 import { type OpenPeerDoor, openPeerDoor } from "./peer-door.ts";
 
-export interface DoorsOptions {
+export interface DoorsOptions
+  extends Pick<A2aOptions, "invoke" | "exchanges" | "identity" | "signIns" | "clock" | "log"> {
   /** What the surfaces are made from. */
   readonly shown: ShownSet;
   /** The services that can be called, retired ones included. */
   readonly routed: readonly Service[];
   readonly config: Config;
-  readonly invoke: Invoke;
-  readonly exchanges: Exchanges;
-  readonly identity: Identity;
-  readonly signIns: SignIns;
   readonly store: OpenStore;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The additional doors of a sandbox, by path; undefined outside a sandbox. */
   readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
 }

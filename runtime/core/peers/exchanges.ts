@@ -6,6 +6,7 @@ import { railOfToken } from "../rails/tokens.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn, type Tariff } from "../set/price.ts";
 import type { Store } from "../store.ts";
+import type { JobPayment } from "../x402/x402.ts";
 import { PEER_POLICY } from "./policy.ts";
 
 /** A price that was quoted to a peer, on record under the exchange's id. */
@@ -22,14 +23,7 @@ export interface PeerExchange {
 }
 
 /** A settled payment of a call that named its exchange, as this server saw it. */
-export interface ObservedSettlement {
-  readonly transaction: string;
-  /** CAIP-2. */
-  readonly network: string;
-  readonly asset: string;
-  /** Atomic units, decimal text. */
-  readonly amount: string;
-  readonly payer: string | null;
+export interface ObservedSettlement extends Omit<JobPayment, "nonce"> {
   /** Unix seconds. */
   readonly observed_at: number;
 }

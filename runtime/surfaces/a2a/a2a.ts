@@ -1,40 +1,29 @@
-import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Log } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Budget } from "../../core/peers/budget.ts";
-import type { Exchanges } from "../../core/peers/exchanges.ts";
-import type { Identity } from "../../core/peers/identity.ts";
 import type { PeerKeys } from "../../core/peers/keys.ts";
 import type { Service } from "../../core/service.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import type { SignIns } from "../../core/wallets/sign-in.ts";
 import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
 import { createFollowJob } from "./jobs.ts";
 import { createPeerDoor } from "./peers/door.ts";
-import { createPeerMethods } from "./peers/methods.ts";
+import { createPeerMethods, type PeerMethodsOptions } from "./peers/methods.ts";
 import { createA2aServer } from "./server.ts";
 import { createStandard } from "./standard.ts";
 import { createTaskBook } from "./task-book.ts";
 import { createTaskIndex } from "./task-index.ts";
 import { createTaskCalls } from "./tasks.ts";
 
-export interface A2aOptions {
+export interface A2aOptions extends Omit<PeerMethodsOptions, "services" | "endpoint"> {
   readonly services: readonly Service[];
   /** The services that tasks can be about, retired ones included. Default: `services`. */
   readonly routed?: readonly Service[];
   readonly invoke: Invoke;
-  readonly site: Pick<SiteManifest, "name" | "rails">;
-  /** The public base URL, without a trailing slash; peers must name it as `audience`. */
-  readonly baseUrl: string;
-  /** Who settles payments: a URL or a name, as shown to peers. */
-  readonly facilitator: string;
-  readonly identity: Identity;
   readonly peerKeys: PeerKeys;
-  readonly exchanges: Exchanges;
   readonly budgets: { readonly clients: Budget; readonly peers: Budget };
   readonly store: Store;
-  readonly clock: Clock;
   readonly log: Log;
   /** When omitted, wallets cannot sign in. */
   readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;

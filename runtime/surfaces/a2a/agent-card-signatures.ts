@@ -4,12 +4,6 @@ import type { Identity } from "../../core/peers/identity.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A detached JWS over an agent card (A2A 0.3, section 5.5.6; 1.0, section 8.4.2). */
-export interface CardSignature {
-  readonly protected: string;
-  readonly signature: string;
-}
-
 /** The fields of an A2A 1.0 card; those of nested messages are listed under the field that holds them. */
 const CARD = [
   "name",
@@ -35,13 +29,10 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
 /**
  * Signs a card twice, since no signature fits both forms: the RFC 8785 form of the card as it is, and the form that A2A
  * 1.0's libraries make of it, without unknown fields, false required fields and empty values.
+ * Each signature is a detached JWS (0.3, section 5.5.6; 1.0, section 8.4.2).
  * @param jku the URL of the JSON Web Key Set with our keys.
  */
-export function signCard<Card extends object>(
-  card: Card,
-  identity: Identity,
-  jku: string,
-): Card & { readonly signatures: readonly CardSignature[] } {
+export function signCard(card: object, identity: Identity, jku: string): object {
   const { keyId: kid, sign } = identity.signer();
   const header = toBase64Url(JSON.stringify({ alg: "EdDSA", typ: "JOSE", kid, jku }));
   const signatures = [card, toLibraryForm(card)].map((form) => ({

@@ -1,20 +1,14 @@
 import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
-import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { A2aOptions } from "./a2a.ts";
 import { signCard } from "./agent-card-signatures.ts";
 import { X402_EXTENSIONS } from "./payment.ts";
 import { PEER_EXTENSION, toNamespace, toPeerBlock } from "./peers/block.ts";
 import { MODES, toSkill, toX402Block } from "./skills.ts";
 
-export interface AgentCardOptions {
-  readonly services: readonly Service[];
+export interface AgentCardOptions extends Pick<A2aOptions, "services" | "baseUrl" | "facilitator" | "identity"> {
   readonly site: Pick<SiteManifest, "name" | "title" | "description" | "version" | "contact" | "rails">;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Who settles payments: a URL or a name, as shown to peers. */
-  readonly facilitator: string;
-  readonly identity: Identity;
   /** Absolute URLs. */
   readonly links?: { readonly documentation?: string; readonly icon?: string };
 }

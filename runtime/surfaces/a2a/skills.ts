@@ -1,23 +1,12 @@
+import type { JsonObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toCost } from "../rpc/cost.ts";
 
-/** A service in an agent card: the fields that A2A 0.3 and 1.0 share (AgentSkill). */
-export interface Skill {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** JSON of data parts. */
-  readonly examples: readonly string[];
-  readonly inputModes: readonly string[];
-  readonly outputModes: readonly string[];
-}
-
 export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
 
-/** A service as a skill; its description names the price. */
-export function toSkill({ manifest, job }: Service): Skill {
+/** A service as a skill: the fields that A2A 0.3 and 1.0 share (AgentSkill). Its description names the price. */
+export function toSkill({ manifest, job }: Service): JsonObject & { readonly description: string } {
   const { id, title, description, tags, examples, media } = manifest;
   const cost = toCost(manifest);
   const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";

@@ -17,10 +17,11 @@ import { toReceipt } from "./receipt.ts";
 export interface PeerMethodsOptions {
   readonly services: ReadonlyMap<string, Service>;
   readonly site: Pick<SiteManifest, "name" | "rails">;
+  /** The public base URL, without a trailing slash; peers must name it as `audience`. */
   readonly baseUrl: string;
   /** The URL of this door. */
   readonly endpoint: string;
-  /** Who settles payments, as shown to peers. */
+  /** Who settles payments: a URL or a name, as shown to peers. */
   readonly facilitator: string;
   readonly identity: Identity;
   readonly exchanges: Exchanges;
