@@ -24,9 +24,9 @@ export interface CallOptions {
   readonly service: string | undefined;
   /** JSON, `@file` or `-`. */
   readonly input: string | undefined;
-  readonly url: string | undefined;
-  readonly method: string | undefined;
-  readonly rail: string | undefined;
+  readonly url?: string | undefined;
+  readonly method?: string | undefined;
+  readonly rail?: string | undefined;
   readonly limits: SpendingLimits;
   /** Whether the input is checked against the challenge's schema before signing; true by default. */
   readonly check?: boolean;

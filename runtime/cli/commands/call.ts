@@ -68,27 +68,12 @@ export function addCallCommand(program: Command): void {
         command.error("error: with a service, --resume takes the identifier of an earlier payment");
       if (options.id && options.resume) command.error("error: --resume names the purchase already; leave --id out");
       const { runCall } = await import("../call/call.ts");
-      const resume = service === undefined ? options.resume : undefined;
-      const identifier = service === undefined ? undefined : (options.resume ?? options.id);
-      const { dir, url, method, rail, check, dryRun = false, json = false, follow = false } = options;
-      const limits = { ...options.max, usd: options.maxUsd, jpy: options.maxJpy };
-      const waitSeconds = options.wait;
-      const call = {
-        service,
-        input,
-        url,
-        method,
-        rail,
-        limits,
-        check,
-        dryRun,
-        json,
-        follow,
-        waitSeconds,
-        resume,
-        identifier,
-        dir,
-      };
+      const { id, resume: named, maxUsd, maxJpy, max, wait: waitSeconds, ...given } = options;
+      const resume = service === undefined ? named : undefined;
+      const identifier = service === undefined ? undefined : (named ?? id);
+      const limits = { ...max, usd: maxUsd, jpy: maxJpy };
+      const usual = { dryRun: false, json: false, follow: false };
+      const call = { ...usual, ...given, service, input, limits, waitSeconds, resume, identifier };
       process.exitCode = await runCall(loadConfig(), call, openTerminal());
     });
 }

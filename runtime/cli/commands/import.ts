@@ -72,20 +72,12 @@ function addMcpImport(group: Command): void {
     .addOption(shopOption())
     .addHelpText("after", MCP_HELP)
     .action(async (server: string[], flags: McpFlags) => {
-      const {
-        dir,
-        tools = [],
-        all = false,
-        price,
-        upstream,
-        env: variables = [],
-        key,
-        live: isLive = false,
-        dryRun = false,
-      } = flags;
+      const { dir, tools = [], all = false, price, upstream, key, env: variables = [], live: isLive = false } = flags;
       const { runMcpImport } = await import("../import/import-mcp.ts");
       const named = { tools, all, price, upstream, variables, key, isLive };
-      finish(await runMcpImport({ server, dir: toShop(dir), ...named, env: loadEnv(), isDryRun: dryRun }));
+      finish(
+        await runMcpImport({ server, dir: toShop(dir), ...named, env: loadEnv(), isDryRun: flags.dryRun ?? false }),
+      );
     });
 }
 
