@@ -5,12 +5,7 @@ import { toDailyTitle } from "./markdown.ts";
 import type { ReportSignature } from "./statement.ts";
 
 /** The part of the page that is known when the files are written. Plain JSON, because a job step stores it. */
-export interface PageContent {
-  readonly markdown: string;
-  readonly results: readonly ReportResult[];
-  readonly figures: readonly ReportFigure[];
-  readonly note: string | undefined;
-}
+export type PageContent = Omit<ReportPage, "files" | "proof">;
 
 /** A transaction with its page at an explorer. */
 export interface AnchoredTx {

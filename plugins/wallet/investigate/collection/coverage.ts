@@ -1,24 +1,15 @@
-import type { ScreenResponse } from "../../screen/response.ts";
-import { type Activity, type Coverage, type Evidence, type Graph, type Missing, SANCTIONS_LIST } from "../evidence.ts";
-import type { Subject } from "../subject.ts";
+import { type Coverage, type Evidence, type Missing, SANCTIONS_LIST } from "../evidence.ts";
 import type { Traced } from "./traced.ts";
 
 /** The findings that determine what the sources leave open. */
-export interface Limits {
-  readonly subject: Subject;
-  readonly screened: ScreenResponse;
+export interface Limits extends Omit<Evidence, "identity" | "movements" | "coverage" | "missing"> {
   /** Whether OFAC's present list was searched. */
   readonly isListCurrent: boolean;
-  readonly graph: Graph;
   readonly traced: Pick<Traced, "coverage" | "sent" | "listed" | "oldestAt" | "movements" | "missing"> & {
     readonly neighbourhood: Pick<Traced["neighbourhood"], "cut" | "behind" | "missing">;
   };
-  readonly activity: Activity;
-  readonly balances: Evidence["balances"];
   /** Unix seconds. */
   readonly balancesAt: number;
-  /** Unix seconds. */
-  readonly investigatedAt: number;
 }
 
 const DAY_SECONDS = 86_400;

@@ -4,32 +4,17 @@ import { createBaseLogs } from "../sources/base-logs.ts";
 import { createExplorer } from "../sources/explorer.ts";
 import { toFailure } from "../sources/failure.ts";
 import { createSolanaHistory } from "../sources/solana-history.ts";
-import {
-  type History,
-  type HistorySource,
-  type Label,
-  mergeTransfers,
-  type Reading,
-  type Transfer,
-} from "../sources/transfers.ts";
+import { type History, type HistorySource, mergeTransfers, type Reading } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
 import { withoutNoise } from "./noise.ts";
 import { PATIENCE_MS, toPatient } from "./patience.ts";
 
 /** An address's transfers, merged from all sources. */
-export interface MergedHistory {
-  /** Oldest first. */
-  readonly transfers: readonly Transfer[];
+export interface MergedHistory extends Omit<History, "coverage" | "isWhole" | "gaps"> {
   /** What was read from each source. */
   readonly coverage: readonly Coverage[];
   /** Whether one of the sources is complete. */
   readonly isWhole: boolean;
-  readonly labels: readonly Label[];
-  /** Unix seconds, as in History. */
-  readonly firstSeenAt: number | null;
-  readonly oldestAt: number | null;
-  readonly sent: number | null;
-  readonly listed: number | null;
   readonly missing: readonly Missing[];
 }
 
