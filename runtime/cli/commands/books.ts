@@ -4,7 +4,7 @@ import { EXIT } from "../exit-code.ts";
 import { openOutput } from "../terminal.ts";
 import { toOrigin } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
-import { checkSpan, fromOption, sandboxOption, toOption } from "./sales.ts";
+import { checkSpan, fromOption, type SalesOptions, sandboxOption, toOption } from "./sales.ts";
 
 const VERIFY_HELP = `
 Reads the transfers of each rail's token to your receiving addresses, and compares them with the book, transaction by
@@ -16,15 +16,9 @@ Examples:
   payphone books verify --from 2026-05-01 --to 2026-05-31 --rail base
 `;
 
-interface VerifyOptions {
-  readonly dir: string;
-  readonly sandbox?: boolean;
-  readonly from?: number;
-  readonly to?: number;
-  readonly rail?: string;
-  readonly json?: boolean;
+type VerifyOptions = Pick<SalesOptions, "dir" | "sandbox" | "from" | "to" | "rail" | "json"> & {
   readonly url?: string;
-}
+};
 
 /** `books verify`: whether the book and the chains agree. */
 export function addBooksCommands(program: Command): void {

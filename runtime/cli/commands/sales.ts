@@ -17,7 +17,7 @@ Examples:
   payphone sales show 0x…                 a transaction, a request id, a job or an id of the list
 `;
 
-interface SalesOptions {
+export interface SalesOptions {
   readonly dir: string;
   readonly sandbox?: boolean;
   readonly from?: number;

@@ -5,6 +5,7 @@ import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { AS_SOLD } from "../process/messages.ts";
 import { startSmall } from "../process/young-generation.ts";
+import type { ServeCommand } from "../serve/serve.ts";
 import { shopOption } from "./directory.ts";
 
 const SERVER_HELP = `
@@ -80,11 +81,7 @@ interface SandboxFlags {
   readonly watch?: boolean;
 }
 
-interface ServeFlags {
-  readonly dir?: string;
-  readonly renamed?: boolean;
-  readonly strict?: boolean;
-  readonly asSold?: boolean;
+interface ServeFlags extends Partial<ServeCommand> {
   readonly check?: boolean;
   readonly json?: boolean;
   readonly workers?: number | "auto";

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
+import type { SimulateCommand } from "../simulate/simulate.ts";
 import { openTerminal } from "../terminal.ts";
 import { toOrigin } from "./arguments.ts";
 import { shopOption } from "./directory.ts";
@@ -16,13 +17,7 @@ Examples:
   payphone simulate --buyers 50 --minutes 10
 `;
 
-interface SimulateOptions {
-  readonly dir?: string;
-  readonly buyers: number;
-  readonly minutes: number;
-  readonly pause: number;
-  readonly url?: string;
-}
+type Flags = Omit<SimulateCommand, "dir" | "url"> & { readonly [Key in "dir" | "url"]?: string };
 
 /** `simulate`: buyers for a sandbox. */
 export function addSimulateCommand(program: Command): void {
@@ -35,7 +30,7 @@ export function addSimulateCommand(program: Command): void {
     .option("--url <url>", "where the sandbox runs (default: PAYPHONE_URL)", toOrigin)
     .addOption(shopOption())
     .addHelpText("after", SIMULATE_HELP)
-    .action(async ({ dir, url, ...options }: SimulateOptions) => {
+    .action(async ({ dir, url, ...options }: Flags) => {
       const { simulate } = await import("../simulate/simulate.ts");
       const config = loadConfig();
       const command = { ...options, dir: toShop(dir), url: url ?? config.sellerUrl };

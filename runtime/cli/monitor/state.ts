@@ -15,9 +15,13 @@ import { feeAccounts } from "./treasury.ts";
 /** The set that is being sold. */
 export interface SoldSet {
   readonly site: SiteManifest;
+  /** The capabilities that plugins take from `Host`, by their names. */
   readonly capabilities: ReadonlySet<string>;
+  /** The answer of `GET /ready`. */
   ready(): Promise<ReadyReport>;
+  /** The jobs that wait or run, in all processes, by service. @throws Problem `unavailable`. */
   jobsInLine(): Promise<ReadonlyMap<string, number>>;
+  /** The oldest of these jobs, at most `most` of each service. @throws Problem `unavailable`. */
   jobsWaiting(most: number): Promise<readonly QueuedJob[]>;
 }
 

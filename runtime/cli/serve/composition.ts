@@ -1,6 +1,5 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
-import type { QueuedJob } from "../../core/jobs/queue.ts";
 import type { Refusals } from "../../core/notes/refusals.ts";
 import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Service } from "../../core/service.ts";
@@ -9,11 +8,11 @@ import type { TraceStep } from "../../core/trace.ts";
 import type { Rail, RailStatus } from "../../core/x402/rails.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
-import type { ReadyReport } from "../../server/routes/status.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "../monitor/book-access.ts";
 import type { Monitor } from "../monitor/monitor.ts";
+import type { SoldSet } from "../monitor/state.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { SourcesOverride } from "./sources.ts";
 
@@ -59,22 +58,14 @@ export interface SandboxParts {
 }
 
 /** A set of services, ready to be served. */
-export interface Composition {
+export interface Composition extends Omit<SoldSet, "site"> {
   readonly listener: RequestListener;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
-  /** The capabilities that plugins take from `Host`, by their names. */
-  readonly capabilities: ReadonlySet<string>;
-  /** The jobs that wait or run, in all processes, by service. @throws Problem `unavailable`. */
-  jobsInLine(): Promise<ReadonlyMap<string, number>>;
-  /** The oldest of these jobs, at most `most` of each service. @throws Problem `unavailable`. */
-  jobsWaiting(most: number): Promise<readonly QueuedJob[]>;
   /** By id. */
   railStatuses(): ReadonlyMap<string, RailStatus>;
   /** The ids of priced services that cannot be paid at present. */
   unsellable(): readonly string[];
-  /** The answer of `GET /ready`. */
-  ready(): Promise<ReadyReport>;
   /** Trusts a facilitator again: see `FacilitatorTrust`. */
   readonly trustAgain: FacilitatorTrust["trustAgain"];
   /** Checks whether the rails are up, and stores the offers. After that, calls can be served. */

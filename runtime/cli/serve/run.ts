@@ -27,8 +27,8 @@ import type { ManifestSet } from "../set/load.ts";
 import { isOfPlugin } from "../set/watch-exit.ts";
 import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
 import { createPresenceBoard } from "./admin/presence.ts";
-import { toAdminRoutes } from "./admin/routes.ts";
-import { type Changes, createChanges } from "./change/changes.ts";
+import { type AdminParts, toAdminRoutes } from "./admin/routes.ts";
+import { createChanges } from "./change/changes.ts";
 import { createPast } from "./change/past.ts";
 import { type ComposeSet, createSwap, type Swap } from "./change/swap.ts";
 import { claimStore } from "./claim-store.ts";
@@ -59,13 +59,7 @@ export interface RunOptions {
   readonly log?: OpenLog | undefined;
 }
 
-export interface Running {
-  /** The URL at which it listens; `baseUrl` is the public address. */
-  readonly url: string;
-  readonly baseUrl: string;
-  /** Replaces the set that is sold. */
-  readonly swap: Swap;
-  readonly changes: Changes;
+export interface Running extends Omit<AdminParts, "presence"> {
   readonly admin: OpenAdmin;
   readonly log: Log;
   /** Stops accepting connections, lets calls finish, and then closes what was opened. */

@@ -1,7 +1,6 @@
 import PQueue from "p-queue";
 import type { Clock, Hex, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { SpentFor } from "../../core/books/fees.ts";
 import type { Store } from "../../core/store.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
@@ -19,17 +18,11 @@ import {
 } from "./sender-watch.ts";
 
 /** A call to send. The sender chooses its nonce and fees. */
-export interface EvmCall {
-  readonly to: Hex;
-  readonly data?: Hex;
-  /** Wei. */
-  readonly value?: bigint;
+export interface EvmCall extends Pick<Payload, "to">, Partial<Pick<Payload, "data" | "value" | "spentFor">> {
   /** Estimated with a margin of 20 % when omitted. */
   readonly gas?: bigint;
   /** Identifies the call for `find`, in all processes that share the store. */
   readonly id?: string;
-  /** The reason for the transaction, for the book. */
-  readonly spentFor?: SpentFor;
 }
 
 /** A transaction that was signed, journaled and broadcast. It is watched even when no caller waits for it. */

@@ -4,24 +4,22 @@ import type { Treasury } from "../../api/capabilities.ts";
 import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
-import type { EvmSender } from "../evm/sender.ts";
-import type { Coverage } from "./coverage.ts";
 import { makesSigner, readSignature } from "./deployment.ts";
-import type { DeploymentQuota } from "./deployment-quota.ts";
-import type { GasBudget } from "./gas-budget.ts";
-import { createLocalSigner, type Declined, type GasTerms, readGasTerms, SPENT, type Trace } from "./local-signer.ts";
+import {
+  createLocalSigner,
+  type Declined,
+  type GasTerms,
+  type LocalSignerOptions,
+  readGasTerms,
+  SPENT,
+  type Trace,
+} from "./local-signer.ts";
 
-export interface LocalSchemeOptions {
+export interface LocalSchemeOptions
+  extends Pick<LocalSignerOptions, "sender" | "budget" | "coverage" | "quota" | "assets" | "confirmationMs"> {
   readonly network: `eip155:${string}`;
-  readonly sender: EvmSender;
   readonly treasury: Pick<Treasury, "evmAddress">;
-  readonly budget: GasBudget;
-  readonly coverage: Coverage;
-  readonly quota: DeploymentQuota;
-  /** The decimals of tokens that are known to be contracts, by their address in lower case. */
-  readonly assets: ReadonlyMap<string, number>;
   readonly factories: SmartWalletsManifest["factories"];
-  readonly confirmationMs: number;
 }
 
 /** A payment that contains only its authorization: other members would make the SDK read another scheme. */

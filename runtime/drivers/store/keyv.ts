@@ -1,10 +1,9 @@
 import { Keyv } from "keyv";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { BookTally } from "../../core/books/events.ts";
 import { toDamaged } from "../../core/damage.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
-import type { Durability, Store, Tally } from "../../core/store.ts";
+import type { Durability, Store } from "../../core/store.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
 
 /** An open store, which must be closed. */
@@ -34,27 +33,22 @@ export interface TextAdapter {
 type Entered = Parameters<Store["enter"]>[0];
 
 /** Operations that Keyv does not have. Keys and texts are already checked. */
-export interface Atomics {
+export interface Atomics
+  extends Pick<OpenStore, "join" | "leave" | "count" | "forget" | "ping" | "close">,
+    Partial<Pick<OpenStore, "warnings">> {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   renew(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   /** undefined when the value of the key is not an integer. */
   incr(key: string, by: number, ttlMs: number | undefined, durability: Durability): Promise<number | undefined>;
-  join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
-  leave(key: string, member: string): Promise<void>;
   /** Writes a text and enters an event, both or neither; an event that exists is not entered again. */
   enter(event: Entered, key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<void>;
-  count(tallies: readonly BookTally[]): Promise<void>;
-  forget(before: number, tallyMinute: number): Promise<boolean>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; the last page has no `next`. */
   page(
     prefix: string,
     cursor: string | undefined,
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string }>;
-  ping(): Promise<void>;
-  close(): Promise<void>;
   /** Why the store must not be used now although it answers. */
   fault?(): Problem | undefined;
-  warnings?(): readonly string[];
   /** Default: in memory. */
   readonly createLimiter?: CreateLimiter;
 }

@@ -22,14 +22,9 @@ export interface AdminParts {
 }
 
 /** The answer of `GET /status`. */
-export interface StatusReport {
-  readonly pid: number;
-  readonly version: string;
+export interface StatusReport extends Pick<Presence, "pid" | "version" | "url" | "set"> {
   readonly uptime_seconds: number;
-  readonly url: string;
   readonly public_url: string;
-  /** The digest of the set that is sold. */
-  readonly set: string;
   /** The number of plugin modules imported since the start, for all sets. Node cannot unload modules. */
   readonly modules: number;
   /** How many of them were imported for the first set. */

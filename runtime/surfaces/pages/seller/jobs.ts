@@ -1,4 +1,5 @@
 import type { FailedJob } from "../../../core/jobs/jobs.ts";
+import type { QueuedJob } from "../../../core/jobs/queue.ts";
 import { railOfToken } from "../../../core/rails/tokens.ts";
 import type { OpenRefund } from "../../../core/refunds/records.ts";
 import { toDecimal } from "../../../core/set/price.ts";
@@ -9,11 +10,7 @@ import { toShort } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
 /** A job that has not ended. */
-export interface WaitingJob {
-  readonly id: string;
-  readonly service: string;
-  /** When it was paid, in Unix milliseconds. */
-  readonly at: number;
+export interface WaitingJob extends QueuedJob {
   /** Its progress text; null when it has reported none, undefined while it waits for its first turn. */
   readonly step?: string | null;
 }
