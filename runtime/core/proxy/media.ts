@@ -33,18 +33,13 @@ export function checkMedia(draft: Draft): Fault[] {
   const faults = Object.keys(rest).map((key) =>
     faultAtKey(draft, ["output", key], "unknown-key", "a file has `media` and `max_bytes` only"),
   );
+  const fail = (key: string, code: "bad-media" | "out-of-range", complaint: string): void =>
+    void faults.push(faultAt(draft, ["output", key], code, complaint));
   if (typeof media !== "string" || !TYPE.test(media))
-    faults.push(
-      faultAt(draft, ["output", "media"], "bad-media", 'write a media type, such as "image/png" or "image/*"'),
-    );
-  else if (ACTIVE.test(media))
-    faults.push(
-      faultAt(draft, ["output", "media"], "bad-media", "a page could run scripts in your name: it is not sold"),
-    );
+    fail("media", "bad-media", 'write a media type, such as "image/png" or "image/*"');
+  else if (ACTIVE.test(media)) fail("media", "bad-media", "a page could run scripts in your name: it is not sold");
   if (bytes !== undefined && !(Number.isInteger(bytes) && Number(bytes) >= 1 && Number(bytes) <= MOST_BYTES))
-    faults.push(
-      faultAt(draft, ["output", "max_bytes"], "out-of-range", `must be a whole number from 1 to ${MOST_BYTES}`),
-    );
+    fail("max_bytes", "out-of-range", `must be a whole number from 1 to ${MOST_BYTES}`);
   return faults;
 }
 

@@ -35,26 +35,14 @@ function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number)
   const sameToken = rails.findIndex((rail) => isSameToken(rail, own));
   const sameNetwork = rails.findIndex((rail) => rail.network === own.network);
   const node = rails[sameNetwork]?.rpc;
-  const fail = (key: keyof RailManifest, first: number): Fault[] =>
-    first === at
-      ? []
-      : [
-          faultAt(
-            site,
-            ["rails", at, key],
-            "duplicate-rail",
-            `rails[${first}] has the same ${key}${key === "asset" ? " on the same network" : ""}`,
-          ),
-        ];
-  if (sameNetwork < at && node !== own.rpc) {
-    const complaint = `must be "${node}", as in rails[${sameNetwork}]: a network has one node`;
-    return [
-      ...fail("id", sameId),
-      ...fail("asset", sameToken),
-      faultAt(site, ["rails", at, "rpc"], "bad-value", complaint),
-    ];
-  }
-  return [...fail("id", sameId), ...fail("asset", sameToken)];
+  const faults: Fault[] = [];
+  const fail = (key: keyof RailManifest, code: "duplicate-rail" | "bad-value", complaint: string): void =>
+    void faults.push(faultAt(site, ["rails", at, key], code, complaint));
+  if (sameId < at) fail("id", "duplicate-rail", `rails[${sameId}] has the same id`);
+  if (sameToken < at) fail("asset", "duplicate-rail", `rails[${sameToken}] has the same asset on the same network`);
+  if (sameNetwork < at && node !== own.rpc)
+    fail("rpc", "bad-value", `must be "${node}", as in rails[${sameNetwork}]: a network has one node`);
+  return faults;
 }
 
 function checkToken(site: SiteDraft, rail: RailManifest, path: Path): Fault[] {

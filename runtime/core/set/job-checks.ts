@@ -18,14 +18,8 @@ export function checkJob(draft: Draft, all: readonly Draft[]): Fault[] {
   const twin = all.find((other) => other !== draft && pathsOf(other).includes(path));
   if (met ?? twin) return fail("duplicate-route", `a request for it could also be meant for ${(met ?? twin)?.file}`);
   if (id === undefined || !all.some(({ data }) => data.id === toStatusId(id))) return [];
-  return [
-    faultAt(
-      draft,
-      ["id"],
-      "duplicate-id",
-      `its status service would be called "${toStatusId(id)}", as another service is`,
-    ),
-  ];
+  const complaint = `its status service would be called "${toStatusId(id)}", as another service is`;
+  return [faultAt(draft, ["id"], "duplicate-id", complaint)];
 }
 
 const pathsOf = ({ data: { route, job } }: Draft): string[] =>

@@ -57,24 +57,16 @@ function checkPlaces(site: SiteDraft, upstream: UpstreamManifest, path: Path): F
 function checkKey(site: SiteDraft, key: KeyManifest | undefined, path: Path): Fault[] {
   if (!key) return [];
   const { header, query, scheme } = key;
-  if (header === undefined && query === undefined)
-    return [
-      {
-        ...faultAtKey(
-          site,
-          [...path, "header"],
-          "missing-key",
-          "is missing, and so is query: say where the credential is sent",
-        ),
-        ...site.locate(path, typeof path.at(-1) === "number" ? "value" : "key"),
-      },
-    ];
+  const fail = (name: string, code: "missing-key" | "bad-upstream", complaint: string): Fault =>
+    faultAtKey(site, [...path, name], code, complaint);
+  if (header === undefined && query === undefined) {
+    const fault = fail("header", "missing-key", "is missing, and so is query: say where the credential is sent");
+    return [{ ...fault, ...site.locate(path, typeof path.at(-1) === "number" ? "value" : "key") }];
+  }
   if (header !== undefined && query !== undefined)
-    return [
-      faultAtKey(site, [...path, "query"], "bad-upstream", "the credential is sent in a header already: leave one out"),
-    ];
+    return [fail("query", "bad-upstream", "the credential is sent in a header already: leave one out")];
   return scheme !== undefined && header === undefined
-    ? [faultAtKey(site, [...path, "scheme"], "bad-upstream", "a scheme stands in a header: leave it out")]
+    ? [fail("scheme", "bad-upstream", "a scheme stands in a header: leave it out")]
     : [];
 }
 
