@@ -152,10 +152,8 @@ export const toSandboxBuyer = ({
   solana: { address: solana.address, secret_key: solana.secretKey },
 });
 
-interface Facts {
+interface Facts extends Pick<SandboxDescription, "rpc" | "facilitator"> {
   readonly wallets: SandboxWallets;
-  readonly rpc: Readonly<Record<string, string>>;
-  readonly facilitator: string;
 }
 
 /** The treasury also receives the payments. */

@@ -16,7 +16,7 @@ import { toFixedHeaders } from "./reply/headers.ts";
 import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
 import { contextOf, openContext } from "./request/context.ts";
-import { createLimits, type Limits } from "./request/limits.ts";
+import { createLimits } from "./request/limits.ts";
 import { checkHost, checkTarget, toOriginForm, toPattern } from "./request/target.ts";
 import { createDocuments, toDocumentReply } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";
@@ -121,9 +121,7 @@ function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
   return new Map([[PATHS.sandbox, { GET: () => reply }]]);
 }
 
-interface NowhereDeps {
-  readonly limits: Limits;
-  readonly send: Send;
+interface NowhereDeps extends Omit<HandlerOptions, "budgetOf"> {
   /** Keyed by the paths without parameters. */
   readonly fixed: ReadonlyMap<string, unknown>;
   readonly baseUrl: string;

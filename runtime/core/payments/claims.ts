@@ -27,6 +27,7 @@ export interface Claims {
 
 export interface ClaimsDeps {
   readonly reservations: Pick<Reservations, "doubt">;
+  /** Called when the chain does not show a settlement that a facilitator has reported, and for each that it shows. */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,9 +1,8 @@
-import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isDamaged } from "../damage.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../time/sweeper.ts";
-import { createClaims, type JudgedClaim } from "./claims.ts";
+import { type ClaimsDeps, createClaims } from "./claims.ts";
 import type { Credits } from "./credits.ts";
 import { isDone, isOwed, type PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
@@ -32,18 +31,16 @@ export interface Reconciler {
   close(): void;
 }
 
-export interface ReconcilerDeps {
+export interface ReconcilerDeps
+  extends Pick<ClaimsDeps, "onClaim" | "clock" | "log">,
+    Partial<Pick<ClaimsDeps, "claimMs">> {
   readonly reservations: Reservations;
   readonly settler: Pick<Settler, "settle" | "look">;
   readonly credits: Credits;
   /** Settles a refused payment again, if the shop's rules allow its payer to buy. @throws Problem as the rules. */
   readonly duringRetry: (record: PaymentRecord, settle: () => Promise<Settlement>) => Promise<Settlement>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
-  /** Called when the chain does not show a settlement that a facilitator has reported, and for each that it shows. */
-  readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   /** Called when a payment whose outcome was unknown is settled or refused. */
   readonly onKnownLate: (key: string, record: PaymentRecord) => void;
   /** Called when a payment that was refused has moved all the same. */
@@ -52,8 +49,6 @@ export interface ReconcilerDeps {
   readonly sweepMs?: number;
   /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
   readonly confirmAfterMs?: number;
-  /** The time after a reported settlement within which the chain must show it. */
-  readonly claimMs?: number;
 }
 
 const MEND =

@@ -37,10 +37,10 @@ export interface FacilitatorTrust {
   watch(listener: () => void): void;
 }
 
-export interface ReportedSettlement {
-  readonly facilitator: string;
-  /** CAIP-2. */
-  readonly network: string;
+/** A facilitator and a network on which it settles. */
+type Party = Pick<Distrust, "facilitator" | "network">;
+
+export interface ReportedSettlement extends Party {
   /** The payment's key. */
   readonly payment: string;
   readonly transaction: string;
@@ -160,11 +160,6 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
     },
     watch: (listener) => void listeners.push(listener),
   };
-}
-
-interface Party {
-  readonly facilitator: string;
-  readonly network: string;
 }
 
 /** Every pair of a facilitator and a network on which it settles. */

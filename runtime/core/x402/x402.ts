@@ -137,12 +137,7 @@ export interface SettlementReader {
 }
 
 /** How a job was paid for: the data that its refund needs. */
-export interface JobPayment {
-  /** CAIP-2. */
-  readonly network: string;
-  readonly asset: string;
-  /** Atomic units, decimal text. */
-  readonly amount: string;
+export interface JobPayment extends Pick<PaymentRequirements, "network" | "asset" | "amount"> {
   /** The verified EVM address or Solana public key; null when unknown. */
   readonly payer: string | null;
   readonly transaction: string;
