@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { BookLine } from "../../core/books/books.ts";
 import type { BookEvent, BookTally, SaleTimes } from "../../core/books/events.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { packHex } from "./packing.ts";
@@ -50,13 +49,26 @@ function keepBuyers(db: DatabaseSync): void {
 }
 
 /** A line of the first version. */
-interface FirstLine extends Omit<BookLine, "seq" | "of" | "usd" | "transaction" | "requestId" | "set" | "times"> {
+interface FirstLine {
+  readonly id: string;
+  readonly kind: BookEvent["kind"];
   readonly sale: string | null;
+  readonly at: number;
+  readonly amount: string;
   readonly nano: string | null;
+  readonly payer: string | null;
   readonly tx: string;
   readonly request: string | null;
+  readonly job: string | null;
   /** JSON. */
   readonly times: string | null;
+  readonly service: string;
+  readonly door: string | null;
+  readonly rail: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly decimals: number | null;
+  readonly receiver: string | null;
   readonly set_digest: string | null;
 }
 
