@@ -117,7 +117,7 @@ export function createStandard(options: StandardOptions): Standard {
       return refuseParams("The task belongs to another context; leave contextId out, or send its own");
     if (ENDED.includes(task.state)) {
       // The answer to this payment was lost; a new task would be paid for again.
-      if (typeof payment === "object" && (await book.isSamePurchase(id, payment))) return calls.show(task, context);
+      if (typeof payment === "object" && (await book.isSamePurchase(id, payment))) return look(task, context);
       return refuse(
         A2A_CODES.unsupportedOperation,
         `The task is ${task.state} and takes no more messages; send a new one`,
@@ -152,7 +152,7 @@ export function createStandard(options: StandardOptions): Standard {
 
   /** Shows a task. A payment without an outcome is continued, whoever asks. */
   async function look(task: Task, context: TaskContext): Promise<Step> {
-    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(task.id))?.payment;
+    const payment = isOver(task) || task.job ? undefined : (await book.claimed(task.id))?.payment;
     const step = payment ? await pay(task, payment, context) : undefined;
     return step && !isRefusal(step) ? step : calls.show(task, context);
   }
@@ -184,7 +184,7 @@ export function createStandard(options: StandardOptions): Standard {
     if (!turn) return calls.wait(task, payment, new Problem("payment-in-progress"), context);
     try {
       const known = await book.read(id);
-      if (known && ENDED.includes(known.state)) return await calls.show(known, context);
+      if (known && isOver(known)) return await calls.show(known, context);
       // Before this turn the claim may have been withdrawn, and the task been canceled.
       if (!(await book.claimPayment(id, { payment }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
       return await calls.pay(task, payment, context);
@@ -203,6 +203,9 @@ export function createStandard(options: StandardOptions): Standard {
     );
   }
 }
+
+/** Whether nothing about a task can change. A failed one keeps its input until it is known how its price was paid back. */
+const isOver = ({ state, input }: Task): boolean => ENDED.includes(state) && input === undefined;
 
 /** A message that continues no task. */
 interface Talk {

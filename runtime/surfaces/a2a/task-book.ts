@@ -44,7 +44,7 @@ export interface Task {
   readonly id: string;
   readonly contextId: string;
   readonly skill: string;
-  /** Unchecked; removed when the task ends. */
+  /** Unchecked; removed when the task ends and, if its price is paid back, the transaction is known. */
   readonly input?: unknown;
   readonly state: TaskState;
   /** A sentence about the state. */

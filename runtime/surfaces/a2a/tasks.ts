@@ -134,9 +134,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       const outcome = await buy(task, payment, context, course);
       const isOwn = task.payment?.isOwn || (course.verified !== undefined && !course.isResumed);
       const paying = { payment, isOwn };
-      return outcome instanceof Problem
-        ? fail(task, paying, outcome, context)
-        : conclude(task, paying, outcome, context);
+      if (outcome instanceof Problem) return fail(task, paying, outcome, context);
+      return task.state === "failed" ? { task } : conclude(task, paying, outcome, context);
     },
     wait: (task, payment, why, context) => fail(task, { payment, isOwn: task.payment?.isOwn === true }, why, context),
   };
@@ -191,6 +190,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   async function fail(task: Task, paying: Paying, problem: Problem, context: TaskContext): Promise<Step> {
     const { code } = problem;
     const said = toSentence(problem.message);
+    // What becomes of its refund can be new to a task that has failed, and nothing else.
+    if (task.state === "failed" && !(isPaidBack(problem) && said !== task.text)) return { task };
     const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved.
     const receipts = withReceipt(task, receipt);
     const sent = { status: "payment-submitted" as const, isOwn: paying.isOwn };
@@ -199,7 +200,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
       return { state: "input-required", text, ...noted, payment: { ...payment, receipts } };
     };
     if (isPaidBack(problem)) {
-      const ended = { ...toEnd(problem, context), text: said };
+      const isKnown = (problem.options.members?.refund_tx ?? null) !== null;
+      const ended = { ...toEnd(problem, context), text: said, ...(!isKnown && { input: task.input }) };
       const payment = { status: "payment-completed" as const, receipts };
       const written = await keep(task, { ...ended, payment });
       await list(written, paying, receipt);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 
@@ -127,6 +128,26 @@ describe("a task", () => {
       expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: true });
       expect((await get(result.id)).result, "asked for again").to.deep.equal(result);
       expect(await listedLater(result), "with what was paid for").to.deep.equal([result.id]);
+    });
+
+    it("says by which transaction it was paid back, once that is known, and has failed all the while", async () => {
+      const [{ id }] = await payFirst(new Problem("nothing-found", "There are no dice"));
+      const { entries, putIfAbsent, delete: release } = stage.door.store;
+      const leases = [...entries.keys()].map((key) => key.replace(/^payment:/, "lease:"));
+      for (const lease of leases) await putIfAbsent(lease, 1, 60_000);
+      const states = (await Promise.all([get(id), get(id)])).map(({ result }) => result.status.state);
+      for (const lease of leases) if (lease.startsWith("lease:")) await release(lease);
+      const records = createRefundRecords(stage.door.store);
+      for await (const refund of records.list())
+        await records.end(refund, { transaction: "0xbacc", at: stage.door.clock.now() });
+      for (let times = 0; times < 2; times += 1) {
+        const { result } = await get(id);
+        const [{ text }, { data }] = result.status.message.parts;
+        expect(text).to.match(/There are no dice\. It was paid back in 0xbacc\.$/);
+        expect(data).to.include({ refund_tx: "0xbacc", refund_pending: null });
+        states.push(result.status.state);
+      }
+      expect(states).to.deep.equal(["failed", "failed", "failed", "failed"]);
     });
 
     it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
