@@ -113,15 +113,15 @@ export function readText(text: string, reading: ReadPlainText = asValue): unknow
 /**
  * The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with; undefined when
  * the stream has no such data, was cut off, has an event of the type `error`, or ends with nothing but an error. Its last
- * line may lack its end where the data is complete all the same.
+ * event may lack its end where the data is complete all the same: a text might have had further lines.
  */
 function toEvents(text: string, reading: ReadPlainText): { readonly events: readonly unknown[] } | undefined {
   const blocks = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
   const data = blocks.map(toData);
   const last = data.at(-1) ?? "";
   const end = blocks.at(-1) ?? "";
-  const isBegun = last === "" && BEGUN.test(end);
-  const isWhole = (/(?:^|\n)$/.test(end) && !isBegun) || last === DONE || typeof readText(last) === "object";
+  const isClosed = last === "" && /(?:^|\n)$/.test(end) && !BEGUN.test(end);
+  const isWhole = isClosed || last === DONE || typeof readText(last) === "object";
   const sent = data.filter((one) => one !== "" && one !== DONE);
   const isFailed = blocks.some((block) => FAILED.test(block)) || isErrorAlone(readText(sent.at(-1) ?? ""));
   return isWhole && !isFailed && sent.length > 0 ? { events: sent.map((one) => readText(one, reading)) } : undefined;

@@ -40,6 +40,7 @@ describe("an upstream's answer", () => {
     ["events without the last line's end", "text/event-stream", 'data: 1\n\ndata: {"a":1}', { events: [1, { a: 1 }] }],
     ["events without their end's end", "text/event-stream", "data: 1\n\ndata: [DONE]", { events: [1] }],
     ["no stream that was cut off in an event", "text/event-stream", 'data: 1\n\ndata: {"a":', undefined],
+    ["no stream that was cut off between an event's lines", "text/event-stream", "data: 1\n\ndata: {\n", undefined],
     ["no stream that was cut off in a field's name", "text/event-stream", "data: 1\n\nda", undefined],
     ["no stream that was cut off before an event's data", "text/event-stream", "data: 1\n\nevent: end\n", undefined],
     ["no stream that was cut off after an event's id", "text/event-stream", "data: 1\n\nid: 7\n", undefined],

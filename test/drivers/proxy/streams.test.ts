@@ -107,6 +107,7 @@ describe("a proxied service whose upstream streams", () => {
 
   const failures: readonly [what: string, line: Line][] = [
     ["breaks off within an event", unmeasured(EVENTS, 'data: {"n":1}\n\ndata: {"n":')],
+    ["breaks off between the lines of an event", unmeasured(EVENTS, "data: one\n\ndata: the first half\n")],
     ["breaks off within a line of JSON", unmeasured(LINES, '{"n":1}\n{"n":')],
     ["has no event", unmeasured(EVENTS, "")],
     ["has an event of the type error", unmeasured(EVENTS, 'data: {"n":1}\n\nevent: error\ndata: overloaded\n\n')],
