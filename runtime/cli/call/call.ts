@@ -203,7 +203,7 @@ async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Te
   const { err: onStep, signal } = terminal;
   report.job = await follow(statusUrl, { onStep, signal });
   if (!json) terminal.out(texts.toPrintableJson(report.job));
-  const complaint = explainEnd(report.job);
+  const complaint = explainEnd(report.job, statusUrl);
   if (complaint !== undefined) throw new Problem("upstream-failed", complaint);
 }
 

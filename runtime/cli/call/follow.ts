@@ -53,11 +53,14 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
 }
 
 /** Why an ended job delivered nothing, and whether it was refunded; undefined when it delivered. */
-export function explainEnd(job: unknown): string | undefined {
+export function explainEnd(job: unknown, statusUrl: string): string | undefined {
   const status = textField(job, "status");
   if (status === "DELIVERED") return undefined;
   const refund = textField(job, "refund_tx");
   const isManual = textField(job, "refund_pending") === "manual";
-  const money = refund ? `paid back in ${refund}` : isManual ? "the seller pays it back by hand" : undefined;
+  // A refund takes some seconds, and some services make none: both are null.
+  const isOpen = status === "FAILED" && field(job, "refund_tx") === null;
+  const later = isOpen ? `whether it is paid back, ${statusUrl} will tell` : undefined;
+  const money = refund ? `paid back in ${refund}` : isManual ? "the seller pays it back by hand" : later;
   return printable(`the job is ${status}: ${[textField(job, "error"), money].filter(Boolean).join("; ")}`);
 }

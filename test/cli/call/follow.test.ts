@@ -76,6 +76,9 @@ describe("payphone call for a job", () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_pending: "manual" })];
     const other = await run({ url: seller.url, follow: true });
     expect(other.err).to.contain("the job is FAILED: no source answered; the seller pays it back by hand");
+    seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: null })];
+    const early = await run({ url: seller.url, follow: true });
+    expect(early.err, "not paid back yet").to.contain(`whether it is paid back, ${statusUrl} will tell`);
   });
 
   it("says that it is paid for and goes on when the buyer leaves, also without a receipt", async () => {
