@@ -125,8 +125,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   /** Payers pay first when they are unknown, or did not pay for earlier work. */
-  async function mustPayFirst({ service, offer, payer }: VerifiedPurchase): Promise<boolean> {
-    return service.manifest.charge === "first" || payer === undefined || standing.paysFirst(payerOf(payer, offer));
+  async function mustPayFirst({ service: { manifest }, offer, payer }: VerifiedPurchase): Promise<boolean> {
+    return manifest.charge === "first" || payer === undefined || standing.paysFirst(payerOf(payer, offer), manifest.id);
   }
 
   /** `charge: first`: settle, then do the work. Until it is delivered, the payment is a credit. */
@@ -140,6 +140,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { id, signal } = invocation;
     const payer = payerOf(purchase.payer as string, offer);
     const lifeMs = service.deadlineMs + SETTLE_LIFE_MS;
+    const begun = clock.now();
     const leave = async (error?: unknown): Promise<never> => {
       if (!signal.aborted) throw error;
       await standing.noteLeft(payer);
@@ -151,7 +152,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       noteStep(purchase, "worked", clock.now());
       if (signal.aborted) await leave(); // Before the settlement: the payment is released and not charged.
       const outcome = await settle(purchase, { output }); // A caller who disconnects from here on is charged.
-      if (outcome.kind === "challenge") await standing.noteRefused(payer);
+      if (outcome.kind === "challenge") await standing.noteRefused(payer, service.manifest.id, clock.now() - begun);
       else exposure.spent(purchase.payer as string, offer);
       return outcome;
     });

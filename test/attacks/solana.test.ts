@@ -72,15 +72,20 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
     chain.putTokenAccount(payTo, 0n);
     const settlements = createSolanaSettlements({ client, clock, graceMs: 0 });
     const patience = { confirmMs: 100, confirmAfterMs: 10 };
-    shop = await openShop({ rail: { ...scripted, payTo, settlements }, clock, price: "1", patience });
+    const screen = (): never => {
+      throw new Error("This service fails");
+    };
+    shop = await openShop({ rail: { ...scripted, payTo, settlements }, clock, price: "1", patience, screen });
   });
   afterEach(async () => {
     await shop.close();
     await chain.stop();
   });
 
-  async function sign(): Promise<{ readonly header: string; readonly transaction: VersionedTransaction }> {
-    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as { accepts: [PaymentRequirements] };
+  async function sign(
+    path = "/v1/roll",
+  ): Promise<{ readonly header: string; readonly transaction: VersionedTransaction }> {
+    const { accepts } = (await (await shop.post(path, {})).json()) as { accepts: [PaymentRequirements] };
     const signer = await createKeyPairSignerFromBytes(buyer.secretKey);
     const requirements = accepts[0] as Parameters<ExactSvmScheme["createPaymentPayload"]>[1];
     const { payload } = await new ExactSvmScheme(signer, { rpcUrl: chain.url }).createPaymentPayload(2, requirements);
@@ -101,4 +106,23 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
       const again = await send();
       expect(again.status, await again.text()).to.be.oneOf([402, 503]);
     });
+
+  it("is refused when the work took longer than it lives, and others of its payer are taken as before", async () => {
+    const buy = async (path: string, input: object): Promise<number> =>
+      (await shop.post(path, input, { "payment-signature": (await sign(path)).header })).status;
+    shop.handler = () => {
+      clock.advance(60_000);
+      return { value: 1 };
+    };
+    shop.rail.script.settle = (_payment, { network }) => ({
+      success: false,
+      errorReason: "invalid_exact_svm_transaction_simulation_failed",
+      transaction: "",
+      network,
+    });
+    expect([await buy("/v1/roll", ROLL), shop.rail.asked.settle]).to.deep.equal([402, 1]);
+    expect([await buy("/v1/screen", { wallet: "w" }), shop.rail.asked.settle], "done first").to.deep.equal([500, 1]);
+    expect([await buy("/v1/roll", ROLL), shop.rail.asked.settle], "settled first").to.deep.equal([402, 2]);
+    expect(shop.executions).to.equal(1);
+  });
 });

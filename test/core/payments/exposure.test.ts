@@ -162,8 +162,23 @@ describe("a payment that was refused late", () => {
     const record = { payer: PAYER, payment: { accepted: { network: NETWORK } } } as unknown as PaymentRecord;
     for (const unpaid of [{}, { output: {}, job: "job" }]) await standing.refusedLate({ ...record, ...unpaid });
     const name = `${NETWORK}:${PAYER.toLowerCase()}`;
-    expect(await standing.paysFirst(name)).to.equal(false);
+    expect(await standing.paysFirst(name, "roll")).to.equal(false);
     await standing.refusedLate({ ...record, output: {} });
-    expect(await standing.paysFirst(name)).to.equal(true);
+    expect(await standing.paysFirst(name, "roll")).to.equal(true);
   });
+});
+
+describe("a payment that was refused after the work", () => {
+  const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:Buyer1";
+  for (const [what, payer, seconds, others] of [
+    ["makes its payer pay first, whatever is bought next", SOLANA, 20, true],
+    ["makes its payer pay first for a service that takes longer than payments on Solana live", SOLANA, 40, false],
+    ["does so for all services on EVM, where payments that would run out are not taken", `${NETWORK}:0x1`, 40, true],
+  ] as const)
+    it(what, async () => {
+      const standing = createStanding(createMemoryStore());
+      await standing.noteRefused(payer, "slow", seconds * 1000);
+      expect(await standing.paysFirst(payer, "slow")).to.equal(true);
+      expect(await standing.paysFirst(payer, "roll")).to.equal(others);
+    });
 });
