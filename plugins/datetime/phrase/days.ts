@@ -53,10 +53,7 @@ const RULES: readonly DayRule[] = [
     ({ day = "" }, today) => toDay(today.add({ days: SHIFTS[day] ?? 0 })),
   ],
   BARE_WEEKDAY_RULE,
-  [
-    new RegExp(`^${LEAD}(?!(?:week|weekend|month|quarter|year)$)(?<period>${PERIOD})$`),
-    (groups, today) => pickDay(groups, today, ({ first }) => first, ["The first day of the period is taken"]),
-  ],
+  [new RegExp(`^${LEAD}(?!(?:week|weekend|month|quarter|year)$)(?<period>${PERIOD})$`), toFirstDay],
 ];
 
 /**
@@ -99,7 +96,7 @@ function toSameDay({ which = "", unit = "" }: Groups, today: Temporal.PlainDate)
 type Pick = (period: DayRange, groups: Groups) => Temporal.PlainDate | undefined;
 
 /** The day of the period that is meant. Without a year, it is in the first period in which it is not over. */
-function pickDay(groups: Groups, today: Temporal.PlainDate, pick: Pick, assumptions: readonly string[] = []): NamedDay {
+function pickDay(groups: Groups, today: Temporal.PlainDate, pick: Pick): NamedDay {
   const { period = "" } = groups;
   const periods = toPeriods(period, today);
   const dates = periods.map((each) => pick(each, groups)).filter((day) => day !== undefined);
@@ -107,9 +104,19 @@ function pickDay(groups: Groups, today: Temporal.PlainDate, pick: Pick, assumpti
   const isEnd = groups.edge === "end";
   const middle = /^mid/.test(groups.edge ?? "") ? ["The middle of a period is taken as its day in the middle"] : [];
   const week = isEnd && /week/.test(period) ? ["Weeks are taken to end on Sunday"] : [];
-  const open = periods.length > 1 ? ["The next one that is not over is taken"] : [];
-  return { dates, isEnd, assumptions: [...assumptions, ...middle, ...week, ...open] };
+  return { dates, isEnd, assumptions: [...middle, ...week, ...explainOpen(periods)] };
 }
+
+/** The first day of a period alone. Without a year, it is of the first period that is not over, so that it can be past. */
+function toFirstDay({ period = "" }: Groups, today: Temporal.PlainDate): NamedDay {
+  const periods = toPeriods(period, today);
+  const meant = periods.find(({ last }) => Temporal.PlainDate.compare(last, today) >= 0) ?? periods[0];
+  if (!meant) throw new RangeError(`there is no ${period}`);
+  return toDay(meant.first, "The first day of the period is taken", ...explainOpen(periods));
+}
+
+const explainOpen = (periods: readonly DayRange[]): readonly string[] =>
+  periods.length > 1 ? ["The next one that is not over is taken"] : [];
 
 const edge: Pick = ({ first, last }, groups) => {
   if (groups.edge === "end") return last;

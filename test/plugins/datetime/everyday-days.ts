@@ -82,6 +82,9 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["the month after next", "2027-01-01T00:00:00+00:00", "low"],
     ["week 10 of 2027", "2027-03-08T00:00:00+00:00", "low"],
     ["Q2 2027", "2027-04-01T00:00:00+00:00", "low"],
+    ["Q4", "2026-10-01T00:00:00+00:00", "low"], // is not over
+    ["in November", "2026-11-01T00:00:00+00:00", "low"],
+    ["week 47", "2026-11-16T00:00:00+00:00", "low"],
     ["start of Q1 2027", "2027-01-01T00:00:00+00:00", "medium"],
     ["middle of next week", "2026-11-26T00:00:00+00:00", "low"],
     ["next year", "2027-01-01T00:00:00+00:00", "low"],
