@@ -21,10 +21,12 @@ interface Element {
   textContent: string;
   getAttribute(name: string): string | null;
   querySelector(selectors: string): Element | null;
+  querySelectorAll(selectors: string): Iterable<Element>;
   closest(selectors: string): Element | null;
   append(node: Element): void;
   before(text: string): void;
   after(text: string): void;
+  replaceWith(...nodes: Element[]): void;
 }
 
 /** Unicode's line and paragraph separators mark breaks until the white space of the source is collapsed. */
@@ -61,6 +63,8 @@ const POSTS = [
 ];
 /** How much of its longest line tells in which post a text is. */
 const LONGEST_MARK = 40;
+/** Elements whose text is none of the page's. */
+const NO_TEXT = "script, style, noscript, template, select, textarea";
 /** Elements around a text, even within its main element. */
 const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, form";
 
@@ -141,8 +145,24 @@ function parse(html: string): Page {
   for (const node of [...(documentElement?.childNodes ?? [])])
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
   for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
+  openForms(page);
   return page;
 }
+
+/** Takes a form away from around most of a page's text: some servers put the whole page into one, and the reader drops forms. */
+function openForms(page: Page): void {
+  for (const form of page.querySelectorAll("form")) {
+    const length = lengthOf(form);
+    if (length > LONGEST_NOTICE && 2 * length > lengthOf(page.body)) form.replaceWith(...form.childNodes);
+  }
+}
+
+/** The length of an element's text without white space. */
+const lengthOf = (element: Element): number =>
+  [...element.querySelectorAll(NO_TEXT)].reduce(
+    (length, { textContent }) => length - withoutSpace(textContent).length,
+    withoutSpace(element.textContent).length,
+  );
 
 const toDom = (html: string): Page => (parseHTML(html) as unknown as { document: Page }).document;
 

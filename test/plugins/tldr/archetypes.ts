@@ -38,6 +38,12 @@ export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
     ),
     has: WHOLE,
   },
+  "a story that stands in a form with the whole page, beside a notice": {
+    html: page(
+      `<form id="aspnetForm"><input type="hidden" name="__VIEWSTATE" value="a"><table><tr><td>${STORY.repeat(2)}</td></tr></table></form><div><p>We use cookies to improve your experience.</p></div>`,
+    ),
+    has: WHOLE,
+  },
   "a story with a cookie banner": {
     html: page(
       `<div class="cookie-banner" role="dialog"><p>We use cookies to improve your experience. Accept all?</p><button>Accept</button></div><main><article>${STORY}</article></main>`,
