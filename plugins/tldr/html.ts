@@ -137,7 +137,11 @@ function toPlain(json: string): string {
   }
 }
 
-/** Adds the tags that HTML allows to omit, and what stands behind the page's end, as browsers do: linkedom does neither. */
+/**
+ * Adds the tags that HTML allows to omit, and what stands behind the page's end, as browsers do: linkedom does neither.
+ * Takes forms and headers away from around texts, since the reader drops both: a form that holds the page, and the
+ * header of an article, in which its lead stands.
+ */
 function parse(html: string): Page {
   const read = toDom(html);
   const page = read.documentElement?.localName === "html" ? read : toDom(`<!doctype html><html>${html}</html>`);
@@ -145,16 +149,16 @@ function parse(html: string): Page {
   for (const node of [...(documentElement?.childNodes ?? [])])
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
   for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
-  openForms(page);
+  for (const form of page.querySelectorAll("form")) if (holdsPage(form, page)) form.replaceWith(...form.childNodes);
+  for (const header of page.querySelectorAll("article header"))
+    if (!header.querySelector("nav")) header.replaceWith(...header.childNodes);
   return page;
 }
 
-/** Takes a form away from around most of a page's text: some servers put the whole page into one, and the reader drops forms. */
-function openForms(page: Page): void {
-  for (const form of page.querySelectorAll("form")) {
-    const length = lengthOf(form);
-    if (length > LONGEST_NOTICE && 2 * length > lengthOf(page.body)) form.replaceWith(...form.childNodes);
-  }
+/** Whether most of a page's text is in an element: some servers put the whole page into a form. */
+function holdsPage(element: Element, { body }: Page): boolean {
+  const length = lengthOf(element);
+  return length > LONGEST_NOTICE && 2 * length > lengthOf(body);
 }
 
 /** The length of an element's text without white space. */

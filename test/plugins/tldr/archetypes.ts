@@ -21,8 +21,10 @@ const page = (body: string, head = "<title>Pier closed after crane collapse</tit
 
 export const ARCHETYPES: Readonly<Record<string, Archetype>> = {
   "a news story": {
-    html: page(`${NAV}<main><article><h1>Pier closed</h1>${STORY}</article></main>${FOOT}`),
-    has: WHOLE,
+    html: page(
+      `${NAV}<main><article><header><h1>Pier closed</h1><p>The mayor has asked for help.</p></header>${STORY}</article></main>${FOOT}`,
+    ),
+    has: ["The mayor has asked for help", ...WHOLE],
     lacks: CHROME,
   },
   "a news story with a byline, a share bar and related links": {
