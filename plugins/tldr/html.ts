@@ -63,6 +63,8 @@ const POSTS = [
 ];
 /** How much of its longest line tells in which post a text is. */
 const LONGEST_MARK = 40;
+/** Elements that the reader drops, and in which the text of some pages stands. */
+const DROPPED = "form, fieldset, .toc, #toc, .sidebar, #sidebar";
 /** Elements whose text is none of the page's. */
 const NO_TEXT = "script, style, noscript, template, select, textarea";
 /** Elements around a text, even within its main element. */
@@ -139,8 +141,8 @@ function toPlain(json: string): string {
 
 /**
  * Adds the tags that HTML allows to omit, and what stands behind the page's end, as browsers do: linkedom does neither.
- * Takes forms and headers away from around texts, since the reader drops both: a form that holds the page, and the
- * header of an article, in which its lead stands.
+ * Takes away what the reader would drop with the text in it: an element that holds the page, and the header of an
+ * article, in which its lead stands.
  */
 function parse(html: string): Page {
   const read = toDom(html);
@@ -149,13 +151,14 @@ function parse(html: string): Page {
   for (const node of [...(documentElement?.childNodes ?? [])])
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
   for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
-  for (const form of page.querySelectorAll("form")) if (holdsPage(form, page)) form.replaceWith(...form.childNodes);
+  for (const around of page.querySelectorAll(DROPPED))
+    if (holdsPage(around, page)) around.replaceWith(...around.childNodes);
   for (const header of page.querySelectorAll("article header"))
     if (!header.querySelector("nav")) header.replaceWith(...header.childNodes);
   return page;
 }
 
-/** Whether most of a page's text is in an element: some servers put the whole page into a form. */
+/** Whether most of a page's text is in an element: some servers put it into a form, and an index is a table of contents. */
 function holdsPage(element: Element, { body }: Page): boolean {
   const length = lengthOf(element);
   return length > LONGEST_NOTICE && 2 * length > lengthOf(body);

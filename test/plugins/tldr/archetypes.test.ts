@@ -7,6 +7,12 @@ describe("the reader of pages", () => {
     expect(Object.keys(ARCHETYPES)).to.have.length(37);
   });
 
+  it("reads an index, which is a table of contents", async () => {
+    const entries = Array.from({ length: 30 }, (_, at) => `<dt><a href="/${at}">Chapter ${at} of the piers</a></dt>`);
+    const html = `<h1>Harbours</h1><div class="toc"><dl class="toc">${entries.join("")}</dl></div><p>Printed in 2026.</p>`;
+    expect((await readHtml(html, "https://one.example/book")).text).to.include("Chapter 29 of the piers");
+  });
+
   for (const [name, { html, has, lacks = [], needsScripts = false }] of Object.entries(ARCHETYPES))
     it(`reads ${name}`, async () => {
       const read = await readHtml(html, "https://one.example/page");
