@@ -1,43 +1,9 @@
 import { Defuddle } from "defuddle/node";
-import { parseHTML } from "linkedom";
 import type { DocumentText } from "./document-task.ts";
+import { type Element, type Page, parse, SURROUNDINGS, toText, withoutSpace } from "./dom.ts";
 import { isBeginning, isInPlaceOfPage, LONGEST_NOTICE, readFrame } from "./guards.ts";
+import { findProse, lacksMost, readAround } from "./prose.ts";
 
-/** The part of the DOM that is used here; linkedom's own types need TypeScript's DOM library. */
-interface Page {
-  readonly documentElement: Element | null;
-  readonly head: Element;
-  readonly body: Element;
-  readonly childNodes: Iterable<Element>;
-  querySelectorAll(selectors: string): Iterable<Element>;
-}
-interface Element {
-  readonly localName: string;
-  readonly nodeType: number;
-  readonly childNodes: Iterable<Element>;
-  readonly lastElementChild: Element | null;
-  readonly nextSibling: Element | null;
-  readonly parentElement: Element | null;
-  textContent: string;
-  getAttribute(name: string): string | null;
-  querySelector(selectors: string): Element | null;
-  querySelectorAll(selectors: string): Iterable<Element>;
-  closest(selectors: string): Element | null;
-  append(node: Element): void;
-  before(text: string): void;
-  after(text: string): void;
-  replaceWith(...nodes: Element[]): void;
-}
-
-/** Unicode's line and paragraph separators mark breaks until the white space of the source is collapsed. */
-const LINE = "\u2028";
-const PARAGRAPH = "\u2029";
-const LINES = "br, tr, li, dt, dd, option";
-const PARAGRAPHS =
-  "p, div, section, article, aside, header, footer, main, nav, h1, h2, h3, h4, h5, h6, ul, ol, dl, table, pre, blockquote, figure, figcaption, hr, form, details, summary";
-/** The types of elements and texts. */
-const SHOWN: ReadonlySet<number> = new Set([1, 3]);
-const METADATA = /^(?:title|meta|link|base|style|script)$/;
 /** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
@@ -63,13 +29,6 @@ const POSTS = [
 ];
 /** How much of its longest line tells in which post a text is. */
 const LONGEST_MARK = 40;
-/** Elements that the reader drops, and in which the text of some pages stands. */
-const DROPPED = "form, fieldset, .toc, #toc, .sidebar, #sidebar";
-/** Elements whose text is none of the page's. */
-const NO_TEXT = "script, style, noscript, template, select, textarea";
-/** Elements around a text, even within its main element. */
-const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, form";
-
 /**
  * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no
  * text. The main element, or all posts of a page without one, are taken when the article is less than half of them
@@ -83,11 +42,12 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
   const frame = readFrame(page, html);
   const structured = readArticleBody(page);
+  const prose = findProse(page).map(({ textContent }) => withoutSpace(textContent));
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
   const found = toText(parse(content));
   const main = hasMain ? readMain(html, found) : "";
-  const shown = main.length > 2 * found.length ? main : found;
+  const shown = main.length > 2 * found.length ? main : (lacksMost(found, prose) && readAround(html)) || found;
   const article = structured.length > 2 * shown.length ? structured : shown;
   const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
@@ -122,8 +82,6 @@ function findPosts(page: Page, found: string): readonly Element[] {
 const outermostOf = (page: Page, kind: string): readonly Element[] =>
   [...page.querySelectorAll(kind)].filter(({ parentElement }) => !parentElement?.closest(kind));
 
-const withoutSpace = (text: string): string => text.replace(/\s+/g, "");
-
 /** The article in the page's JSON-LD; "" without one, and of several, which are those of other pages. */
 function readArticleBody(page: Page): string {
   const scripts = textsOf(page, 'script[type="application/ld+json"]').join("\n");
@@ -137,68 +95,4 @@ function toPlain(json: string): string {
   } catch {
     return "";
   }
-}
-
-/**
- * Adds the tags that HTML allows to omit, and what stands behind the page's end, as browsers do: linkedom does neither.
- * Takes away what the reader would drop with the text in it: an element that holds the page, and the header of an
- * article, in which its lead stands.
- */
-function parse(html: string): Page {
-  const read = toDom(html);
-  const page = read.documentElement?.localName === "html" ? read : toDom(`<!doctype html><html>${html}</html>`);
-  const { head, body, documentElement } = page; // linkedom creates head and body on access.
-  for (const node of [...(documentElement?.childNodes ?? [])])
-    if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
-  for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
-  for (const around of page.querySelectorAll(DROPPED))
-    if (holdsPage(around, page)) around.replaceWith(...around.childNodes);
-  for (const header of page.querySelectorAll("article header"))
-    if (!header.querySelector("nav")) header.replaceWith(...header.childNodes);
-  return page;
-}
-
-/** Whether most of a page's text is in an element: some servers put it into a form, and an index is a table of contents. */
-function holdsPage(element: Element, { body }: Page): boolean {
-  const length = lengthOf(element);
-  return length > LONGEST_NOTICE && 2 * length > lengthOf(body);
-}
-
-/** The length of an element's text without white space. */
-const lengthOf = (element: Element): number =>
-  [...element.querySelectorAll(NO_TEXT)].reduce(
-    (length, { textContent }) => length - withoutSpace(textContent).length,
-    withoutSpace(element.textContent).length,
-  );
-
-const toDom = (html: string): Page => (parseHTML(html) as unknown as { document: Page }).document;
-
-/** Without marks, ten to the power of 6 would be 106, three and 1/2 31/2, and the first footnote of 2020 20201. */
-function writeFormulas(page: Page): void {
-  for (const raised of page.querySelectorAll("sup")) {
-    const isFraction = /^\s*[/\u2044]/.test(raised.nextSibling?.textContent ?? "");
-    if (/^[-+\u2212]?\d+$/.test(raised.textContent)) raised.before(isFraction ? " " : "^");
-  }
-  for (const math of page.querySelectorAll("math")) {
-    const tex = math.getAttribute("alttext") ?? math.querySelector("annotation")?.textContent;
-    if (tex) math.textContent = tex;
-  }
-  for (const power of page.querySelectorAll("msup")) power.lastElementChild?.before("^");
-  for (const fraction of page.querySelectorAll("mfrac")) fraction.lastElementChild?.before("/");
-}
-
-function toText(page: Page): string {
-  for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
-  for (const removed of page.querySelectorAll("del, s, strike")) removed.textContent = "";
-  writeFormulas(page);
-  for (const cell of page.querySelectorAll(":is(td, th) + :is(td, th)")) cell.before(" | ");
-  for (const line of page.querySelectorAll(LINES)) line.after(LINE);
-  for (const paragraph of page.querySelectorAll(PARAGRAPHS)) {
-    paragraph.before(PARAGRAPH);
-    paragraph.after(PARAGRAPH);
-  }
-  return page.body.textContent
-    .replace(/[^\S\u2028\u2029]+/g, " ")
-    .replace(/ ?[\u2028\u2029]\s*/g, (gap) => (gap.includes(PARAGRAPH) ? "\n\n" : "\n"))
-    .trim();
 }

@@ -13,6 +13,15 @@ describe("the reader of pages", () => {
     expect((await readHtml(html, "https://one.example/book")).text).to.include("Chapter 29 of the piers");
   });
 
+  it("reads the prose of a page, and not what it finds around", async () => {
+    const story = `The harbour was closed on Monday after a crane collapsed on its northern pier, the authority said.`;
+    const links = "<li><a>Sport and culture of the whole region</a></li>".repeat(30);
+    const columns = `<div class="gutter"><div class="story">${`<p>${story}</p>`.repeat(9)}</div></div>`;
+    const { text } = await readHtml(`<div><ul>${links}</ul></div>${columns}`, "https://one.example/news");
+    expect(text.split(story)).to.have.length(10);
+    expect(text).not.to.include("Sport");
+  });
+
   for (const [name, { html, has, lacks = [], needsScripts = false }] of Object.entries(ARCHETYPES))
     it(`reads ${name}`, async () => {
       const read = await readHtml(html, "https://one.example/page");
