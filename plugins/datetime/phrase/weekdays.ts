@@ -57,19 +57,21 @@ export const WEEKDAY_BESIDE_RULE: DayRule = [
 /** A weekday alone: the next one, or today. */
 export const BARE_WEEKDAY_RULE: DayRule = [
   new RegExp(`\\b(?:on )?(?:a )?(?<weekday>${WEEKDAY})\\b`),
-  ({ weekday = "" }, today) => {
-    const date = following(today.subtract({ days: 1 }), weekday);
-    if (!date.equals(today)) return toDay(date);
-    const assumption = `Today is a ${toDayName(today)}: today is taken, or a week from now if the time is over`;
-    return { dates: [today, today.add({ weeks: 1 })], assumptions: [assumption] };
-  },
+  ({ weekday = "" }, today) =>
+    weekdayOf(weekday) === today.dayOfWeek ? todayOrInAWeek(today) : toDay(following(today, weekday)),
 ];
+
+function todayOrInAWeek(today: Temporal.PlainDate): NamedDay {
+  const assumption = `Today is a ${toDayName(today)}: today is taken, or a week from now if the time is over`;
+  return { dates: [today, today.add({ weeks: 1 })], assumptions: [assumption] };
+}
 
 /**
  * "Next Friday" is the one of next week, "this Friday" and "last Friday" are the nearest. Adds an assumption when the
  * usage differs between people.
  */
 function nextOrLast({ which = "", weekday = "" }: Groups, today: Temporal.PlainDate): NamedDay {
+  if (which === "this" && weekdayOf(weekday) === today.dayOfWeek) return todayOrInAWeek(today);
   const byWeek = inWeek(today, weekday, toSteps(which));
   const nearest = which === "last" ? preceding(today, weekday) : following(today, weekday);
   const date = which === "next" ? byWeek : nearest;

@@ -5,6 +5,9 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
   weekdays: [
     ["monday 9am", "2026-11-23T09:00:00+00:00", "medium"],
     ["this coming wednesday", "2026-11-25T00:00:00+00:00", "medium"],
+    ["this Friday at 5pm", "2026-11-20T17:00:00+00:00", "low"], // is today
+    ["this Friday at 1pm", "2026-11-27T13:00:00+00:00", "low"],
+    ["this coming Friday", "2026-11-27T00:00:00+00:00", "medium"],
     ["Friday of next week at 11:15", "2026-11-27T11:15:00+00:00", "medium"],
     ["mon 23 nov 10:00", "2026-11-23T10:00:00+00:00", "low"],
     ["last day of the month", "2026-11-30T00:00:00+00:00", "medium"],
