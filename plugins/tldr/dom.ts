@@ -57,16 +57,18 @@ export function parse(html: string): Page {
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
   for (const node of [...page.childNodes]) if (node !== documentElement && SHOWN.has(node.nodeType)) body.append(node);
   for (const around of page.querySelectorAll(DROPPED))
-    if (holdsPage(around, page)) around.replaceWith(...around.childNodes);
+    if (holdsText(around, page)) around.replaceWith(...around.childNodes);
+  for (const hidden of page.querySelectorAll("noscript"))
+    if (withoutSpace(hidden.textContent).length > LONGEST_NOTICE) hidden.replaceWith(...hidden.childNodes);
   for (const header of page.querySelectorAll("article header"))
     if (!header.querySelector("nav")) header.replaceWith(...header.childNodes);
   return page;
 }
 
-/** Whether most of a page's text is in an element: some servers put it into a form, and an index is a table of contents. */
-function holdsPage(element: Element, { body }: Page): boolean {
+/** Whether most of the text of an article, or of a page without one, is in an element: an index is a table of contents. */
+function holdsText(element: Element, { body }: Page): boolean {
   const length = lengthOf(element);
-  return length > LONGEST_NOTICE && 2 * length > lengthOf(body);
+  return length > LONGEST_NOTICE && 2 * length > lengthOf(element.closest("article, main") ?? body);
 }
 
 /** The length of an element's text without white space. */
@@ -94,7 +96,7 @@ function writeFormulas(page: Page): void {
 
 export function toText(page: Page): string {
   for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
-  for (const removed of page.querySelectorAll("del, s, strike")) removed.textContent = "";
+  for (const removed of page.querySelectorAll("del, s, strike, rt, rp")) removed.textContent = "";
   writeFormulas(page);
   for (const cell of page.querySelectorAll(":is(td, th) + :is(td, th)")) cell.before(" | ");
   for (const line of page.querySelectorAll(LINES)) line.after(LINE);

@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { readHtml } from "../../../plugins/tldr/html.ts";
 import { ARCHETYPES } from "./archetypes.ts";
 
+const story = "The harbour was closed on Monday after a crane collapsed on its northern pier, the authority said.";
+const stories = `<p>${story}</p>`.repeat(9);
+
 describe("the reader of pages", () => {
   it("is measured on 37 kinds of pages", () => {
     expect(Object.keys(ARCHETYPES)).to.have.length(37);
@@ -14,12 +17,25 @@ describe("the reader of pages", () => {
   });
 
   it("reads the prose of a page, and not what it finds around", async () => {
-    const story = `The harbour was closed on Monday after a crane collapsed on its northern pier, the authority said.`;
     const links = "<li><a>Sport and culture of the whole region</a></li>".repeat(30);
-    const columns = `<div class="gutter"><div class="story">${`<p>${story}</p>`.repeat(9)}</div></div>`;
+    const columns = `<div class="gutter"><div class="story">${stories}</div></div>`;
     const { text } = await readHtml(`<div><ul>${links}</ul></div>${columns}`, "https://one.example/news");
     expect(text.split(story)).to.have.length(10);
     expect(text).not.to.include("Sport");
+  });
+
+  const around: Readonly<Record<string, string>> = {
+    "for readers without scripts": `<div class="post"><p>19 May</p><noscript>${stories}</noscript><p>No comments</p></div>`,
+    "in a form of an article": `<article><form>${stories}</form></article><div>${"Others wrote of it, too. ".repeat(60)}</div>`,
+  };
+  for (const [where, html] of Object.entries(around))
+    it(`reads a text ${where}`, async () => {
+      expect((await readHtml(html, "https://one.example/page")).text.split(story)).to.have.length(10);
+    });
+
+  it("reads words without the readings above them", async () => {
+    const html = `<p><ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は閉鎖された。</p>`;
+    expect((await readHtml(html, "https://one.example/page")).text).to.equal("港は閉鎖された。");
   });
 
   for (const [name, { html, has, lacks = [], needsScripts = false }] of Object.entries(ARCHETYPES))
