@@ -13,6 +13,7 @@ import { createIdleTimeout } from "../http/idle-timeout.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import { gatherLines, toExactResponse } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
+import { takeOutMalformed } from "./malformed-tools.ts";
 import { dropNulls } from "./nulls.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 import { endStreams } from "./request-streams.ts";
@@ -85,13 +86,13 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
 }
 
 async function openSession(address: McpAddress, timeoutMs: number, options: ClientOptions): Promise<McpConnection> {
-  const { Client } = await import("@modelcontextprotocol/client");
+  const { Client, isSpecType } = await import("@modelcontextprotocol/client");
   const client = new Client(INFO, options);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   client.onclose = resolve;
   const { transport, pidOf, askedMs } = await ("url" in address ? openUrl(address) : openProcess(address));
   try {
-    await client.connect(transport, { timeout: timeoutMs });
+    await client.connect(takeOutMalformed(transport, isSpecType.Tool), { timeout: timeoutMs });
   } catch (error) {
     await client.close().catch(() => {});
     throw Object.assign(error as Error, { askedMs: askedMs?.() });

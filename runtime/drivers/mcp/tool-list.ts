@@ -1,5 +1,6 @@
 import type { Client, Tool } from "@modelcontextprotocol/client";
 import { isObject } from "../../core/json.ts";
+import { ALL_TOOLS } from "./malformed-tools.ts";
 
 /** The tools of an MCP server. */
 export interface ToolList {
@@ -16,44 +17,29 @@ export interface MalformedTool {
 
 const MOST_PAGES = 64;
 
-/**
- * All tools, from all pages. For one malformed tool, the client refuses the whole list: it is then read again without
- * its checks. @throws the client's errors, also for a list of more than 64 pages, or without a well-formed tool.
- */
+/** All tools, from all pages. @throws the client's errors, also for a list of more than 64 pages. */
 export async function listTools(client: Client, timeout: number): Promise<ToolList> {
-  const { SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
-  try {
-    return { tools: (await client.listTools({}, { timeout })).tools, malformed: [] };
-  } catch (error) {
-    if (!(error instanceof SdkError) || error.code !== SdkErrorCode.InvalidResult) throw error;
-    const list = await listWellFormed(client, timeout);
-    if (list.tools.length === 0) throw error;
-    return list;
-  }
+  const { isSpecType } = await import("@modelcontextprotocol/client");
+  const { tools } = await client.listTools({}, { timeout });
+  const malformed = (await listRaw(client, timeout)).filter((tool) => !isSpecType.Tool(tool));
+  const explained = malformed.map(async (tool) => ({ name: nameOf(tool), reason: await explain(tool) }));
+  return { tools, malformed: await Promise.all(explained) };
 }
 
 /** The names of all tools, which the client does not keep. @throws as `listTools`. */
 export const listNames = async (client: Client, timeout: number): Promise<readonly string[]> =>
   (await listRaw(client, timeout)).map(nameOf);
 
-async function listWellFormed(client: Client, timeout: number): Promise<ToolList> {
-  const { isSpecType } = await import("@modelcontextprotocol/client");
-  const tools: Tool[] = [];
-  const malformed: MalformedTool[] = [];
-  for (const tool of await listRaw(client, timeout))
-    if (isSpecType.Tool(tool)) tools.push(tool);
-    else malformed.push({ name: nameOf(tool), reason: await explain(tool) });
-  return { tools, malformed };
-}
-
-async function listRaw(client: Client, timeout: number): Promise<readonly unknown[]> {
+/** The tools of all pages, as the server describes them. @throws as `listTools`. */
+export async function listRaw(client: Client, timeout: number): Promise<readonly unknown[]> {
   const { specTypeSchemas } = await import("@modelcontextprotocol/client");
   const tools: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } };
     const result = await client.request(request, specTypeSchemas.PaginatedResult, { timeout });
-    if (Array.isArray(result.tools)) tools.push(...result.tools);
+    const listed = result[ALL_TOOLS] ?? result.tools;
+    if (Array.isArray(listed)) tools.push(...listed);
     cursor = result.nextCursor;
     if (cursor === undefined) return tools;
   }

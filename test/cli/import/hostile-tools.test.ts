@@ -91,17 +91,18 @@ describe("an import of hostile tools", () => {
     }
   });
 
-  it("leaves out tools that are none by MCP, and takes the others of the list", async () => {
-    const site = await openToolSite("sessions");
-    const dir = await openShop();
-    site.offer(toTool("good"), toTool("bad", { type: undefined }), toTool("worse", {}, { title: 4 as never }));
-    const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
-    const table = await runMcpImport({ ...terms, all: false });
-    const { report, isPartial } = await runMcpImport({ ...terms, upstream: "some" }).finally(site.close);
-    for (const text of [table.report, report])
-      expect(text).to.include("bad: its inputSchema.type breaks MCP: ").and.include("worse: its title breaks MCP: ");
-    expect([isPartial, await namesIn(dir)]).to.deep.equal([true, ["some_good"]]);
-  });
+  for (const kind of ["sessions", "stateless"] as const)
+    it(`leaves out tools that are none by MCP, and takes the others of the list: ${kind}`, async () => {
+      const site = await openToolSite(kind);
+      const dir = await openShop();
+      site.offer(toTool("good"), toTool("bad", { type: undefined }), toTool("worse", {}, { title: 4 as never }));
+      const terms = { server: [site.url], dir, tools: [], all: true, variables: [], env: {}, isDryRun: false };
+      const table = await runMcpImport({ ...terms, all: false });
+      const { report, isPartial } = await runMcpImport({ ...terms, upstream: "some" }).finally(site.close);
+      for (const text of [table.report, report])
+        expect(text).to.include("bad: its inputSchema.type breaks MCP: ").and.include("worse: its title breaks MCP: ");
+      expect([isPartial, await namesIn(dir)]).to.deep.equal([true, ["some_good"]]);
+    });
 
   it("has room for the longest texts that a tool takes", async () => {
     const site = await openToolSite("stateless");
