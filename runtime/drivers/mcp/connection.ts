@@ -1,15 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
-import type {
-  CallToolResult,
-  Client,
-  ClientOptions,
-  ReadBuffer,
-  RequestOptions,
-  Transport,
-} from "@modelcontextprotocol/client";
-import type { JsonObject } from "../../core/json.ts";
+import type { Client, ClientOptions, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import { createBoundedFetch } from "../http/bounded-body.ts";
-import { createIdleTimeout } from "../http/idle-timeout.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import { gatherLines, toExactResponse } from "./exact-results.ts";
 import { createLines } from "./lines.ts";
@@ -17,16 +8,12 @@ import { takeOutMalformed } from "./malformed-tools.ts";
 import { dropNulls } from "./nulls.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 import { endStreams } from "./request-streams.ts";
+import { type CallTool, createToolCalls, inTime } from "./tool-calls.ts";
 import { listNames, listTools, type ToolList } from "./tool-list.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
-  /** Calls a tool (MCP, "Calling Tools"). @throws the client's errors. */
-  call(
-    tool: string,
-    input: JsonObject,
-    terms: { readonly signal: AbortSignal; readonly timeoutMs: number },
-  ): Promise<CallToolResult>;
+  readonly call: CallTool;
   /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
   /** The pause that the server named with its last 429, in milliseconds. */
@@ -66,8 +53,6 @@ export interface McpUrl {
 
 const INFO = { name: "payphone", version: "1" };
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
-/** The longest time of a timer of Node. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Variables that the client would pass on by default. */
 const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
 
@@ -100,8 +85,7 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
   const pid = pidOf();
   if (pid !== undefined) void ended.then(endOnExit(pid));
   return {
-    call: (name, input, { signal, timeoutMs: within }) =>
-      inTime(within, signal, (bounds) => client.callTool({ name, arguments: { ...input } }, bounds)),
+    call: createToolCalls(client),
     isAlive: (within) => answersPing(client, within),
     ...(askedMs && { askedMs }),
     tools: () => listTools(client, timeoutMs),
@@ -113,12 +97,6 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
     },
     close: () => client.close(),
   };
-}
-
-/** The client's own timer would be due before it has read what came while this process stood still. */
-async function inTime<T>(ms: number, signal: AbortSignal, ask: (bounds: RequestOptions) => Promise<T>): Promise<T> {
-  const timeout = createIdleTimeout(ms, signal);
-  return ask({ signal: timeout.signal, timeout: LONGEST_TIMER_MS }).finally(timeout.end);
 }
 
 async function answersPing(client: Client, timeoutMs: number): Promise<boolean> {

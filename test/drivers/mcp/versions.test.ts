@@ -86,3 +86,33 @@ describe("an MCP server that answers that it does not know its session any more"
       }
     });
 });
+
+describe("an MCP server that wants fields of a tool's input in headers", () => {
+  it("gets them once it has refused a call without them, and its results are held to the service's schema alone", async () => {
+    const site = await openToolSite("stateless");
+    const region = { type: "string", "x-mcp-header": "Region" };
+    const outputSchema = { type: "object" as const, properties: { count: { type: "number" } } };
+    const run = () => ({ content: [], structuredContent: { count: "1" } });
+    const none = { name: "none", inputSchema: { type: "array" as never }, run };
+    site.offer({ name: "work", inputSchema: { type: "object", properties: { region } }, outputSchema, run }, none);
+    const server = openSiteServer(site.url);
+    const error = { code: -32020, message: "Header mismatch" };
+    try {
+      await server.call("work", {}, SIGNAL);
+      site.intercept(async (response) => {
+        site.intercept(undefined);
+        const { id } = JSON.parse((await buffer(response.req)).toString());
+        response.writeHead(400, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+      });
+      const answer = await server.call("work", { region: "eu-west" }, SIGNAL);
+      expect(answer.structuredContent).to.deep.equal({ count: "1" });
+      expect(site.asked.at(-1)?.headers).to.include({ "mcp-param-region": "eu-west" });
+      await server.call("work", { region: "us-east" }, SIGNAL);
+      expect([site.asked.at(-1)?.headers["mcp-param-region"], site.calls()]).to.deep.equal(["us-east", 3]);
+    } finally {
+      await server.close();
+      await site.close();
+    }
+  });
+});
