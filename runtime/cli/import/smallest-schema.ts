@@ -28,6 +28,7 @@ export function toSmallest(
   return {
     ...kept,
     ...toShortText(kept),
+    ...(Number(kept.maximum) > Number.MAX_SAFE_INTEGER && { maximum: Number.MAX_SAFE_INTEGER }),
     ...(taken.length > 0 && {
       properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
       required: taken,

@@ -18,6 +18,18 @@ const PETS = {
   Named: { type: "object", required: ["name"], properties: { name: text } },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
+/** Of each, no value or no known one would be allowed, read by the letter: so in Bungie's, Azure's, Adyen's and others' documents. */
+const CONTRADICTED = {
+  breaker: { type: "integer", enum: ["0", "1"] },
+  key: { type: "integer", enum: ["Primary"] },
+  live: { type: "boolean", enum: ["true", "false"] },
+  gender: { type: "string", enum: ["FEMALE"], maxLength: 1, pattern: "^.$" },
+  start: { type: "string", enum: ["now"], format: "date-time" },
+  device: { type: "string", example: "/dev/sda", pattern: "a-z, A-Z, 0-9, /, _, -", minLength: 20 },
+  words: { type: "array", enum: ["all", "new"], items: text },
+  job: { type: "string", format: "uuid", minLength: 40, maxLength: 40 },
+  size: { type: "integer", minimum: 0, maximum: 2 ** 63 },
+};
 const ANY_LIST = { type: "array", items: { type: "object", description: "Of a later version." } };
 const CAT = { kind: "cat", skill: "lazy" };
 const TAGGED = { pet: { name: "Tom", tag: "x" } };
@@ -68,6 +80,7 @@ const DOCUMENT = {
       type: "object",
       properties: { payload: { anyOf: [text, { type: "object" }, { type: "array" }], additionalProperties: true } },
     }),
+    "/contradicted": echo({ type: "object", properties: CONTRADICTED, required: Object.keys(CONTRADICTED) }),
     "/listed": echo({
       type: "object",
       properties: { list: { anyOf: [{ type: "array", items: named("Named") }, ANY_LIST] } },
@@ -84,7 +97,7 @@ describe("what an imported operation takes and answers", () => {
     });
     await writeFile(join(dir, "api.json"), JSON.stringify(DOCUMENT));
     expect((await importAll(dir, join(dir, "api.json"))).report)
-      .to.include("11 services")
+      .to.include("12 services")
       .and.not.include("left out");
     shop = await openProxyShop({ files: dir, env: (url) => ({ PETS_URL: url }) });
   });
@@ -119,6 +132,19 @@ describe("what an imported operation takes and answers", () => {
       const body = { payload };
       await expectPassed("mixed", { body }, body);
     }
+  });
+
+  it("has the values that a document means, where its words for them contradict each other", async () => {
+    const words = { key: "Primary", gender: "FEMALE", start: "now", device: "/dev/sdb", job: "a".repeat(40) };
+    const body = { ...words, breaker: 1, live: false, words: ["new", "all"], size: 4096 };
+    await expectPassed("contradicted", { body }, body);
+    const large = "9223372036854775807";
+    const line = JSON.stringify(body).replace("4096", large);
+    shop.source.script({ body: line, headers: { "content-type": "application/json" } });
+    const response = await shop.buy("/v1/pets/post-contradicted", { body });
+    expect(await response.json()).to.deep.equal({ ...body, size: large });
+    const refused = await shop.buy("/v1/pets/post-contradicted", { body: { ...body, breaker: 2, words: ["old"] } });
+    expect(refused.status).to.equal(422);
   });
 
   it("has all fields of what fits the form that names none", () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
-import { isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
+import { isLong, readEnum, readTypes, readWords, type WireSide, withItemsEnum } from "./schema-words.ts";
 
 export interface SchemaTerms {
   readonly side: WireSide;
@@ -17,9 +17,10 @@ type Converted = Record<string, unknown>;
  * same values, and those that fit several branches of `oneOf`. Schemas of answers are loosened where an upstream may
  * change without breaking clients: they allow fields that the document does not name.
  */
-export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject | boolean {
-  if (typeof schema === "boolean") return schema;
-  if (!isObject(schema)) return {};
+export function convertSchema(given: unknown, terms: SchemaTerms): JsonObject | boolean {
+  if (typeof given === "boolean") return given;
+  if (!isObject(given)) return {};
+  const schema = withItemsEnum(given);
   if (typeof schema.$ref === "string") return toReference(schema, schema.$ref, terms);
   const named = readTypes(schema);
   const types = named && terms.side === "output" && isLong(schema) ? [...new Set([...named, "string"])] : named;

@@ -24,22 +24,35 @@ const MEANT: Readonly<Record<string, string>> = {
   uuid: "string",
 };
 
-/** The types that a schema names; undefined when it names no known one. */
-export function readTypes({ type, nullable }: JsonObject): readonly string[] | undefined {
+/**
+ * The types that a schema names; undefined when it names no known one. A number that is one of several words is a text.
+ */
+export function readTypes({ type, nullable, enum: listed }: JsonObject): readonly string[] | undefined {
   const named = [type].flat().flatMap((word) => {
     const plain = typeof word === "string" ? word.toLowerCase() : "";
     const known = TYPES.includes(plain) ? plain : MEANT[plain];
-    return known === undefined ? [] : [known];
+    if (known === undefined) return [];
+    return /^(?:number|integer)$/.test(known) && isOfWords(listed) ? ["string"] : [known];
   });
   if (named.length === 0) return undefined;
   return [...new Set(nullable === true ? [...named, "null"] : named)];
 }
 
+const isOfWords = (listed: unknown): boolean =>
+  Array.isArray(listed) && listed.length > 0 && listed.every((value) => typeof value === "string" && !isNumber(value));
+
+/** Whether a text is a number as JSON writes it. */
+const isNumber = (text: string): boolean => text !== "" && String(Number(text)) === text;
+
 const LONG = /^(?:u?int64|long)$/i;
 
-/** Whether a schema takes any integer of 64 bits: those that JavaScript would round are texts of their digits. */
+/**
+ * Whether a schema takes any integer of 64 bits, by its format or its maximum: those that JavaScript would round are texts of
+ * their digits.
+ */
 export const isLong = (schema: JsonObject): boolean =>
-  [schema.format, schema.type].flat().some((word) => LONG.test(String(word))) &&
+  ([schema.format, schema.type].flat().some((word) => LONG.test(String(word))) ||
+    (schema.type === "integer" && Number(schema.maximum) > Number.MAX_SAFE_INTEGER)) &&
   readTypes(schema)?.some((type) => type === "integer" || type === "number") === true &&
   !(Number(schema.maximum) <= Number.MAX_SAFE_INTEGER || "enum" in schema || "const" in schema);
 
@@ -56,9 +69,19 @@ export function orDigits(schema: JsonObject, look: (schema: unknown) => JsonObje
 /** The formats that are enforced on inputs. */
 const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];
 
-/** A UUID has 36 characters; a shorter text called so is another kind of id. */
-const isChecked = ({ format, maxLength }: JsonObject): boolean =>
-  CHECKED.includes(toFormat(format)) && !(format === "uuid" && (toNumber(maxLength) ?? 36) < 36);
+/**
+ * A UUID has 36 characters; another text called so is another kind of id. Where the values are listed, only addresses are
+ * held to their format.
+ */
+function isChecked({ format, minLength, maxLength, enum: listed }: JsonObject): boolean {
+  if (format === "uuid" && ((toNumber(maxLength) ?? 36) < 36 || (toNumber(minLength) ?? 36) > 36)) return false;
+  const known = toFormat(format);
+  return CHECKED.includes(known) && (listed === undefined || known === "uri");
+}
+
+/** The texts that a document itself gives for a schema: a keyword that one of them breaks is not meant so. */
+const ownTexts = ({ enum: listed, example, examples }: JsonObject): readonly string[] =>
+  [listed, example, examples].flat().filter((value) => typeof value === "string");
 
 /** Many documents say `url`: such a field is an address as well, and callers must not lead it to the inside. */
 const toFormat = (format: unknown): string => String(format).replace(/^ur[il]$/i, "uri");
@@ -115,6 +138,9 @@ function readLengths(schema: JsonObject): Record<string, number> {
       return value !== undefined && Number.isInteger(value) && value >= 0 ? [[key, value]] : [];
     }),
   );
+  const lengths = ownTexts(schema).map((text) => [...text].length);
+  if (lengths.some((length) => length < (found.minLength ?? 0))) delete found.minLength;
+  if (lengths.some((length) => length > (found.maxLength ?? Number.POSITIVE_INFINITY))) delete found.maxLength;
   for (const what of ["Length", "Items", "Properties"])
     if ((found[`min${what}`] ?? 0) > (found[`max${what}`] ?? Number.POSITIVE_INFINITY)) delete found[`max${what}`];
   return found;
@@ -148,10 +174,13 @@ function toNumber(value: unknown): number | undefined {
 /**
  * A pattern. Some documents write `/^a$/`, as in JavaScript. A pattern that malicious texts could slow down is omitted.
  */
-function readPattern({ pattern, maxLength }: JsonObject): { readonly pattern?: string } {
+function readPattern(schema: JsonObject): { readonly pattern?: string } {
+  const { pattern, maxLength } = schema;
   if (typeof pattern !== "string") return {};
   const plain = /^\/\^.*\$\/$/.test(pattern) ? pattern.slice(1, -1) : pattern;
-  return explainPattern(plain, toNumber(maxLength)) === undefined ? { pattern: plain } : {};
+  if (explainPattern(plain, toNumber(maxLength)) !== undefined) return {};
+  const meant = new RegExp(plain, "u");
+  return ownTexts(schema).every((text) => meant.test(text)) ? { pattern: plain } : {};
 }
 
 function readExamples({ example, examples = [] }: JsonObject): { readonly examples?: readonly unknown[] } {
@@ -162,13 +191,31 @@ function readExamples({ example, examples = [] }: JsonObject): { readonly exampl
 
 /**
  * The allowed values without duplicates. They become texts when only texts are allowed, because YAML reads `1` as a
- * number.
+ * number, and numbers or booleans when only those are, because some documents write all values as texts.
  */
 export function readEnum(schema: JsonObject, types: readonly string[] | undefined): { readonly enum?: unknown[] } {
   const { enum: listed } = schema;
   if (!Array.isArray(listed) || listed.length === 0) return {};
   const isText = types?.includes("string") && !types.some((type) => /number|integer|boolean/.test(type));
-  const values = listed.map((value) => (isText && !isObject(value) && value !== null ? String(value) : value));
+  const isPlain = types?.every((type) => /^(?:number|integer|boolean|null)$/.test(type));
+  const values = listed.map((value) => {
+    if (isText && !isObject(value) && value !== null) return String(value);
+    return isPlain && typeof value === "string" ? toPlainValue(value) : value;
+  });
   const all = types?.includes("null") ? [...values, null] : values;
   return { enum: [...new Map(all.map((value) => [JSON.stringify(value), value])).values()] };
+}
+
+/** The number or the boolean that a text names; any other text is left as it is. */
+const toPlainValue = (text: string): unknown =>
+  isNumber(text) ? Number(text) : /^(?:true|false)$/.test(text) ? text === "true" : text;
+
+/** The allowed values of a list's items, which some documents write beside the items: no list is one of them. */
+export function withItemsEnum(schema: JsonObject): JsonObject {
+  const { enum: listed, items, ...rest } = schema;
+  const isMisplaced =
+    schema.type === "array" && Array.isArray(listed) && listed.every((one) => typeof one !== "object");
+  return isMisplaced && isObject(items) && items.$ref === undefined
+    ? { ...rest, items: { enum: listed, ...items } }
+    : schema;
 }
