@@ -62,11 +62,17 @@ function checkParts(draft: Draft, { answer = {} }: ProxyManifest, output: Fields
   return faults;
 }
 
-function checkCache(draft: Draft, { cache, poll, mcp }: ProxyManifest, output: Fields | undefined): Fault[] {
+/** Methods that change something, whatever the hints say. */
+const CHANGING = /^(?:PUT|PATCH|DELETE) /;
+
+function checkCache(draft: Draft, proxy: ProxyManifest, output: Fields | undefined): Fault[] {
+  const { cache, poll, mcp, request = "" } = proxy;
   if (!cache || mcp !== undefined) return [];
   const fail = (complaint: string): Fault[] => [faultAtKey(draft, ["proxy", "cache"], "bad-cache", complaint)];
   if (poll || draft.data.job) return fail("each job is done anew: leave it out");
-  if (draft.data.hints?.readOnly === false) return fail("what changes something is done anew each time: leave it out");
-  if (!output || output.find("age_seconds")) return [];
+  if (draft.data.hints?.readOnly === false || CHANGING.test(request))
+    return fail("what changes something is done anew each time: leave it out");
+  const { types = ["none"] } = output ? (output.find("age_seconds") ?? {}) : { types: [] };
+  if (types.length === 0 || types.some((type) => type === "integer" || type === "number")) return [];
   return fail('an answer from the cache says its age: give the output a field "age_seconds", a whole number');
 }
