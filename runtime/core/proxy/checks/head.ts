@@ -17,7 +17,7 @@ const FOREIGN = /^(?:cookie|set-cookie|forwarded|via|x-forwarded-.*|x-real-ip|pa
 export function checkHeaders(draft: Draft, proxy: ProxyManifest, upstream: UpstreamManifest | undefined): Fault[] {
   return Object.entries(proxy.headers ?? {}).flatMap(([name, value]) => {
     const place = ["proxy", "headers", name];
-    const complaint = explainHeader(name, upstream) ?? explainType(name, value, proxy);
+    const complaint = explainHeader(name, upstream) ?? explainType(name, value, proxy) ?? explainKey(name, value);
     if (complaint) return [faultAtKey(draft, place, "bad-header", complaint)];
     if (CREDENTIAL.test(name)) return [faultAtKey(draft, place, "secret-in-set", BELONGS)];
     const texts = parseTemplate(value).filter((part) => typeof part === "string");
@@ -57,6 +57,12 @@ function explainType(name: string, value: string, { body, encoding }: ProxyManif
     ? undefined
     : 'the body decides; only another kind of JSON is named, such as "application/merge-patch+json"';
 }
+
+/** An upstream answers a further request with the same key with what it has answered to the first one. */
+const explainKey = (name: string, value: string): string | undefined =>
+  name.toLowerCase() === "idempotency-key" && placeholdersOf(parseTemplate(value)).length === 0
+    ? "the same for all calls, so that buyers would be sold the first one's answer: leave it out, and each call gets its own"
+    : undefined;
 
 function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
   if (!SENT_HEADER.test(name)) return 'write a header, such as "accept-language"';
