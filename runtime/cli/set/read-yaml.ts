@@ -1,4 +1,15 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
+import {
+  type Document,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLError,
+} from "yaml";
 import type { Path } from "../../core/schema/nodes.ts";
 import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 
@@ -38,6 +49,8 @@ export function readYaml(file: string, text: string): Reading {
   const faults = twice.map(({ pos }) =>
     faultOf(pos[0], "duplicate-key", `${keyAt(text, pos[0])}: stands in the mapping twice`),
   );
+  for (const { range, source, value } of findRounded(document))
+    faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
   const source: SourceFile = {
     file,
     data: document.toJS({ maxAliasCount: -1 }),
@@ -68,6 +81,21 @@ const REMEDIES: Partial<Record<YAMLError["code"], string>> = {
 };
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
+
+/** The integers that are sent, as constants of a request or as defaults, and have other digits than they were written with. */
+function findRounded(document: Document.Parsed): readonly Scalar[] {
+  const found: Scalar[] = [];
+  visit(document, {
+    Scalar(at, node, path) {
+      const keys = path.filter(isPair).map(({ key }) => String(key));
+      const isSent = at !== "key" && (keys[0] === "proxy" || keys.at(-1) === "default");
+      const { value, source = "" } = node;
+      if (isSent && typeof value === "number" && /^-?\d{16,}$/.test(source) && String(value) !== source)
+        found.push(node);
+    },
+  });
+  return found;
+}
 
 /** The first alias of something that the file has not named before. */
 function findLostAlias(document: Document.Parsed): { offset: number; name: string } | undefined {
