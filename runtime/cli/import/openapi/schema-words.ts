@@ -25,10 +25,11 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 
 /**
- * The types that a schema names; undefined when it names no known one. A number that is one of several words is a text.
+ * The types that a schema names; undefined when it names no known one. A number that is one of several words is a text, and
+ * `int-or-string` is Kubernetes' word for both, which it calls texts.
  */
-export function readTypes({ type, nullable, enum: listed }: JsonObject): readonly string[] | undefined {
-  const named = [type].flat().flatMap((word) => {
+export function readTypes({ type, format, nullable, enum: listed }: JsonObject): readonly string[] | undefined {
+  const named = [type, type === "string" && format === "int-or-string" ? "integer" : undefined].flat().flatMap((word) => {
     const plain = typeof word === "string" ? word.toLowerCase() : "";
     const known = TYPES.includes(plain) ? plain : MEANT[plain];
     if (known === undefined) return [];
