@@ -18,7 +18,7 @@ const PETS = {
   Named: { type: "object", required: ["name"], properties: { name: text } },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
-/** Of each, no value or no known one would be allowed, read by the letter: so in documents of Bungie, Adyen, Kubernetes and others. */
+/** Of each, no value or no known one would be allowed, read by the letter: so in documents of Bungie, Adyen, Codat and others. */
 const CONTRADICTED = {
   breaker: { type: "integer", enum: ["0", "1"] },
   key: { type: "integer", enum: ["Primary"] },
@@ -30,6 +30,7 @@ const CONTRADICTED = {
   job: { type: "string", format: "uuid", minLength: 40, maxLength: 40 },
   size: { type: "integer", minimum: 0, maximum: 2 ** 63 },
   port: { type: "string", format: "int-or-string" },
+  owner: { allOf: [named("Named"), { type: "null" }] },
 };
 const ANY_LIST = { type: "array", items: { type: "object", description: "Of a later version." } };
 const CAT = { kind: "cat", skill: "lazy" };
@@ -137,8 +138,17 @@ describe("what an imported operation takes and answers", () => {
 
   it("has the values that a document means, where its words for them contradict each other", async () => {
     const words = { key: "Primary", gender: "FEMALE", start: "now", device: "/dev/sdb", job: "a".repeat(40) };
-    const body = { ...words, breaker: 1, live: false, words: ["new", "all"], size: 4096, port: 8080 };
+    const body = {
+      ...words,
+      breaker: 1,
+      live: false,
+      words: ["new", "all"],
+      size: 4096,
+      port: 8080,
+      owner: { name: "Tom" },
+    };
     await expectPassed("contradicted", { body }, body);
+    await expectPassed("contradicted", { body: { ...body, owner: null } }, { ...body, owner: null });
     const large = "9223372036854775807";
     const line = JSON.stringify(body).replace("4096", large);
     shop.source.script({ body: line, headers: { "content-type": "application/json" } });

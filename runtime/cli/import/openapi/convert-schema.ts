@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
-import { isLong, readEnum, readTypes, readWords, type WireSide, withItemsEnum } from "./schema-words.ts";
+import { asMeant, isLong, readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
 export interface SchemaTerms {
   readonly side: WireSide;
@@ -20,7 +20,7 @@ type Converted = Record<string, unknown>;
 export function convertSchema(given: unknown, terms: SchemaTerms): JsonObject | boolean {
   if (typeof given === "boolean") return given;
   if (!isObject(given)) return {};
-  const schema = withItemsEnum(given);
+  const schema = asMeant(given);
   if (typeof schema.$ref === "string") return toReference(schema, schema.$ref, terms);
   const named = readTypes(schema);
   const types = named && terms.side === "output" && isLong(schema) ? [...new Set([...named, "string"])] : named;

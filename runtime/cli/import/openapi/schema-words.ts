@@ -29,12 +29,14 @@ const MEANT: Readonly<Record<string, string>> = {
  * `int-or-string` is Kubernetes' word for both, which it calls texts.
  */
 export function readTypes({ type, format, nullable, enum: listed }: JsonObject): readonly string[] | undefined {
-  const named = [type, type === "string" && format === "int-or-string" ? "integer" : undefined].flat().flatMap((word) => {
-    const plain = typeof word === "string" ? word.toLowerCase() : "";
-    const known = TYPES.includes(plain) ? plain : MEANT[plain];
-    if (known === undefined) return [];
-    return /^(?:number|integer)$/.test(known) && isOfWords(listed) ? ["string"] : [known];
-  });
+  const named = [type, type === "string" && format === "int-or-string" ? "integer" : undefined]
+    .flat()
+    .flatMap((word) => {
+      const plain = typeof word === "string" ? word.toLowerCase() : "";
+      const known = TYPES.includes(plain) ? plain : MEANT[plain];
+      if (known === undefined) return [];
+      return /^(?:number|integer)$/.test(known) && isOfWords(listed) ? ["string"] : [known];
+    });
   if (named.length === 0) return undefined;
   return [...new Set(nullable === true ? [...named, "null"] : named)];
 }
@@ -211,12 +213,25 @@ export function readEnum(schema: JsonObject, types: readonly string[] | undefine
 const toPlainValue = (text: string): unknown =>
   isNumber(text) ? Number(text) : /^(?:true|false)$/.test(text) ? text === "true" : text;
 
-/** The allowed values of a list's items, which some documents write beside the items: no list is one of them. */
-export function withItemsEnum(schema: JsonObject): JsonObject {
+/** A schema as its document means it, where nothing fits it by the letter. */
+export const asMeant = (schema: JsonObject): JsonObject => withItemsEnum(withNullAsChoice(schema));
+
+/** Some documents write the allowed values of a list's items beside the items: no list is one of them. */
+function withItemsEnum(schema: JsonObject): JsonObject {
   const { enum: listed, items, ...rest } = schema;
   const isMisplaced =
     schema.type === "array" && Array.isArray(listed) && listed.every((one) => typeof one !== "object");
   return isMisplaced && isObject(items) && items.$ref === undefined
     ? { ...rest, items: { enum: listed, ...items } }
+    : schema;
+}
+
+/** Some documents join a schema and `null` by `allOf`: no value is both. */
+function withNullAsChoice(schema: JsonObject): JsonObject {
+  const { allOf, ...rest } = schema;
+  const all: readonly unknown[] = Array.isArray(allOf) && rest.anyOf === undefined ? allOf : [];
+  const parts = all.filter((part) => !isObject(part) || part.type !== "null");
+  return parts.length > 0 && parts.length < all.length
+    ? { ...rest, anyOf: [{ allOf: parts }, { type: "null" }] }
     : schema;
 }
