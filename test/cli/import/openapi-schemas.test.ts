@@ -18,7 +18,7 @@ const PETS = {
   Named: { type: "object", required: ["name"], properties: { name: text } },
   Task: { allOf: [{ oneOf: [{ type: "null" }, named("Named")] }, { type: "object", properties: { tag: text } }] },
 };
-/** Of each, no value or no known one would be allowed, read by the letter: so in documents of Bungie, Adyen, Codat and others. */
+/** Of each, no value or no known one would be allowed, read by the letter: so in documents of Bungie, Adyen, YNAB and others. */
 const CONTRADICTED = {
   breaker: { type: "integer", enum: ["0", "1"] },
   key: { type: "integer", enum: ["Primary"] },
@@ -31,6 +31,8 @@ const CONTRADICTED = {
   size: { type: "integer", minimum: 0, maximum: 2 ** 63 },
   port: { type: "string", format: "int-or-string" },
   owner: { allOf: [named("Named"), { type: "null" }] },
+  flag: { type: "string", enum: ["red", null] },
+  price: { type: "object", additionalProperties: false, allOf: [named("Point")] },
 };
 const ANY_LIST = { type: "array", items: { type: "object", description: "Of a later version." } };
 const CAT = { kind: "cat", skill: "lazy" };
@@ -146,9 +148,12 @@ describe("what an imported operation takes and answers", () => {
       size: 4096,
       port: 8080,
       owner: { name: "Tom" },
+      flag: "red",
+      price: { x: 1 },
     };
     await expectPassed("contradicted", { body }, body);
-    await expectPassed("contradicted", { body: { ...body, owner: null } }, { ...body, owner: null });
+    const none = { ...body, owner: null, flag: null };
+    await expectPassed("contradicted", { body: none }, none);
     const large = "9223372036854775807";
     const line = JSON.stringify(body).replace("4096", large);
     shop.source.script({ body: line, headers: { "content-type": "application/json" } });

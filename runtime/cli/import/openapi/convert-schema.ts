@@ -53,7 +53,9 @@ function toReference(schema: JsonObject, reference: string, terms: SchemaTerms):
 function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   const { properties, required } = schema;
   const { additionalProperties = isBase(schema) || hasFieldsElsewhere(schema) || undefined } = schema;
-  const isOpen = additionalProperties === false ? terms.side === "output" : additionalProperties === undefined;
+  // Beside `allOf`, `false` would refuse the fields of its parts.
+  const isClosed = additionalProperties === false && terms.side === "input" && !Array.isArray(schema.allOf);
+  const isOpen = additionalProperties === undefined || (additionalProperties === false && !isClosed);
   const fields = Object.entries(isObject(properties) ? properties : {});
   const named = fields.filter(([, part]) => isVisible(part, terms));
   const hidden = fields.filter((field) => !named.includes(field)).map(([name]) => name);

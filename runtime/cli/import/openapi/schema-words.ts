@@ -38,7 +38,8 @@ export function readTypes({ type, format, nullable, enum: listed }: JsonObject):
       return /^(?:number|integer)$/.test(known) && isOfWords(listed) ? ["string"] : [known];
     });
   if (named.length === 0) return undefined;
-  return [...new Set(nullable === true ? [...named, "null"] : named)];
+  const mayBeNull = nullable === true || (Array.isArray(listed) && listed.includes(null));
+  return [...new Set(mayBeNull ? [...named, "null"] : named)];
 }
 
 const isOfWords = (listed: unknown): boolean =>
