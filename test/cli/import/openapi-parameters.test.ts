@@ -19,11 +19,16 @@ describe("a parameter of an imported operation", () => {
     const file = await writeDocument(dir, {
       attach: post("multipart/form-data", { type: "string", format: "binary" }),
       tell: post("application/x-www-form-urlencoded", { type: "string" }),
+      look: {
+        method: "post",
+        requestBody: { content: { "multipart/form-data": {}, "application/octet-stream": {} } },
+      },
       ask: post("application/x-www-form-urlencoded", { type: "object", properties: { q: { type: "string" } } }),
     });
     const { report } = await importAll(dir, file);
     expect(report).to.include("attach: its form names no fields").and.include("tell: its form has no fields");
-    expect(await namesIn(dir)).to.deep.equal(["shelf_ask"]);
+    expect(await namesIn(dir)).to.have.members(["shelf_ask", "shelf_look"]);
+    expect((await manifestOf(dir, "shelf_look")).proxy).to.deep.include({ body: "{body}", encoding: "bytes" });
   });
 
   it("is sent in a header of any name, and asked of no buyer where it is a provider's credential", async () => {

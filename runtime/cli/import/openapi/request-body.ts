@@ -52,12 +52,15 @@ export function readRequestBody(
 ): RequestBody | undefined {
   const body = pointers.object(requestBody);
   const content = pointers.object(body.content);
-  const types = Object.keys(content);
-  if (types.length === 0) return undefined;
+  const given = Object.keys(content);
+  if (given.length === 0) return undefined;
   if (method === "GET") {
     if (body.required === true) throw new Refused("it is a GET that needs a body, which no GET is sent with");
     return undefined;
   }
+  // Azure's documents offer a form without fields beside the bytes alone.
+  const isBare = (one: string): boolean => FILES_TYPE.test(one) && hasNoFields(pointers.object(content[one]), pointers);
+  const types = given.every(isBare) ? given : given.filter((one) => !isBare(one));
   const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
   const fitting = types.filter(isIt);
   // A JSON Patch is a list (RFC 6902): what is described as a mapping, is meant in one of the other types.
@@ -90,6 +93,9 @@ export function readRequestBody(
   const isOtherJson = encoding === "json" && /^application\/[\w.-]+\+json\b/i.test(type);
   return { ...shared, schema: media.schema ?? {}, ...(isOtherJson && { type: toPlainType(type) }), examples };
 }
+
+const hasNoFields = (media: JsonObject, pointers: Pointers): boolean =>
+  Object.keys(toFlat(media.schema, pointers, 0).properties).length === 0;
 
 const toPlainType = (type: string): string => {
   const plain = (type.split(";")[0] ?? "").trim().toLowerCase();
