@@ -12,7 +12,10 @@ export interface CallTerms {
 /** Calls a tool (MCP, "Calling Tools"). @throws the client's errors. */
 export type CallTool = (tool: string, input: JsonObject, terms: CallTerms) => Promise<CallToolResult>;
 
-/** The server misses fields of the input in headers, and has not run the call (MCP 2026-07-28, "x-mcp-header"). */
+/**
+ * The server misses fields of the input in headers, and has not run the call (MCP 2026-07-28, "x-mcp-header"). In older
+ * versions, this code may mean anything.
+ */
 const HEADER_MISMATCH = -32020;
 /** The longest time of a timer of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -47,7 +50,8 @@ export function createToolCalls(client: Client): CallTool {
     try {
       return await callOnce(name, input, terms);
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code !== HEADER_MISMATCH) throw error;
+      const { code } = error as { readonly code?: unknown };
+      if (code !== HEADER_MISMATCH || client.getProtocolEra() !== "modern") throw error;
       const tools = await listRaw(client, terms.timeoutMs);
       const tool = tools.find((one) => isObject(one) && one.name === name);
       const { inputSchema } = isObject(tool) ? tool : {};

@@ -115,4 +115,24 @@ describe("an MCP server that wants fields of a tool's input in headers", () => {
       await site.close();
     }
   });
+
+  it("is not asked again where its version has no such headers: it may have run the call", async () => {
+    const site = await openToolSite("sessions");
+    site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+    const server = openSiteServer(site.url);
+    try {
+      await server.call("work", {}, SIGNAL);
+      const asked = site.asked.length;
+      site.intercept(async (response) => {
+        const { id } = JSON.parse((await buffer(response.req)).toString());
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32020, message: "Out of stock" } }));
+      });
+      await server.call("work", {}, SIGNAL).catch(() => {});
+      expect(site.asked.length - asked).to.equal(1);
+    } finally {
+      await server.close();
+      await site.close();
+    }
+  });
 });
