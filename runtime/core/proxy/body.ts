@@ -26,7 +26,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
     case "form":
       return { type: "application/x-www-form-urlencoded", content: toForm(toFields(value, place), plan, scope) };
     case "multipart":
-      return toMultipart(toFields(value, place), files);
+      return toMultipart(toParts(toFields(value, place), plan, scope), files);
     case "bytes":
       return { type: "application/octet-stream", content: toBytes(value, place) };
     case "text":
@@ -42,17 +42,29 @@ function toFields(value: unknown, place: Placeholder): JsonObject {
 }
 
 /** A list repeats its field, and a mapping is its JSON, unless the field is `name[*]`. */
-function toForm(value: JsonObject, { body }: RequestPlan, scope: Scope): string {
-  const fields = Object.entries(value);
-  const reserved = isObject(body) ? Object.keys(body) : [];
-  return fields
-    .flatMap(([name, one]) => {
-      const template = isObject(body) && isSpread(name) ? body[name] : undefined;
-      if (typeof template === "string")
-        return toSpread(encodeURIComponent(name), parseTemplate(template), { scope, plan: { reserved }, isForm: true });
-      return [one ?? []].flat().map((item) => toField(name, item));
-    })
+function toForm(value: JsonObject, plan: RequestPlan, scope: Scope): string {
+  return Object.entries(value)
+    .flatMap(
+      ([name, one]) => spreadOf(name, plan, scope) ?? [one ?? []].flat().map((item: unknown) => toField(name, item)),
+    )
     .join("&");
+}
+
+/** The fields of a form with files: each field of `name[*]` is one of its own. */
+function toParts(value: JsonObject, plan: RequestPlan, scope: Scope): JsonObject {
+  const decode = (pair: string): unknown[] => pair.split("=").map(decodeURIComponent);
+  const parts = Object.entries(value).flatMap(
+    ([name, one]) => spreadOf(name, plan, scope)?.map(decode) ?? [[name, one]],
+  );
+  return Object.fromEntries(parts);
+}
+
+/** `name[key]=value` for each field of what the body sends as `name[*]`; undefined for any other field. */
+function spreadOf(name: string, { body }: RequestPlan, scope: Scope): string[] | undefined {
+  const template = isObject(body) && isSpread(name) ? body[name] : undefined;
+  if (!isObject(body) || typeof template !== "string") return undefined;
+  const terms = { scope, plan: { reserved: Object.keys(body) }, isForm: true };
+  return toSpread(encodeURIComponent(name), parseTemplate(template), terms);
 }
 
 function toField(name: string, item: unknown): string {

@@ -86,10 +86,14 @@ describe("an imported operation", () => {
       example: { customer: "c_1", items: [{ price: "p_1" }], tags: ["a"] },
     };
     const form = { required: true, content: { "application/x-www-form-urlencoded": media } };
+    const whole = { ...media, schema: { properties: { file: { type: "string", format: "binary" }, ...properties } } };
+    const upload = { method: "post", requestBody: { content: { "multipart/form-data": whole } } };
     await importAll(
       dir,
-      await writeDocument(dir, { find: { parameters }, order: { method: "post", requestBody: form } }),
+      await writeDocument(dir, { find: { parameters }, order: { method: "post", requestBody: form }, upload }),
     );
+    const uploaded = (await manifestOf(dir, "shelf_upload")).proxy;
+    expect(uploaded).to.have.property("body").deep.include({ file: "{file}", "items[*]": "{items}", tags: "{tags}" });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
       query: { "created[*]": "{created}", "expand[*]": "{expand}" },
     });

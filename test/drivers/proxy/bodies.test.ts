@@ -56,6 +56,15 @@ describe("what a proxied service sends", () => {
     expect(body).to.include(about).and.not.include('name="title"');
   });
 
+  it("is a form with files whose mapping is sent field by field, with a number for each item of a list", async () => {
+    const { body } = await send("attach", { filter: { a: "1=2 & 3", "b.c": [{ d: 4 }] } });
+    const fields = [...body.matchAll(/name="(filter.*)"\r\n\r\n(.*)\r\n/g)].map(([, name, text]) => [name, text]);
+    expect(fields).to.deep.equal([
+      ["filter[a]", "1=2 & 3"],
+      ["filter[b.c][0][d]", "4"],
+    ]);
+  });
+
   for (const [what, file] of [
     ["no base64", { data: "no base64!" }],
     ["a name that leads elsewhere", { data: "aGk=", name: "../../etc/passwd" }],

@@ -25,6 +25,12 @@ export const LINES: Readonly<Record<string, string>> = {
     `{ type: object, properties: { file: ${FILE}, more: { type: array, items: { type: string } }, count: { type: integer }, counts: { type: array, items: { type: integer } }, ${FIELDS} }, required: [title] }`,
     "{ title: a, file: { data: aGk= } }",
   ),
+  attach: toManifest(
+    "attach",
+    'request: POST /form\nencoding: multipart\nfiles: [file]\nbody: { file: aGk=, "filter[*]": "{filter}" }',
+    FILTER,
+    "{ filter: { a: 1 } }",
+  ),
   bytes: toManifest(
     "bytes",
     'request: PUT /raw\nencoding: bytes\nbody: "{data}"\nheaders: { content-type: "{media}" }',

@@ -147,7 +147,7 @@ function readForm(media: JsonObject, pointers: Pointers, { taken, hasFiles }: Fo
     const isOwnFile = files.some(([name]) => name === wireName);
     const value = isOwnFile ? toFilePart(pointers.tryObject(part), most) : toValuePart(part, given, terms);
     const field: Field = { name: claim(toFieldName(wireName), "_"), isRequired: required.includes(wireName), ...value };
-    const isSpread = !hasFiles && isDeepObject(terms.encoding) && /^(?:|object|array)$/.test(kindOf(part, pointers));
+    const isSpread = !isOwnFile && isDeepObject(terms.encoding) && /^(?:|object|array)$/.test(kindOf(part, pointers));
     return { key: isSpread ? `${wireName}[*]` : wireName, field };
   });
   const isPlain = named.every(({ key, field }) => key === field.name);

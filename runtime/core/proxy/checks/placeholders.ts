@@ -53,7 +53,8 @@ function usesOf({ request = "", query = {}, headers = {}, body, encoding, poll }
   };
   const inBody = (part: unknown, path: Path): Use[] => {
     if (typeof part === "string") {
-      const isField = encoding === "form" && path.length === 3 && isSpread(String(path[2]));
+      const isForm = encoding === "form" || encoding === "multipart";
+      const isField = isForm && path.length === 3 && isSpread(String(path[2]));
       return part === "input" && path.length === 2 ? [] : ofText(part, path, isField ? "spread" : "body");
     }
     if (Array.isArray(part)) return part.flatMap((item, at) => inBody(item, [...path, at]));
