@@ -18,7 +18,10 @@ const PAGE = 1000;
 const MOST = 500;
 const BATCH = 10;
 
-const CONFIRMED = { commitment: "confirmed", maxSupportedTransactionVersion: 1 } as const;
+/** The newest version of a payment's transaction. */
+const CONFIRMED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
+/** The code of a node's refusal to show a transaction of a newer version. */
+const NEWER_VERSION = -32015;
 
 /** Where a search begins: in slots, so that no clock matters. */
 export interface SearchStart {
@@ -49,7 +52,7 @@ export async function searchMessage(
     for (let at = 0; at < candidates.length; at += BATCH) {
       const batch = candidates.slice(at, at + BATCH);
       const fetched = await Promise.all(batch.map(({ signature }) => fetchTransaction(node, signature)));
-      const landed = fetched.find(({ transaction }) => Buffer.from(transaction.message.serialize()).equals(wanted));
+      const landed = fetched.find((one) => one && Buffer.from(one.transaction.message.serialize()).equals(wanted));
       if (landed) return { landed, isComplete: true };
     }
     if (left === 0) return { isComplete: false };
@@ -80,8 +83,16 @@ function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): 
 const mayHold = ({ memo: listed }: ConfirmedSignatureInfo, memo: string | undefined): boolean =>
   listed === null || memo === undefined || listed.includes(memo);
 
-async function fetchTransaction(node: Connection, signature: string): Promise<VersionedTransactionResponse> {
-  const response = await node.getTransaction(signature, CONFIRMED);
+/** Undefined for one of a newer version, which is no payment. */
+async function fetchTransaction(
+  node: Connection,
+  signature: string,
+): Promise<VersionedTransactionResponse | undefined> {
+  const response = await node.getTransaction(signature, CONFIRMED).catch((error: { readonly code?: unknown }) => {
+    if (error.code !== NEWER_VERSION) throw error;
+    return undefined;
+  });
+  if (response === undefined) return undefined;
   if (!response?.meta) throw new Error(`The node does not have transaction ${signature}`);
   return response;
 }

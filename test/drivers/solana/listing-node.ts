@@ -68,7 +68,7 @@ export function openNode(payer: PublicKey, listed: readonly Listed[]) {
       );
     },
     async getTransaction(signature: string, config: object) {
-      expect(config).to.deep.equal({ commitment: "confirmed", maxSupportedTransactionVersion: 1 });
+      expect(config).to.deep.equal({ commitment: "confirmed", maxSupportedTransactionVersion: 0 });
       state.fetched += 1;
       state.atOnce += 1;
       state.most = Math.max(state.most, state.atOnce);

@@ -169,6 +169,20 @@ describe("the settlements on Solana", () => {
     expect(proxy.calls.slice(from).filter((method) => method === "getTransaction")).to.have.length(1);
   });
 
+  it("are found among transactions of a newer version, which the node does not show", async () => {
+    const payment = await pay();
+    const transaction = await settle(payment);
+    const newer = await settle(await pay());
+    const error = { code: -32015, message: "Transaction version (1) is not supported by the requesting client" };
+    const refusal = { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: "1", error }) };
+    const isAsked = (): boolean => (proxy.params.at(-1) as [string])[0] === newer;
+    proxy.intervene((method) => (method === "getTransaction" && isAsked() ? refusal : "pass"));
+    expect(await open()(payment)).to.deep.equal({ state: "settled", transaction });
+    const unsettled = await pay();
+    chain.expireBlockhash();
+    expect(await open()(unsettled)).to.deep.equal({ state: "dead" });
+  });
+
   it("can be asked for while the node answers", async () => {
     const client = createSolanaClient({ url: proxy.url, network: chain.network, retries: 0 });
     const { ping } = createSolanaSettlements({ client, clock: { now: () => now } });
