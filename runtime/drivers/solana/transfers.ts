@@ -20,7 +20,8 @@ const BATCH = 10;
 const SIGNATURE_BYTES = 64;
 /** The first account of a transaction pays its fee. */
 const FEE_PAYER = 0;
-const FETCHED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
+/** The newest version that web3.js reads. */
+const FETCHED = { commitment: "confirmed", maxSupportedTransactionVersion: 1 } as const;
 
 /** Reads transfers of an SPL token from the transactions of the receivers' associated token accounts. */
 export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions): TransferReader {

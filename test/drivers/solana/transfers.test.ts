@@ -2,6 +2,7 @@ import {
   ComputeBudgetProgram,
   type Connection,
   Keypair,
+  MessageV1,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
@@ -18,10 +19,14 @@ const SIGNATURE = "5".repeat(87); // 64 bytes in base58.
 describe("the transfers of a token on Solana", () => {
   /** What the node lists of the seller's account, and the transactions that it has. */
   let listed: { readonly signature: string; readonly blockTime: number; readonly err: unknown }[];
-  let transactions: Map<string, object>;
+  let transactions: Map<string, Readonly<Record<string, unknown>>>;
   const node = {
     getSignaturesForAddress: async () => listed,
-    getTransaction: async (signature: string) => transactions.get(signature) ?? null,
+    async getTransaction(signature: string, { maxSupportedTransactionVersion: newest }: Record<string, number>) {
+      const landed = transactions.get(signature);
+      if (Number(landed?.version) > Number(newest)) throw new Error("The version is not supported");
+      return landed ?? null;
+    },
   } as unknown as Connection;
   const client: SolanaClient = { ask: (work) => work(node) };
   const transfers = createSolanaTransfers({ client, mint: MINT.toBase58() });
@@ -31,12 +36,16 @@ describe("the transfers of a token on Solana", () => {
   });
 
   /** A transaction after which the seller holds 1000 more and the buyer 1000 less. */
-  function land(signature: string, { at = 10, err = null, instructions = [] as TransactionInstruction[] } = {}): void {
-    const message = new TransactionMessage({
+  function land(
+    signature: string,
+    { at = 10, err = null, instructions = [] as TransactionInstruction[], version = 0 } = {},
+  ): void {
+    const common = new TransactionMessage({
       payerKey: PAYER_OF_FEES,
       recentBlockhash: makeKey().toBase58(),
       instructions,
     }).compileToV0Message();
+    const message = version === 0 ? common : new MessageV1(common);
     const held = (owner: PublicKey, amount: string) => ({
       accountIndex: 0,
       mint: MINT.toBase58(),
@@ -47,7 +56,7 @@ describe("the transfers of a token on Solana", () => {
     const postTokenBalances = [held(SELLER, "1005"), held(BUYER, "0")];
     const meta = { err, preTokenBalances, postTokenBalances };
     listed.push({ signature, blockTime: at, err });
-    transactions.set(signature, { blockTime: at, meta, transaction: { message, signatures: [signature] } });
+    transactions.set(signature, { version, blockTime: at, meta, transaction: { message, signatures: [signature] } });
   }
 
   it("are those of a span, its first moment included and its last not, without those that failed", async () => {
@@ -58,6 +67,13 @@ describe("the transfers of a token on Solana", () => {
     const [from, to, signer] = [BUYER, SELLER, PAYER_OF_FEES].map((key) => key.toBase58());
     const expected = { transaction: "at 10", from, signers: [signer], to, amount: 1000n, at: 10_000 };
     expect(found[0]).to.deep.equal(expected);
+  });
+
+  it("are also those of transactions of version 1", async () => {
+    land(SIGNATURE, { version: 1 });
+    expect(await transfers.read([SELLER.toBase58()], { from: 0, to: 20_000 })).to.have.length(1);
+    expect(await transfers.of(SIGNATURE, [SELLER.toBase58()])).to.have.length(1);
+    expect(await transfers.isPayment(SIGNATURE)).to.equal(false);
   });
 
   it("of a transaction are none when it failed, when there is none, and when it has no signature's form", async () => {
