@@ -1,4 +1,5 @@
-import { renameSync } from "node:fs";
+import fs, { renameSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
@@ -55,7 +56,21 @@ describe("a paid request, while another process holds the store's lock", () => {
   });
 });
 
-describe("a paid request, while the store's file was moved away", () => {
+const { fdatasync } = fs;
+
+/** Lets the disk refuse every sync from now on, until `allowSyncs`. */
+function refuseSyncs(): void {
+  const refuse = (_descriptor: number, done: (error: Error) => void): void => done(new Error("EIO"));
+  fs.fdatasync = refuse as typeof fdatasync;
+  syncBuiltinESMExports();
+}
+
+function allowSyncs(): void {
+  fs.fdatasync = fdatasync;
+  syncBuiltinESMExports();
+}
+
+describe("a paid request, while the store's file was moved away, or its disk fails", () => {
   const data = createFolder();
   const file = `${data}/payphone.sqlite`;
   const away = `${file}-away`;
@@ -65,6 +80,7 @@ describe("a paid request, while the store's file was moved away", () => {
     store = await openSqliteStore({ file });
     shop = await openShop({ store: { ...store, entries: createMemoryStore().entries } });
   });
+  afterEach(allowSyncs);
   after(async () => {
     await shop.close();
     await store.close();
@@ -75,19 +91,32 @@ describe("a paid request, while the store's file was moved away", () => {
       (error: Error) => error.message,
     );
 
-  it("is not settled, since a restart would know nothing of it, and is charged once the file is back", async () => {
+  it("is refused before anything is verified, and is charged once the file is back", async () => {
     const payment = await shop.pay("/v1/roll");
     renameSync(file, away);
-    for (let time = 0; time < 2; time += 1) {
-      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
-      expect(response.status).to.equal(503);
-      expect(await response.json()).to.have.property("code", "settlement-unknown");
-      expect(shop.rail.asked.settle, "the record can be read, but a restart would not find it").to.equal(0);
-    }
+    const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.have.property("code", "unavailable");
+    expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
     expect(await pinged()).to.match(/payphone.sqlite was removed or replaced while it was open$/);
     renameSync(away, file);
     expect(await pinged()).to.equal("up");
     expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
     expect(shop.rail.asked.settle).to.equal(1);
+  });
+
+  it("is not settled while its record is not on the disk, since a restart would know nothing of it", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const settled = shop.rail.asked.settle;
+    refuseSyncs();
+    for (let time = 0; time < 2; time += 1) {
+      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect(response.status).to.equal(503);
+      expect(await response.json()).to.have.property("code", "settlement-unknown");
+      expect(shop.rail.asked.settle, "the record can be read, but a restart would not find it").to.equal(settled);
+    }
+    allowSyncs();
+    expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+    expect(shop.rail.asked.settle).to.equal(settled + 1);
   });
 });

@@ -37,8 +37,8 @@ const MOST_TASKS = 256;
 const ROOM_EVERY_MS = 1000;
 
 /** @param sweep runs last in each transaction */
-export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync" | "renew">, sweep: () => void): Commits {
-  const runAll = createTransactions(db, sweep, createRoom(syncs.renew));
+export function createCommits(db: DatabaseSync, syncs: Omit<Syncs, "close">, sweep: () => void): Commits {
+  const runAll = createTransactions(db, sweep, createRoom(syncs));
   let waiting: Task[] = [];
   let keys = new Set<string>();
   let isScheduled = false;
@@ -125,11 +125,15 @@ const awaitsSync = (one: Ran): "true" | "false" =>
  * The log grows with each write, also when the database does not, and would take whatever room a full disk gets. After
  * a refused write, nothing is written before the log has been copied into the database and begun anew.
  */
-function createRoom(renew: () => void): { make(): void; refused(error: unknown): void } {
+function createRoom({ check, renew }: Pick<Syncs, "check" | "renew">): {
+  make(): void;
+  refused(error: unknown): void;
+} {
   let refusal: unknown;
   let triedAt = Number.NEGATIVE_INFINITY;
   return {
     make() {
+      check();
       if (refusal === undefined) return;
       if (performance.now() - triedAt < ROOM_EVERY_MS) throw refusal;
       try {

@@ -8,16 +8,23 @@ export interface Syncs {
   sync(): Promise<void>;
   /** Begins the log anew. @throws as `LogFile.renew`. */
   renew(): void;
+  /** @throws as `LogFile.check`. */
+  check(): void;
   /** Call it after the last sync. */
   close(): void;
 }
 
 /** The write-ahead log on the disk. */
 export interface LogFile {
-  /** @throws also when the database or its log was removed or replaced, because the writes would then be lost. */
+  /** @throws also as `check`. */
   sync(): Promise<void>;
   /** Copies the whole log into the database, synced, and starts a new log. @throws when that is not possible yet. */
   renew(): void;
+  /**
+   * @throws when the database, its log or the log's index was removed or replaced: what is written from then on would be
+   * lost, and would destroy what another process writes into the files that are there now.
+   */
+  check(): void;
   close(): void;
 }
 
@@ -56,6 +63,7 @@ export function createSyncs(log: LogFile): Syncs {
       return next;
     },
     renew: log.renew,
+    check: log.check,
     close: log.close,
   };
 }
@@ -64,8 +72,8 @@ export function createSyncs(log: LogFile): Syncs {
 export function openLogFile(file: string, db: DatabaseSync): LogFile {
   const descriptor = openSync(`${file}-wal`, "r+");
   syncFolder(dirname(file));
-  const opened = [file, `${file}-wal`].map((path) => ({ path, inode: inodeOf(path) }));
-  const refuseLoss = (): void => {
+  const opened = ["", "-wal", "-shm"].map((end) => ({ path: file + end, inode: inodeOf(file + end) }));
+  const check = (): void => {
     const lost = opened.find(({ path, inode }) => inodeOf(path) !== inode);
     if (lost) throw new Error(`${basename(lost.path)} was removed or replaced while it was open`);
   };
@@ -73,11 +81,13 @@ export function openLogFile(file: string, db: DatabaseSync): LogFile {
     sync: () =>
       new Promise<void>((done, fail) => {
         fdatasync(descriptor, (error) => (error ? fail(error) : done()));
-      }).then(refuseLoss),
+      }).then(check),
     renew() {
+      check();
       const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { readonly busy: number };
       if (busy) throw new Error("After a disk error the log cannot be renewed while another process reads it");
     },
+    check,
     close: () => close(descriptor),
   };
 }

@@ -11,6 +11,8 @@ export interface UpkeepOptions {
   readonly db: DatabaseSync;
   /** Runs `work` in a transaction, which is reported to `note` like any other. */
   readonly run: (work: () => void) => Promise<unknown>;
+  /** Begins the log anew. @throws when that is not possible now. */
+  readonly cut: () => void;
   /** The time between two steps. */
   readonly everyMs: number;
 }
@@ -22,7 +24,7 @@ const STEP_MS = 4;
 const STEP_PAGES = 64;
 
 /** Steps begin after a write, and end when nothing is left to do and no write came for `everyMs`. */
-export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
+export function createUpkeep({ db, run, cut, everyMs }: UpkeepOptions): Upkeep {
   const freePages = db.prepare("PRAGMA freelist_count");
   const countFree = (): number => Number(freePages.get()?.freelist_count);
   let timer: NodeJS.Timeout | undefined;
@@ -39,7 +41,7 @@ export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
     seen = commits;
     timer = undefined;
     if (isClosed) return;
-    if (isIdle && isAlone && isSwept && countFree() <= SPARE_PAGES) cut();
+    if (isIdle && isAlone && isSwept && countFree() <= SPARE_PAGES) tryToCut();
     else schedule();
   }
 
@@ -53,9 +55,9 @@ export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
   }
 
   /** The log stays as it is while another process reads; the next writes trigger another try. */
-  function cut(): void {
+  function tryToCut(): void {
     try {
-      db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      cut();
     } catch {
       // Another process holds the lock.
     }

@@ -74,7 +74,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const syncs = createSyncs(log);
   const foreign = syncForeign(db, syncs);
   const commits = createCommits(db, syncs, () => upkeep.note(sweepSome()));
-  const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
+  const upkeep = createUpkeep({
+    db,
+    run: (work) => commits.run("", work, "lazy"),
+    cut: syncs.renew,
+    everyMs: upkeepMs,
+  });
   const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy"), log: report });
   sweep.note(); // An earlier process may have left events.
   const expiresIn = (ttlMs: number | undefined): number | null =>
@@ -139,10 +144,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       sweep.close();
       await commits.drain();
       clearInterval(foreign);
+      closeUnlessLost(db, syncs);
       syncs.close();
-      db.close();
     },
   });
+}
+
+/** A database whose files were removed or replaced is left open: its close would remove the log of those that are there now. */
+function closeUnlessLost(db: DatabaseSync, { check }: Pick<Syncs, "check">): void {
+  try {
+    check();
+  } catch {
+    return;
+  }
+  db.close();
 }
 
 /**

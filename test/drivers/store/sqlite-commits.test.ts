@@ -53,17 +53,18 @@ describe("writes that share transactions", () => {
       prepare: (statement) => ({ run: () => db.exec(statement) }),
     };
     const sync = async (): Promise<void> => void did.push("sync");
-    commits = createCommits(db as unknown as DatabaseSync, { sync, renew }, () => {
+    commits = createCommits(db as unknown as DatabaseSync, { sync, renew, check }, () => {
       sweeps += 1;
     });
   });
   afterEach(() => time.thaw());
   const renew = (): void => void did.push("renew");
+  const check = (): void => {};
   const begun = (): number => did.filter((statement) => statement.startsWith("BEGIN")).length;
 
   it("are told when the disk has them, after the commit; those that may be lost, at once", async () => {
     const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
-    commits = createCommits(db as unknown as DatabaseSync, { sync: () => synced, renew }, () => {});
+    commits = createCommits(db as unknown as DatabaseSync, { sync: () => synced, renew, check }, () => {});
     const told: string[] = [];
     const durable = commits.run("a", () => 1).then(() => told.push("durable"));
     await commits.run("b", () => 2, "lazy");
@@ -93,7 +94,11 @@ describe("writes that share transactions", () => {
 
   it("are rejected when the disk refuses the sync, but for those that may be lost", async () => {
     const fault = new Error("EIO");
-    commits = createCommits(db as unknown as DatabaseSync, { sync: () => Promise.reject(fault), renew }, () => {});
+    commits = createCommits(
+      db as unknown as DatabaseSync,
+      { sync: () => Promise.reject(fault), renew, check },
+      () => {},
+    );
     const works = [commits.run("a", () => 1), commits.run("b", () => 2, "lazy"), commits.run("c", () => 3)];
     expect(await Promise.all(works.map(thrown))).to.deep.equal([fault, { value: 2 }, fault]);
     await commits.drain();

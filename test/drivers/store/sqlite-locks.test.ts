@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createFolder } from "../../support/folder.ts";
+import { thrown } from "../../support/thrown.ts";
 
 /** Removes the log, as other versions of SQLite do when they close a file that nobody else has locked. */
 const TAKE = `const db = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
@@ -36,4 +38,34 @@ describe("a store in a file stays locked against a program that would remove its
       await store.ping();
       await another?.close();
     });
+});
+
+/** Another process of the shop, which makes its own index of the log when there is none. */
+const WRITE = `const db = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
+  const write = db.prepare("INSERT INTO entries (key, value) VALUES (?, ?)");
+  for (let at = 0; at < 20; at += 1) write.run("sale:" + at, "1".repeat(1000));`;
+
+describe("a store in a file whose log has lost its index while it was open", () => {
+  it("writes nothing more, says so, and leaves alone what another process has written, also when it closes", async () => {
+    const folder = createFolder();
+    const file = join(folder, "payphone.sqlite");
+    const store = await openSqliteStore({ file, upkeepMs: 5 });
+    await store.set("a", 1);
+    rmSync(`${file}-shm`);
+    const { status, stderr } = spawnSync(process.execPath, ["-e", WRITE, file], { encoding: "utf8" });
+    expect(status, stderr).to.equal(0);
+    const set = (durability: "durable" | "lazy") => thrown(store.set("b", "2".repeat(5000), undefined, durability));
+    for (const durability of ["lazy", "durable"] as const)
+      expect(await set(durability)).to.have.property("code", "unavailable");
+    expect(await thrown(store.ping()))
+      .to.have.property("message")
+      .that.matches(/^The store takes no writes: payphone.sqlite-shm was removed or replaced/);
+    await store.close();
+    const copy = join(createFolder(), "payphone.sqlite");
+    for (const end of ["", "-wal"]) copyFileSync(file + end, copy + end);
+    const db = new DatabaseSync(copy);
+    expect(db.prepare("SELECT count(*) AS sales FROM entries WHERE key LIKE 'sale:%'").get()).to.include({ sales: 20 });
+    expect(db.prepare("PRAGMA integrity_check").get()).to.include({ integrity_check: "ok" });
+    db.close();
+  });
 });

@@ -51,6 +51,7 @@ describe("a log that is synced", () => {
         if (refuse) throw refuse;
         renewals += 1;
       },
+      check() {},
       close() {},
     };
     syncs = createSyncs(log);
