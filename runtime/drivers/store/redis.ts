@@ -56,11 +56,17 @@ const JOIN = `
   if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
   return { members, string.format("%.0f", weight) }`;
 
-/** Enters an event once. The stream is the shop's book; only `forget` trims it. */
+/**
+ * Enters an event once. The stream is the shop's book; only `forget` trims it. It comes first: when Redis refuses it, the
+ * script ends, and what was written before stays.
+ */
 const ENTER = `
+  if redis.call("EXISTS", KEYS[1]) == 0 then
+    redis.call("XADD", KEYS[2], "*", "e", ARGV[3])
+    redis.call("SET", KEYS[1], "1", "PX", ARGV[4])
+  end
   if ARGV[2] == "" then redis.call("SET", KEYS[3], ARGV[1])
   else redis.call("SET", KEYS[3], ARGV[1], "PX", ARGV[2]) end
-  if redis.call("SET", KEYS[1], "1", "NX", "PX", ARGV[4]) then redis.call("XADD", KEYS[2], "*", "e", ARGV[3]) end
   return 1`;
 /** How long an event's id is remembered: longer than any record that could enter the event again. */
 const ENTERED_MS = 100 * 24 * 60 * 60_000;

@@ -4,6 +4,7 @@ import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { withRedis } from "../../support/programs.ts";
+import { expectUnavailable } from "../../support/store/probes.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const HOUR_MS = 3_600_000;
@@ -43,5 +44,21 @@ withRedis.describe("what a store keeps in Redis", () => {
     const sale = toSale();
     await store.enter(sale, { key: "payment:1", value: 1, ttlMs: HOUR_MS });
     expect(await lifeOf(sale.id)).to.be.within(99 * DAY_MS, 100 * DAY_MS);
+  });
+
+  it("of a sale that the book does not take is nothing, so that it is entered once the book takes it", async () => {
+    const sale = toSale();
+    const enter = (): Promise<void> => store.enter(sale, { key: "payment:2", value: "settled" });
+    await store.set("payment:2", "settling");
+    await client.rename("test-book", "away");
+    await client.set("test-book", "of another program");
+    await expectUnavailable(enter());
+    expect(await store.get("payment:2")).to.equal("settling");
+    await client.rename("away", "test-book");
+    const before = await client.xLen("test-book");
+    await enter();
+    await enter();
+    expect(await store.get("payment:2")).to.equal("settled");
+    expect((await client.xLen("test-book")) - before).to.equal(1);
   });
 });
