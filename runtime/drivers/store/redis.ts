@@ -112,6 +112,15 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     await health.examine();
     await answered(client.set(mark, randomUUID(), { condition: "NX" }));
     await answered(client.eval('return redis.call("EXISTS", KEYS[1])', { keys: [mark] }));
+    const none = `${mark}-none`; // No such key: these find out what the user may do, and change nothing.
+    await answered(
+      Promise.all([
+        client.xAddNoMkStream(none, "*", { e: "" }),
+        client.xRange(none, "-", "+"),
+        client.hDel(none, "e"),
+        client.scan("0", { COUNT: 1 }),
+      ]),
+    );
     await health.recognize();
   } catch (error) {
     health.close();

@@ -82,6 +82,7 @@ withRedis.describe("a store in a Redis", () => {
     for (const [missing, rules] of [
       ["info", ["~*", "+@all", "-@dangerous"]],
       ["eval", ["~*", "+@all", "-@scripting"]],
+      ...["xadd", "xrange", "scan", "hdel"].map((command) => [command, ["~*", "+@all", `-${command}`]] as const),
     ] as const) {
       await rights(...rules);
       const { message } = await expectUnavailable(openAsShop());
