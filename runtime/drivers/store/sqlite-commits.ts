@@ -35,6 +35,8 @@ const PATIENCE_MS = 2000;
 const MOST_TASKS = 256;
 /** The pause after an attempt to make room on a full disk that failed. */
 const ROOM_EVERY_MS = 1000;
+/** A look at the files takes as long as a statement, and a paid call has four transactions. */
+const LOOK_EVERY_MS = 10;
 
 /** @param sweep runs last in each transaction */
 export function createCommits(db: DatabaseSync, syncs: Omit<Syncs, "close">, sweep: () => void): Commits {
@@ -131,9 +133,14 @@ function createRoom({ check, renew }: Pick<Syncs, "check" | "renew">): {
 } {
   let refusal: unknown;
   let triedAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   return {
     make() {
-      check();
+      const now = performance.now();
+      if (now - lookedAt >= LOOK_EVERY_MS) {
+        check();
+        lookedAt = now;
+      }
       if (refusal === undefined) return;
       if (performance.now() - triedAt < ROOM_EVERY_MS) throw refusal;
       try {
