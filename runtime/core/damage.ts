@@ -18,7 +18,7 @@ export function unlessDamaged(error: unknown): undefined {
   if (!isDamaged(error)) throw error;
 }
 
-/** For `catch`: null for a record that is damaged, which is not missing. @throws every other error. */
+/** For `catch`: null for a damaged record; undefined means that a record is missing. @throws every other error. */
 export const nullIfDamaged = (error: unknown): null => unlessDamaged(error) ?? null;
 
 /** The record under a key; undefined when there is none. @param what it is. @throws Problem `unavailable`, also when it is damaged. */

@@ -25,15 +25,16 @@ export function tryParseJson(text: string): unknown {
 }
 
 /**
- * The value of a JSON text. Integers that JavaScript would round become texts of their digits, which fit no number of a schema.
+ * The value of a JSON text. Integers that JavaScript would round become strings of their digits, which no schema accepts
+ * as numbers.
  * @throws SyntaxError
  */
 export const parseDigits = (text: string): unknown =>
   MAY_ROUND.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 
-/** The beginning of such an integer, or a text that looks like one: most JSON is parsed in a tenth of the time without the digits. */
+/** Matches where such an integer may begin. JSON without a match, as most is, is parsed ten times as fast. */
 const MAY_ROUND = /(?:^|[[:,\s])-?\d{16}/;
-/** Integers with this many digits are not exact in JavaScript, except for round ones. */
+/** Integers of this length always become strings: almost none of them is exact in JavaScript. */
 const LONG = 25;
 
 function keepDigits(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {

@@ -233,7 +233,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
 }
 
-/** More digits than any price has. */
+/** More decimals than any price has. */
 const PRICE_DECIMALS = 18;
 
 const NO_SIGN_INS: SignIns = { declare: () => ({}), verify: async () => "no wallet can sign in here" };

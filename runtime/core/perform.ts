@@ -180,7 +180,7 @@ function readThrown(thrown: unknown): unknown {
   }
 }
 
-/** Leaves out inputs that are too long to be shown, and to be written as JSON. @throws where it could not be answered. */
+/** Leaves out inputs that are too long to be shown. @throws when the problem cannot be written as JSON. */
 function toAnswerable(problem: Problem): Problem {
   const { code, message, options } = problem;
   const issues = options.issues?.map(({ input, ...issue }) => (isShown(input) ? { ...issue, input } : issue));

@@ -45,8 +45,8 @@ export interface Audit {
     readonly ids: readonly string[];
   }[];
   /**
-   * Sales whose payer has not sent their transfer, or whose receiver did not get it, and lines whose price in dollars is
-   * not their amount.
+   * Sales whose transfer was not sent by their payer or not received by their receiver, and lines whose dollar price
+   * differs from their amount.
    */
   readonly altered: readonly {
     readonly id: string;
@@ -138,7 +138,7 @@ function findAltered({ lines, find, isDollar }: AuditDeps, parties: ReadonlyMap<
       if (!isShown && !isTakenBack(find(transaction), id))
         found.push({ id, transaction, what, booked, shown: shown[0] });
     }
-    // A refund whose sale is not in the book has none.
+    // A refund whose sale is not in the book has no price in dollars.
     if (isDollar && decimals !== null && (usd !== null || kind === "sale")) {
       const shown = toDecimal((BigInt(amount) * 10n ** BigInt(NANO_DECIMALS)) / 10n ** BigInt(decimals), NANO_DECIMALS);
       if (usd !== shown) found.push({ id, transaction, what: "usd", booked: usd ?? "nothing", shown });
@@ -147,7 +147,7 @@ function findAltered({ lines, find, isDollar }: AuditDeps, parties: ReadonlyMap<
   });
 }
 
-/** Whether a sale does not count: a facilitator had named a transaction that has not paid it. */
+/** Whether a sale does not count: it was reversed, since the transaction that a facilitator had named did not pay it. */
 const isTakenBack = (lines: readonly BookLine[], sale: string): boolean =>
   lines.some(({ kind, of }) => kind === "reversal" && of === sale) &&
   !lines.some(({ kind, of }) => kind === "restoration" && of === sale);
@@ -155,7 +155,7 @@ const isTakenBack = (lines: readonly BookLine[], sale: string): boolean =>
 /** Reads the transfers of one transaction to these addresses. */
 type Reading = (transaction: string, receivers: readonly string[], enteredAt: number) => Promise<readonly Transfer[]>;
 
-/** Reads a transaction; for a recent line again after a wait while nothing is found: the node may be a block behind. */
+/** While nothing is found for a recent line, waits and reads again: the node may be a block behind. */
 function createPatientReading({ chain, again, clock }: AuditDeps): Reading {
   let waits = 0;
   return async (transaction, receivers, enteredAt) => {

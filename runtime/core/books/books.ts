@@ -95,8 +95,8 @@ export interface Books {
   refresh(): Promise<void>;
   lines(filter: LineFilter, page: LinePage): readonly BookLine[];
   /**
-   * Lines with this id, transaction, request id or job, and lines that refer to them: at most `FOUND_MOST`, oldest first. Lines
-   * are left out by their request id first, which buyers choose.
+   * Lines with this id, transaction, request id or job, and lines that refer to them: at most `FOUND_MOST`, oldest first.
+   * When there are more, those found only by request id, which buyers choose, are left out first.
    */
   find(text: string): readonly BookLine[];
   /** Lines after `seq`, in the order of entry: a reader that goes on from its last line sees every line once. */

@@ -1,4 +1,4 @@
-/** Holds items until their work is needed or they are many: doing it item by item, between calls, takes several times as long. */
+/** Holds items until `work` is called, or until there are many: working on each at once takes several times as long. */
 export interface Gatherer<Item> {
   add(item: Item): void;
   /** Works on the items that are held. */

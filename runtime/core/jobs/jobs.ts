@@ -61,7 +61,7 @@ export interface FailedJob {
 
 export interface JobsDeps {
   readonly services: readonly Service[];
-  /** The digest of the set that has them. */
+  /** The digest of the set that has these services. */
   readonly set?: string | undefined;
   readonly records: JobRecords;
   readonly queue: JobQueue;
@@ -90,7 +90,7 @@ export const MAY_PASS: readonly ProblemCode[] = [
   "deadline-exceeded",
   "internal",
 ];
-/** Fails a job whose turns never end normally: it probably crashes its worker each time. */
+/** After this many turns a job fails: it probably crashes its worker each time. */
 const MOST_TURNS = 25;
 const LOST =
   "The store has lost its record; when it was paid for, the book has the sale, and it must be refunded by hand";
@@ -100,8 +100,8 @@ const FULL_RETRY_SECONDS = 60;
 /** The delay of a job that this process took although another process offers its service again. */
 const UNKNOWN_SERVICE_RETRY_MS = 5000;
 /**
- * The delay of a job whose input only another process takes, which then may take it, too: this long on average, because
- * after a fixed one the same process might be the first again and again.
+ * The average delay of a job whose input this process refuses, while another one, which sells the job's own set, may
+ * accept it. Random, because after a fixed delay this process might be the first to take the job again and again.
  */
 const ELSEWHERE_RETRY_MS = 2000;
 

@@ -43,13 +43,13 @@ export interface JobRecords {
   /** @throws Problem `unavailable`, also when the record is damaged. */
   read(id: string): Promise<JobRecord | undefined>;
   /**
-   * Writes the record of a job that has begun anew without its input, where it is lost or damaged; undefined when it is not
-   * known to have begun.
+   * Rewrites the lost or damaged record of a job that has begun, without its input; undefined when the job is not known
+   * to have begun.
    */
   recover(job: Pick<JobRecord, "id" | "service" | "refund">): Promise<JobRecord | undefined>;
   /**
-   * Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. One that was paid for begins
-   * also where its record is lost or damaged: `recover` writes that anew.
+   * Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. A job that was paid for
+   * begins even when its record is lost or damaged: `recover` rewrites the record.
    */
   begin(id: string, payment: JobPayment | null, service?: string): Promise<JobRecord | undefined>;
   /** Counts a turn of the job; returns the number so far. */

@@ -23,7 +23,7 @@ export interface Purchase {
   readonly given: unknown;
   /** Network and authorization id: identifies what can be settled only once. */
   readonly key: string;
-  /** Why the input is not taken: only what was bought with it before can be fetched, by its identifier. */
+  /** Why the input is refused. Nothing new is bought then; an earlier purchase can still be fetched by its identifier. */
   readonly fault?: unknown;
 }
 

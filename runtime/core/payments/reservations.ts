@@ -52,8 +52,8 @@ export interface Reservations {
    */
   doubt(key: string, isDoubted: boolean, transaction?: string): Promise<void>;
   /**
-   * Marks that owed work begins which must not be repeated; false when it has begun: a process whose lease has lapsed may
-   * not know.
+   * Marks that owed work, which must not be repeated, begins; false when it has begun already, which a process whose
+   * lease has lapsed may not know.
    */
   beginOnce(key: string): Promise<boolean>;
   /** Removes the mark: nothing was done. */

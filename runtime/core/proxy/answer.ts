@@ -25,15 +25,15 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
   return Object.fromEntries([...entries.filter((entry) => !isRenamed(entry)), ...renamed]);
 }
 
-/** How a text that is not called JSON, and is JSON all the same, is read: as its value, or as the text. */
+/** How a body that is JSON, although its media type does not say so, is read: as its value, or as the text itself. */
 export type ReadPlainText = (value: unknown, text: string) => unknown;
 
 const asValue: ReadPlainText = (value) => value;
 
 /**
- * The ways to read such texts. The first keeps the text of a number that is a version or an amount of wei; the others
- * are for schemas that want each value, no number, or texts alone. Mappings and lists are never texts: they may report
- * a failure.
+ * The ways to read such bodies, tried in this order until the output fits its schema: numbers as values only where that
+ * loses nothing (`1.10` is a version, and wei have many digits), all values, all but numbers, and texts alone. Mappings
+ * and lists are always values, since they may report a failure.
  */
 export const READINGS = [
   (value, text) => (typeof value === "number" && String(value) !== text.trim() ? text : value),

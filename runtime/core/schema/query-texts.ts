@@ -54,8 +54,8 @@ interface Part {
 const PART = /^([^[]+)((?:\[[^[\]]*\]){1,64})$/;
 
 /**
- * Puts the parts of a field together that are sent as `name[]`, `name[key]` or `name[0][key]`: so axios, PHP and clients
- * made from OpenAPI's `deepObject` send lists and mappings. Other names stay.
+ * Joins the parts of lists and mappings that are sent as `name[]`, `name[key]` or `name[0][key]`, as axios, PHP and
+ * clients generated from OpenAPI's `deepObject` send them. Other names stay.
  */
 function gatherParts(texts: Fields, isField: TextConversion["isField"], mappings: ReadonlySet<string>): Fields {
   const parts = new Map<string, Part[]>();
@@ -72,7 +72,7 @@ function gatherParts(texts: Fields, isField: TextConversion["isField"], mappings
     : { ...texts, ...Object.fromEntries([...parts].map(([name, all]) => [name, nest(all, mappings.has(name))])) };
 }
 
-/** A list where keys are numbers, by which it is sorted, or empty; otherwise a mapping. */
+/** A list when a key is empty, or when all keys are numbers, by which it is then sorted; otherwise a mapping. */
 function nest(parts: readonly Part[], isMapping = false): unknown {
   if (parts.some(({ keys }) => keys.length === 0)) {
     const texts = parts.flatMap(({ text }) => text);

@@ -89,7 +89,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   };
 }
 
-/** All schemas of a value. Where those of branches are all that there is, and one takes any parts, they stay branches. */
+/** All schemas of a value. When all are branches, and one of them accepts any fields or items, they stay branches. */
 function alternatives({ certain, possible }: Property, resolve: Resolve): readonly SchemaNode[] {
   const isOpen = possible.some((node) => TYPES.some((type) => takesAny(node, type, resolve)));
   return certain.length === 0 && isOpen ? [{ anyOf: possible }] : [...certain, ...possible];

@@ -7,7 +7,7 @@ import { CREDENTIAL, CREDENTIAL_FORM } from "../credential.ts";
 import { parseTemplate } from "../template.ts";
 import { BELONGS } from "./head.ts";
 
-/** Names that in a body may be of anything, such as the token of a chain. */
+/** Names that in a body may mean something else, such as a token on a chain. */
 const AMBIGUOUS = /^(?:key|token|signature|sig|appid)$/i;
 /** A long text of letters and digits. */
 const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w.~+/=-]{20,}$/i;
@@ -16,7 +16,7 @@ const OF_BODY =
   "a credential stands in a variable, and is sent in a header or the query, as key in _site.yaml says; an API that wants it " +
   "in the body needs a plugin";
 
-/** Refuses constants that are credentials, by their form, or in the body by their name. */
+/** Refuses constants that are credentials, judged by their form and, in the body, also by their name. */
 export const checkConstants = (draft: Draft, { request, query, headers, body }: ProxyManifest): Fault[] =>
   [...constantsIn({ request, query, headers, body }, ["proxy"])].flatMap(({ path, text, isWhole }) => {
     const name = String(path.at(-1));
