@@ -25,7 +25,7 @@ const MOST_STATEMENTS = 50;
 export function createLineQuestions(db: DatabaseSync): LineQuestions {
   const termsOf = createTermsReader(db);
   const toLine = (row: unknown): BookLine => readLine(row as Row, termsOf);
-  // Buyers choose request ids: however many they give the name of something else, that comes first.
+  // Lines that are found otherwise come first: buyers choose request ids, and could give many calls another line's id.
   const find = prepare(
     db,
     `WITH named AS (

@@ -2,8 +2,8 @@ import { Problem } from "../../api/problem.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 
 /**
- * Looks for a reason why nothing can be paid: returns a sentence, or undefined. Throws Problem `unavailable` as such a
- * reason; any other error means that it is not known.
+ * Looks for a reason why nothing can be paid: returns a sentence, or undefined. A thrown Problem `unavailable` is such a
+ * reason, too; any other error means that the answer is unknown.
  */
 export type FindObstacle = (signal: AbortSignal) => Promise<string | undefined>;
 
@@ -11,9 +11,9 @@ export type FindObstacle = (signal: AbortSignal) => Promise<string | undefined>;
 const CHECK_MS = 1500;
 
 /**
- * A facilitator that is up only when no obstacle is found. What is not known counts as none, and is looked for again.
- * `supported` throws Problem `unavailable` with the obstacle.
- * @param isFixed whether what was found sound stays so, and is not looked at again
+ * A facilitator that is up only while no obstacle is found; an unknown answer counts as none. `supported` throws Problem
+ * `unavailable` with the obstacle.
+ * @param isFixed whether one check without an obstacle is enough, since nothing can change afterwards
  */
 export function withCheck(facilitator: Facilitator, findObstacle: FindObstacle, isFixed: boolean): Facilitator {
   let isSound = false;

@@ -23,8 +23,9 @@ export interface CoveredPayment {
  */
 export interface Coverage {
   /**
-   * Waits until the balance covers this payment and those in flight, or not even this one, as the token will say itself.
-   * Returns the place, which also holds the amount from then on. @throws the signal's reason, and what `balance` throws.
+   * Waits until the balance covers this payment and those in flight. Does not wait when it does not cover this payment
+   * alone: the token itself refuses that. Returns the place, which now also holds the amount.
+   * @throws the signal's reason, and what `balance` throws.
    */
   hold(place: GasPlace, payment: CoveredPayment, signal: AbortSignal): Promise<GasPlace>;
 }
@@ -48,7 +49,7 @@ export function createCoverage(store: Store, network: string): Coverage {
         const { members, weight } = await store.join(key, id, own, LIFE_MS);
         if (members === 1) return both;
         try {
-          // Read after joining: what was in a block by then, and is counted no longer, has left the balance.
+          // Read after joining: the payments that were not counted any more were in a block, and have left the balance.
           const held = toWeight(String(await balance()), decimals, "down");
           if (weight <= held || own > held) return both;
         } catch (error) {

@@ -140,7 +140,10 @@ export function createFailover(options: FailoverOptions): Facilitator {
     }));
   }
 
-  /** The one that refuses is not down: its node may be away, or it does not know this payer's kind of wallet. */
+  /**
+   * Notes who has accepted a payment that another facilitator refuses. The other one is not down: its node may be, or it
+   * does not know this payer's kind of wallet.
+   */
   function noteTaker(
     payment: PaymentPayload,
     taker: FacilitatorMember,
@@ -150,7 +153,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     log.warn("facilitator.refuses-alone", { taker: taker.name, network: payment.accepted.network, reason });
   }
 
-  /** It is not down, since it answers: it has no gas, or its own node did not answer. */
+  /** A facilitator that answers is not down: it has no gas, or its own node did not answer. */
   function toTrouble({ name }: FacilitatorMember, { network, errorReason, errorMessage }: SettleResponse): Problem {
     const reason = [errorReason, errorMessage].filter(Boolean).join(": ").slice(0, LONGEST_REASON);
     log.warn("facilitator.cannot-settle", { facilitator: name, network, reason });

@@ -133,7 +133,7 @@ export function createGasBudget(store: Store, network: string): GasBudget {
 }
 
 /**
- * Whether a transaction was sent in time and mined after its payment had expired: not the payer is the cause.
+ * Whether a transaction was sent in time and mined after its payment had expired: then the payer is not the cause.
  * @param validBefore Unix seconds
  */
 export async function isLate(

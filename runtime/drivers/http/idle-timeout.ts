@@ -8,10 +8,10 @@ export interface IdleTimeout {
   readonly end: () => void;
 }
 
-/** A timer that is due so much too late was held up: what arrived meanwhile was not read yet. */
+/** A timer that fires this much too late was held up: what arrived meanwhile has not been read yet. */
 const STALL_MS = 500;
 
-/** @param ms the timeout, starting now; it starts again where this process stood still when it was due */
+/** @param ms the timeout, starting now; it starts again when this process stood still at its end */
 export function createIdleTimeout(ms: number, signal: AbortSignal): IdleTimeout {
   const controller = new AbortController();
   let hasElapsed = false;

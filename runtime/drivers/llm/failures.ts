@@ -6,7 +6,7 @@ import { retryAfterOf } from "./client.ts";
 /** Whether the endpoint refuses our credentials, so that the operator must act. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
 
-/** Whether nothing is left to pay the endpoint with: 402, or OpenAI's 429 with a code of its own. */
+/** Whether the operator's account has run out of credit: 402, or OpenAI's 429 with the code `insufficient_quota`. */
 const isUnpaid = (error: unknown): boolean =>
   statusOf(error) === 402 || (isObject(error) && error.code === "insufficient_quota");
 

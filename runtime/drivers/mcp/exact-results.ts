@@ -2,14 +2,14 @@ import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
 import { toMediaType } from "../../core/proxy/media.ts";
 
 const FIELD = "structuredContent";
-/** More than a message may have: what is longer goes on as it is, and is refused. */
+/** More bytes than a message may have: longer ones are passed on unchanged, and are refused by the client. */
 const LONGEST = 16 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
 
 /**
- * Hands on what a server writes up to an end of line, with integers as `toExact`. With each chunk, the client would copy all
- * that has come of a message: seconds of the thread for one of 16 MB.
+ * Passes a server's output on in whole lines, changed by `toExact`. Given chunks, the client would copy the whole
+ * beginning of a message with each of them, which takes seconds for a message of 16 MB.
  */
 export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) => void {
   let gathered: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export function gatherLines(hand: (lines: Buffer) => void): (chunk: Uint8Array) 
   };
 }
 
-/** An answer over HTTP, with integers as `toExact`: a message as JSON, or messages in the lines of a stream. */
+/** An answer over HTTP, changed by `toExact`: one message as JSON, or messages in the lines of a stream. */
 export function toExactResponse(response: Response): Response {
   const isStream = toMediaType(response.headers.get("content-type")) === "text/event-stream";
   return new Response(response.body?.pipeThrough(isStream ? byLines() : asWhole()), response);
@@ -63,8 +63,8 @@ function toExactLines(lines: Buffer): Buffer {
 const MESSAGE = /^(data: ?|)([^\r\n]+)/;
 
 /**
- * A message of JSON-RPC in which the digits of integers that JavaScript would round are texts in the data of a tool's
- * result. Schemas in lists of tools keep their numbers.
+ * A JSON-RPC message in which integers that JavaScript would round are strings of their digits. Only the data of tools'
+ * results are changed: schemas in lists of tools keep their numbers.
  */
 function toExact(json: string): string {
   const message = json.includes(FIELD) && /\d{16}/.test(json) ? tryParseJson(json) : undefined;

@@ -46,7 +46,7 @@ export function mayBeOlder(error: unknown): boolean {
   return !(error.cause instanceof TypeError); // `fetch` throws one when nothing was reached.
 }
 
-/** The server answered with no result of a tool, or asked back; its session goes on. */
+/** The server's answer is not a tool's result, or asks the caller for input. Its session goes on. */
 const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
   SdkErrorCode.InvalidResult,
   SdkErrorCode.UnsupportedResultType,
@@ -116,8 +116,8 @@ function toProtocolProblem(error: ProtocolError, title: string): Problem {
 }
 
 /**
- * 404 (MCP, "Session Management"); 401, as of servers with older rmcp, or with FastMCP in TypeScript and a login; or 400, as
- * many servers answer that were made with the SDKs.
+ * Whether the server has forgotten the session: 404 (MCP, "Session Management"); 401 from servers with an older rmcp, or
+ * with a login and FastMCP in TypeScript; or a 400 or 403 that speaks of sessions, as from many servers made with the SDKs.
  */
 const isForgotten = (error: unknown): boolean => {
   if (!(error instanceof SdkHttpError)) return false;
@@ -125,7 +125,7 @@ const isForgotten = (error: unknown): boolean => {
   return status === 404 || status === 401 || ([400, 403].includes(status) && OF_SESSIONS.test(message));
 };
 
-/** An error of JSON-RPC with status 200, as of gateways. Narrow, since a tool may have sessions of its own. */
+/** The message of a JSON-RPC error with status 200, as gateways send it. Narrow, since a tool may have its own sessions. */
 const LOST_SESSION =
   /^(bad request: )?((mcp )?session (id )?(not found|expired)|(unknown|invalid|no valid|missing) (mcp )?session\b|server not initialized)/i;
 const OF_SESSIONS = /\bsession|server not initialized|unsupported protocol version/i;

@@ -43,7 +43,7 @@ export function killAll(pids: readonly number[]): void {
 
 const WATCH_MS = 1000;
 
-/** Kills a process and its descendants when they take more memory. @returns ends the watch */
+/** Kills a process and its descendants when they take more bytes than `most`. @returns a function that ends the watch */
 export function watchMemory(pid: number | undefined, most: number, tell: (bytes: number) => void): () => void {
   if (pid === undefined) return () => {};
   const timer = setInterval(() => {

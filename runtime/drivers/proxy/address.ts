@@ -86,12 +86,13 @@ function collect(schema: unknown, { value, path }: Place, terms: Collecting): vo
   }
 }
 
-/** Schemas may use either word; `url` allows names of the inside, too. */
+/** The formats of URLs in schemas. Even `url`, which excludes private IP addresses, allows the names of internal hosts. */
 const isAddress = ({ format }: JsonObject): boolean => format === "uri" || format === "url";
 
 /**
- * A scheme, or a host without one (RFC 3986, section 4.2). Another branch of the schema may allow words, and a `urn:` is a
- * name that leads nowhere (RFC 8141, section 1.2), unless a source reads what is before an @ as a user.
+ * Matches what may lead to a host: a scheme, or a host without one (RFC 3986, section 4.2), since another branch of the
+ * schema may allow plain words. A `urn:` leads nowhere (RFC 8141, section 1.2), unless it has an @, before which a source
+ * may read a user.
  */
 const LEADS = /^(?!urn:[a-z\d][^@]*$)(?:[a-z][a-z0-9+.-]*:|\/\/|[^/\s]*\.[^/\s])/i;
 

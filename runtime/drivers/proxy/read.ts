@@ -33,7 +33,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     return checked;
   }
 
-  /** In the first reading that fits the schema. */
+  /** The output and its issues, in the first of `READINGS` that fits the schema, or else in the first of all. */
   function readAs(type: string | null, { status, body }: BytesAnswer): ReturnType<Schema["check"]> {
     const first = readBody(type, body);
     if (first === undefined)
@@ -51,7 +51,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
 
   return (answer) => {
     const type = answer.headers.get("content-type");
-    // Whole JSON is an answer by itself: some APIs answer a page of a list so.
+    // JSON that can be parsed is whole: some APIs answer one page of a list with 206.
     if (answer.status === PART && !takesParts && !isJson(type)) throw toMisfit(title, new Error("it is a part (206)"));
     if (isSoapFault(type, answer.body)) throw toMisfit(title, new Error("it is a fault of SOAP"));
     const fault = media && explainMedia(media, type, answer.body);

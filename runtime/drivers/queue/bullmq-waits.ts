@@ -15,8 +15,8 @@ const SKEW_MS = 5 * 60_000;
 const SCORES = 4096;
 
 /**
- * Gives a turn to each job whose wait for it began later than now: the clock was set back since, and paid work must not
- * wait for it.
+ * Gives a turn to each job whose wait began later than now: the clock was set back since, and paid work must not wait
+ * for it to catch up.
  */
 export async function endLongWaits(queue: Queue, client: ScoresClient): Promise<void> {
   const latest = Date.now() + SKEW_MS;

@@ -146,7 +146,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     return queue;
   }
 
-  /** Writes what BullMQ keeps of a job anew, where it is damaged: BullMQ would take the job again and again, and never give it. */
+  /** Rewrites damaged data that BullMQ keeps of jobs: it would fetch such a job again and again without running it. */
   async function mend(service: string): Promise<void> {
     const queue = queueOf(service);
     for (const id of await reached(queue.getRanges(IN_LINE)))

@@ -19,8 +19,8 @@ export interface Gate {
   succeed(): boolean;
   /**
    * Records a failed request. True when this opens the breaker.
-   * @param begun when it began, where the upstream answered it: such failures at the same time count once, since one caller
-   * can send many requests that only this upstream cannot answer. Unix milliseconds
+   * @param begun when it began (Unix milliseconds), if the upstream answered it. Requests that began before the last
+   * counted failure are not counted again, since one caller can send many at once that this upstream cannot answer.
    */
   fail(begun?: number): boolean;
   /** Records the pause that the upstream asked for. */

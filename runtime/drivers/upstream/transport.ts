@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly body?: string | Uint8Array;
   /** Whether only redirects within the same origin are followed. */
   readonly stays?: boolean;
-  /** Whether it must not be repeated: it gets a connection that the upstream is hardly about to close. */
+  /** Whether it must not be repeated: it gets a connection that the upstream is unlikely to be closing. */
   readonly isSentOnce?: boolean;
   readonly signal: AbortSignal;
 }
