@@ -33,7 +33,7 @@ export function readCondition(text: string): Condition | string {
     return pointer === undefined ? "write which status: status == 200" : { pointer, values: undefined, isNot: false };
   const value = tryParseJson(literal ?? "");
   if (value === undefined && pointer === undefined) return OF_HTTP;
-  if (value === undefined) return `${literal} is no JSON value; a text stands in double quotes: "${literal}"`;
+  if (value === undefined) return `${literal} is not a JSON value; put a text in double quotes: "${literal}"`;
   if (operator === "in" && !Array.isArray(value)) return 'after "in" stands a list, such as ["ok", "ready"]';
   const values = operator === "in" ? (value as unknown[]) : [value];
   if (pointer === undefined && !values.every(Number.isInteger)) return OF_HTTP;

@@ -62,7 +62,7 @@ function toFormFile(value: unknown, field: string): FormFile {
   const place = toPlace(field);
   const bytes = toBytes(data, place);
   if (typeof name !== "string" || NAME_FORBIDDEN.test(name) || name.length > LONGEST_NAME || !name.isWellFormed())
-    throw toBadValue(place, name, "its name is the name of a file, without a folder");
+    throw toBadValue(place, name, "its name must be the name of a file, without a folder");
   if (typeof media !== "string" || !MEDIA.test(media))
     throw toBadValue(place, media, 'its media is a media type, such as "image/png"');
   return { name, media: media.toLowerCase(), bytes };
@@ -72,7 +72,7 @@ function toFormFile(value: unknown, field: string): FormFile {
 export function toBytes(value: unknown, place: Placeholder): Uint8Array {
   const bytes = Buffer.from(typeof value === "string" ? value : "", "base64");
   const isSame = typeof value === "string" && toUnpadded(bytes.toString("base64")) === toUnpadded(value);
-  if (!isSame) throw toBadValue(place, value, "it is a file, in base64");
+  if (!isSame) throw toBadValue(place, value, "it must be a file in base64");
   return bytes;
 }
 

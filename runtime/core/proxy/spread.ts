@@ -39,7 +39,8 @@ export function toSpread(name: string, template: Template, { scope, plan, isForm
   if (!isObject(value)) throw toBadValue(place, value, "each of its fields is sent by itself: it must be a mapping");
   const reserved = plan.reserved.map(toPlain);
   const taken = Object.keys(value).find((key) => reserved.includes(toPlain(key)) || CREDENTIAL.test(toPlain(key)));
-  if (taken !== undefined) throw toBadValue(place, value, `its field ${JSON.stringify(taken)} is not for callers`);
+  if (taken !== undefined)
+    throw toBadValue(place, value, `its field ${JSON.stringify(taken)} cannot be set by callers`);
   return toFields(value, place, { depth: DEEPEST, isForm, wrap: (key) => key });
 }
 
@@ -54,7 +55,8 @@ interface Level {
 
 function toFields(fields: object, place: Placeholder, { depth, isForm, wrap }: Level): string[] {
   return Object.entries(fields).flatMap(([key, value]: [string, unknown]) => {
-    if (!NAME.test(key)) throw toBadValue(place, fields, "names of its fields are letters, digits and _ . $ : @ -");
+    if (!NAME.test(key))
+      throw toBadValue(place, fields, "names of its fields must be made of letters, digits and _ . $ : @ -");
     const name = wrap(encodeURIComponent(key));
     const isApart = isObject(value) || (Array.isArray(value) && (isForm || value.some(isCollection)));
     if (isApart && depth < DEEPEST)

@@ -21,7 +21,7 @@ export function toEncoded(value: unknown, place: Placeholder, encode: Encode): s
   if (isObject(value) && encode !== asItIs) return toPairs(value, place, encode);
   if (!Array.isArray(value)) return toItem(value, place, encode);
   if (value.some((item) => typeof item === "string" && item.includes(",")))
-    throw toBadValue(place, value, "an item of this list has no comma in it");
+    throw toBadValue(place, value, "an item of this list must have no comma in it");
   return value.map((item) => toItem(item, place, encode)).join(",");
 }
 
@@ -30,7 +30,7 @@ function toPairs(fields: JsonObject, place: Placeholder, encode: Encode): string
   const [middle, forbidden] = place.isExploded ? ["=", /[,=]/] : [",", /,/];
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   if (pairs.some((pair) => pair.some((part) => forbidden.test(String(part)))))
-    throw toBadValue(place, fields, "names and values of this mapping have no commas and no equals signs in them");
+    throw toBadValue(place, fields, "names and values of this mapping must have no commas and no equals signs in them");
   return pairs.map(([name, value]) => [name, value].map((part) => toItem(part, place, encode)).join(middle)).join(",");
 }
 

@@ -121,7 +121,7 @@ function checkFacilitators(site: SiteDraft): Fault[] {
     const path = ["facilitators", at];
     const first = facilitators.findIndex((other) => other.id === id);
     const fail = (complaint: string): Fault[] => [faultAt(site, [...path, "id"], "duplicate-facilitator", complaint)];
-    if (id === REMOTE || id === IN_PROCESS) return fail("is a word of its own: choose another name");
+    if (id === REMOTE || id === IN_PROCESS) return fail("is a word that payphone reserves: choose another name");
     if (first !== at) return fail(`facilitators[${first}] has the same id`);
     if (url !== undefined || variable !== undefined) return [];
     const complaint = "is missing, and so is variable: one of them must say where the facilitator is";

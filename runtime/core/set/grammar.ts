@@ -77,7 +77,7 @@ const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 function explainRequest(text: string): string | undefined {
   if (/^(?:GET|POST|PUT|PATCH|DELETE) [/{]\S*$/.test(text)) return undefined;
-  if (/^[A-Z]+ https?:/.test(text)) return "the upstream's URL stands in _site.yaml: write the path below it";
+  if (/^[A-Z]+ https?:/.test(text)) return "the upstream's URL belongs in _site.yaml: write the path below it";
   const [method = "", path = ""] = text.split(" ");
   if (METHODS.includes(method) && /^[/{]/.test(path))
     return "has a space in its path: write {name}, and %20 for a space";

@@ -123,7 +123,7 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
 const toKey = (word: string, known: readonly string[]): string =>
   known.find((key) => key.startsWith(`${word}_`)) ?? word;
 
-const OF_SITE = "; it stands at the upstream in _site.yaml";
+const OF_SITE = "; it belongs to the upstream in _site.yaml";
 const OF_LINE = '; write method and path under request: "GET /v1/rates/{date}"';
 /** Keys that other programs use for a proxied service, with the equivalent here. */
 const IN_PROXY: Readonly<Record<string, string>> = {
@@ -158,7 +158,7 @@ function toList({ schema, data, parentSchema }: ErrorObject): string {
   const parts = typeof data === "string" ? data.split(/[\s,]+/) : [data];
   const items = isNumber ? parts.map(Number) : parts.map(String);
   const isListed = schema === "array" && typeof data !== "object" && !items.some(Number.isNaN);
-  if (isListed && isRounded(data)) return ", whose items stand in quotes";
+  if (isListed && isRounded(data)) return ", with its items in quotes";
   return isListed ? `, such as ${JSON.stringify(items)}` : "";
 }
 

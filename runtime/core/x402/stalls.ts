@@ -42,7 +42,7 @@ export function createStalls(clock: Clock): Stalls {
         const { since, failedAt, reason } = stall;
         if (failedAt - since < LEAST_MS || !isRecent(stall)) return [];
         const from = new Date(since).toISOString();
-        return [`Payments on the rail ${rail} are verified, and none was settled since ${from}: ${reason}`];
+        return [`Payments on the rail ${rail} are verified, and none has been settled since ${from}: ${reason}`];
       }),
   };
 }

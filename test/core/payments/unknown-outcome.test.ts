@@ -106,7 +106,7 @@ describe("a paid request", () => {
       };
       for (let attempt = 0; attempt < 3; attempt += 1) expect(await warnings()).to.deep.equal([]);
       shop.clock.advance(60_000);
-      expect(await warnings()).to.match(/^Payments on the rail \w+ are verified, and none was settled since /);
+      expect(await warnings()).to.match(/^Payments on the rail \w+ are verified, and none has been settled since /);
       delete shop.rail.script.settle;
       expect(await warnings()).to.deep.equal([]);
     });

@@ -20,7 +20,7 @@ describe("a rail whose payments are verified and not settled", () => {
     now += 1;
     stalls.failed("base", WHY);
     expect(stalls.warnings()).to.deep.equal([
-      "Payments on the rail base are verified, and none was settled since 2026-01-01T00:00:00.000Z: it has no gas",
+      "Payments on the rail base are verified, and none has been settled since 2026-01-01T00:00:00.000Z: it has no gas",
     ]);
     stalls.settled("base");
     expect(stalls.warnings()).to.deep.equal([]);

@@ -32,7 +32,7 @@ const checkCharges = (draft: Draft, { charge_on = [] }: ProxyManifest): Fault[] 
 const checkFile = (draft: Draft, { answer = {} }: ProxyManifest): Fault[] =>
   Object.keys(answer).map((key) => {
     const complaint =
-      key === "max_bytes" ? "the bounds of a file stand at output" : "a file is taken whole: leave it out";
+      key === "max_bytes" ? "the bounds of a file belong under output" : "a file is taken whole: leave it out";
     return faultAtKey(draft, ["proxy", "answer", key], "bad-proxy", complaint);
   });
 

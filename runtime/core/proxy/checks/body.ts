@@ -15,7 +15,7 @@ export function explainBody(proxy: ProxyManifest, method: string): readonly (rea
   else if (encoding !== undefined)
     found.push(...explainEncoding(proxy, encoding).map((why) => ["encoding", why] as const));
   if (files !== undefined && encoding !== "multipart")
-    found.push(["files", "files stand in a form: say encoding: multipart"]);
+    found.push(["files", "files are sent in a form: say encoding: multipart"]);
   else if (files !== undefined && isObject(body) && files.some((name) => !Object.hasOwn(body, name)))
     found.push(["files", "each is a field of the body"]);
   return found;

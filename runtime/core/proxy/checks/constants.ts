@@ -13,7 +13,7 @@ const AMBIGUOUS = /^(?:key|token|signature|sig|appid)$/i;
 const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w.~+/=-]{20,}$/i;
 
 const OF_BODY =
-  "a credential stands in a variable, and is sent in a header or the query, as key in _site.yaml says; an API that wants it " +
+  "a credential belongs in a variable, and is sent in a header or the query, as key in _site.yaml says; an API that wants it " +
   "in the body needs a plugin";
 
 /** Refuses constants that are credentials, judged by their form and, in the body, also by their name. */

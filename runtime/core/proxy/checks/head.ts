@@ -23,7 +23,7 @@ export function checkHeaders(draft: Draft, proxy: ProxyManifest, upstream: Upstr
     const texts = parseTemplate(value).filter((part) => typeof part === "string");
     return /^[ -~]*$/.test(texts.join("")) && value !== ""
       ? []
-      : [faultAt(draft, place, "bad-header", "a header's value is made of printable ASCII characters")];
+      : [faultAt(draft, place, "bad-header", "a header's value must be made of printable ASCII characters")];
   });
 }
 
@@ -42,7 +42,7 @@ export function checkQuery(
   });
 }
 
-export const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
+export const BELONGS = "a credential belongs in a variable, which the upstream's key in _site.yaml names";
 
 /** The content type of a JSON body may only be another JSON type. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {

@@ -78,15 +78,15 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
   const { name, text, source, slashes } = placeholder;
   const fail = (complaint: string): Fault[] => [faultAt(draft, path, "bad-placeholder", `{${text}} ${complaint}`)];
   if (source === "order") {
-    if (!hasOrder) return fail("is a part of an order's answer: it stands in poll only");
+    if (!hasOrder) return fail("is a part of an order's answer: it may stand in poll only");
     const fault = explainPointer(name);
     return fault ? [faultAt(draft, path, "bad-pointer", fault)] : [];
   }
   if (hasDollar && room !== "body")
-    return fail("has a $ before it, which would be sent: leave it out; variables of the environment stand in a key");
+    return fail("has a $ before it, which would be sent: leave it out; variables of the environment belong in a key");
   const field = input.find(name);
   if (!field) return [faultAt(draft, path, "unknown-placeholder", lacks(input, name))];
-  if (slashes && room !== "path") return fail("has slashes in a path only");
+  if (slashes && room !== "path") return fail("may have slashes in a path only");
   const complaint = explainForm(use, field.types);
   if (complaint) return fail(complaint);
   if (room === "body") return [];
@@ -104,16 +104,16 @@ function explainForm({ placeholder, room, isSole, path }: Use, types: readonly s
   if (room === "spread") {
     const fits = types.includes("object") || (types.includes("array") && path.at(-1) !== "*");
     return !isSole || isExploded || (types.length > 0 && !fits)
-      ? "is sent field by field: it stands alone, without *, and is a mapping"
+      ? "is sent field by field: it must stand alone, without *, and be a mapping"
       : undefined;
   }
-  if (room === "body") return isExploded ? "repeats a parameter: it stands alone, in query" : undefined;
+  if (room === "body") return isExploded ? "repeats a parameter: it must stand alone, in query" : undefined;
   if (isOnly("object"))
     return isExploded && room === "query"
       ? 'is a mapping: write "*" or "name[*]" as the parameter, and no *'
       : undefined;
   if (!isExploded) return undefined;
-  if (room !== "query" || !isSole) return "repeats a parameter: it stands alone, in query";
+  if (room !== "query" || !isSole) return "repeats a parameter: it must stand alone, in query";
   return types.length > 0 && !types.includes("array") ? "is no list: leave * out" : undefined;
 }
 
@@ -130,7 +130,7 @@ function checkFiles(draft: Draft, { files = [], body }: ProxyManifest, input: Fi
     const field = input.find(name);
     if (!field) return [faultAt(draft, place, "unknown-placeholder", lacks(input, name))];
     const isFile = field.types.length === 0 || field.types.some((type) => /^(?:string|object|array)$/.test(type));
-    return isFile ? [] : [faultAt(draft, place, "bad-placeholder", "a file is base64, or { data, name, media }")];
+    return isFile ? [] : [faultAt(draft, place, "bad-placeholder", "a file must be base64, or { data, name, media }")];
   });
 }
 

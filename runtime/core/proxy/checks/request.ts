@@ -12,13 +12,14 @@ export function explainRequestLine(line: string): string | undefined {
   if (target.address) return undefined;
   const texts = path.replaceAll(/\{[^{}]*\}/g, "");
   if (/[{}]/.test(texts)) return "a brace is not closed: write placeholders as {name}";
-  if (path.startsWith("{")) return "an address from the input stands alone: write the method and {name}, and no more";
-  if (texts.includes("?")) return "the path has no query: write it under query";
-  if (/[#\\]/.test(texts)) return "a path has no fragment and no backslash";
+  if (path.startsWith("{"))
+    return "an address from the input must stand alone: write the method and {name}, and no more";
+  if (texts.includes("?")) return "the path must have no query: write it under query";
+  if (/[#\\]/.test(texts)) return "a path must have no fragment and no backslash";
   if (!/^(?:[\w.~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*$/i.test(texts))
     return "characters beyond those of a URL are written as %20 and the like";
   if (path.split("/").some(isTreacherous) || /%2e/i.test(texts)) return 'a path has no segments "." and ".."';
-  return path.includes("//") ? "a path has no empty segments" : undefined;
+  return path.includes("//") ? "a path must have no empty segments" : undefined;
 }
 
 export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {

@@ -21,10 +21,10 @@ function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path):
   const url = text === undefined ? null : URL.parse(text);
   if (!url) return [];
   if (url.username !== "" || url.password !== "")
-    return [secretAt(site, path, "a user name and a password stand in the URL that variable names")];
+    return [secretAt(site, path, "a user name and a password belong in the URL that variable names")];
   const name = [...url.searchParams.keys()].find((key) => CREDENTIAL.test(key));
   if (name !== undefined)
-    return [secretAt(site, path, `the credential "${name}" stands in a variable, which key names with query`)];
+    return [secretAt(site, path, `the credential "${name}" belongs in a variable, which key names with query`)];
   return url.hash === "" ? [] : [faultAt(site, path, "bad-url", "a fragment is never sent: leave it out")];
 }
 
@@ -32,7 +32,7 @@ function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path):
 function checkCommand(site: SiteDraft, { command = [] }: UpstreamManifest, path: Path): Fault[] {
   return command.flatMap((text, at) => {
     const what = URL.parse(text)?.password ? "password" : CREDENTIAL_FORM.test(text) ? "credential" : undefined;
-    return what ? [secretAt(site, [...path, at], `a ${what} stands in a variable, which env names; ${BY_SHELL}`)] : [];
+    return what ? [secretAt(site, [...path, at], `a ${what} belongs in a variable, which env names; ${BY_SHELL}`)] : [];
   });
 }
 
@@ -66,7 +66,7 @@ function checkKey(site: SiteDraft, key: KeyManifest | undefined, path: Path): Fa
   if (header !== undefined && query !== undefined)
     return [fail("query", "bad-upstream", "the credential is sent in a header already: leave one out")];
   return scheme !== undefined && header === undefined
-    ? [fail("scheme", "bad-upstream", "a scheme stands in a header: leave it out")]
+    ? [fail("scheme", "bad-upstream", "a scheme is for a header: leave it out")]
     : [];
 }
 
