@@ -40,7 +40,7 @@ function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
     throw toBadValue(place, value, "an integer beyond 9007199254740991 is not exact, and might name something else");
   const text = String(value);
-  const encoded: Encoded = text.isWellFormed() ? encode(text, place) : { fault: "it has half of a character in it" };
+  const encoded: Encoded = text.isWellFormed() ? encode(text, place) : { fault: "it has a lone surrogate in it" };
   if (encoded.text === undefined) throw toBadValue(place, value, encoded.fault);
   return encoded.text;
 }

@@ -63,10 +63,10 @@ export function explainPayment(
   const caip = (isCurrent ? undefined : networks.get(String(network))) ?? String(network);
   if (refusal === "unsupported_network") {
     const taken = new Set(isCurrent ? networks.values() : networks.keys());
-    return `${place}network is ${show(network)}, taken are ${[...taken].join(", ")}`;
+    return `${place}network is ${show(network)}, must be one of ${[...taken].join(", ")}`;
   }
   const scheme = at(value, `${place}scheme`);
-  if (scheme !== "exact") return `${place}scheme is ${show(scheme)}, taken is exact`;
+  if (scheme !== "exact") return `${place}scheme is ${show(scheme)}, must be exact`;
   return firstFault(value, caip.startsWith("solana:") ? SOLANA : EVM);
 }
 

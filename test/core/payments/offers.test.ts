@@ -50,7 +50,7 @@ describe("a payment that fits no offer", () => {
     "names another amount": /: amount is 999, the offer says 1000$/,
     "names another asset": /: asset is 0x(?:f0){20}, the offer says 0x\w{40}$/,
     "names another scheme": /: scheme is upto, the offer says exact$/,
-    "names another network": /: accepted.network is eip155:1, taken are eip155:8453$/,
+    "names another network": /: accepted.network is eip155:1, must be one of eip155:8453$/,
     "names a longer time": /: maxTimeoutSeconds is 301, the offer says 300$/,
     "names another offer": /: extra.offerId is 0{16}, the offer says [0-9a-f]{16}$/,
   };

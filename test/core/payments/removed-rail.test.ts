@@ -93,7 +93,7 @@ describe("a rail that is removed", () => {
     const response = await send(await change(), await pay());
     expect(response.status).to.equal(402);
     expect(await errorOf(response)).to.equal(
-      "unsupported_network: accepted.network is eip155:137, taken are eip155:8453",
+      "unsupported_network: accepted.network is eip155:137, must be one of eip155:8453",
     );
   });
 
@@ -103,7 +103,7 @@ describe("a rail that is removed", () => {
       const response = await send(shop, encode({ ...payment, accepted: { ...payment.accepted, network } }));
       expect(response.status).to.equal(402);
       expect(await errorOf(response)).to.match(
-        /^unsupported_network: accepted\.network is .{1,80}, taken are eip155:8453/s,
+        /^unsupported_network: accepted\.network is .{1,80}, must be one of eip155:8453/s,
       );
     }
   });

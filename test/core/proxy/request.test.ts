@@ -105,7 +105,7 @@ describe("the texts of a request to an upstream", () => {
       return (error as Problem).options.issues?.[0]?.ctx?.error as string;
     }
   };
-  const half = "it has half of a character in it";
+  const half = "it has a lone surrogate in it";
 
   for (const [what, plan] of [
     ["a path", toRequestPlan("GET /{value}")],

@@ -154,17 +154,17 @@ describe("reading a payment", () => {
       [{ ...payment, accepted: undefined }, "accepted is missing; it must be the offer that is paid, an object"],
       [{ ...payment, accepted: { ...ACCEPTED, amount: 1000 } }, "accepted.amount is not a text"],
       [{ ...legacy, scheme: undefined }, "scheme is missing; it must be a text"],
-      [{ ...legacy, network: "dogecoin" }, `network is dogecoin, taken are ${[...NETWORKS.keys()].join(", ")}`],
+      [{ ...legacy, network: "dogecoin" }, `network is dogecoin, must be one of ${[...NETWORKS.keys()].join(", ")}`],
       [
         { ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } },
-        `accepted.network is eip155:1, taken are ${[...NETWORKS.values()].join(", ")}`,
+        `accepted.network is eip155:1, must be one of ${[...NETWORKS.values()].join(", ")}`,
       ],
       [{ ...payment, payload: { ...EVM, signature: "0x" } }, "payload.signature is not hex of at most 8192 characters"],
       [
         { ...payment, accepted: { ...ACCEPTED, scheme: "upto" }, payload: PERMIT2 },
-        "accepted.scheme is upto, taken is exact",
+        "accepted.scheme is upto, must be exact",
       ],
-      [{ ...legacy, scheme: "upto", payload: PERMIT2 }, "scheme is upto, taken is exact"],
+      [{ ...legacy, scheme: "upto", payload: PERMIT2 }, "scheme is upto, must be exact"],
       [
         { ...payment, payload: PERMIT2 },
         "payload.authorization is missing; it must be an EIP-3009 authorization, an object",
