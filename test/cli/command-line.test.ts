@@ -64,7 +64,7 @@ describe("the command line", () => {
   }
 
   for (const [line, right] of [
-    ["init My_Shop", /^payphone: "My_Shop" can be no shop's name: it must be .+ like my-shop$/],
+    ["init My_Shop", /^payphone: "My_Shop" cannot be a shop's name: it must be .+ like my-shop$/],
     ["init /dev/null/shop --operations getRates", /^error: --operations is about a document: name it with --from$/],
     ["init /dev/null/shop --price 0.005", /^error: --price is about a document: name it with --from$/],
     ["completion nu", /Allowed choices are bash, zsh, fish/],

@@ -62,7 +62,7 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
 }
 
 /**
- * Reads the site's file. Only what a book needs of it is checked, and not how long sales are kept at least: a server may be
+ * Reads the site's file. Only what a book needs of it is checked, and a `keep_days` below the minimum is let pass: a server may be
  * selling an earlier set. @throws Problem `bad-request`.
  */
 async function loadSite(dir: string): Promise<LentBook["site"]> {

@@ -93,7 +93,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
 function toInterruption({ payment, result }: Report): string {
   if (result === undefined) return "interrupted: nothing was paid";
   const how = payment ? "it is paid for, and goes on" : "it goes on";
-  return printable(`interrupted: ${how}; ${textField(result, "status_url")} tells how it stands`);
+  return printable(`interrupted: ${how}; ${textField(result, "status_url")} shows how it stands`);
 }
 
 async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
@@ -198,7 +198,7 @@ async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Te
   if (isFollowed && elsewhere) terminal.err(texts.toUnfollowedText(elsewhere));
   if (!statusUrl) return;
   if (!isFollowed)
-    return terminal.err(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);
+    return terminal.err(`A job: --follow waits for it; ${statusUrl} shows how it stands, free of charge.`);
   terminal.err(`Following ${statusUrl}`);
   const { err: onStep, signal } = terminal;
   report.job = await follow(statusUrl, { onStep, signal });

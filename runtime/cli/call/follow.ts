@@ -5,7 +5,7 @@ import { ask, field, textField, toExactJson } from "./http.ts";
 
 /** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;
-/** So many polls in a row, a minute of them, may tell no status without a reason to wait, as 404 does. */
+/** Polling ends after this many polls in a row, a minute, without a status or a reason to wait: a 404, for example. */
 const MOST_UNTOLD = 30;
 const ENDS = ["DELIVERED", "FAILED", "UNKNOWN"];
 
@@ -25,7 +25,7 @@ export function toStatusUrl(result: unknown, boughtAt: string): string | undefin
 
 /**
  * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason,
- * or Problem `upstream-failed` when the URL tells no status for good.
+ * or Problem `upstream-failed` when the URL gives no status for good.
  */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
@@ -41,7 +41,7 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
     const mayPass = answer.status >= 500 || answer.status === 429;
     untold = status !== undefined || mayPass ? 0 : untold + 1;
     if (untold === MOST_UNTOLD) {
-      const what = printable(`${statusUrl} tells no status (HTTP ${answer.status})`);
+      const what = printable(`${statusUrl} gives no status (HTTP ${answer.status})`);
       throw new Problem("upstream-failed", `${what}. The job may go on: ask again later, or ask the seller`);
     }
     const eta = field(answer.json, "eta_seconds");

@@ -43,7 +43,7 @@ export function addServerCommands(program: Command): void {
     .option("--json", "with --check: print a JSON list")
     .option(
       "--workers <count>",
-      "sell in so many processes that share port and state; auto: one for each processor",
+      "sell in this many processes that share port and state; auto: one for each processor",
       toCount,
     )
     .option("--strict", "start nothing when the folder is faulty, instead of selling the last good set")

@@ -38,21 +38,21 @@ export function addWebhookCommands(program: Command): void {
     });
   webhooks
     .command("resend")
-    .description("tell receivers again")
+    .description("send messages again")
     .argument("[ids...]", "messages, sales, refunds, transactions, jobs or request ids")
     .option("--given-up", "everything that was given up", false)
     .addOption(fromOption("every line of the book from this day (UTC) or time on"))
     .addOption(toOption())
     .action(async (ids: string[], options: { givenUp: boolean; from?: number; to?: number }, command: Command) => {
       if (ids.length === 0 && !options.givenUp && options.from === undefined)
-        command.error("error: name what is to be told again: ids, --given-up or --from");
+        command.error("error: name what is to be sent again: ids, --given-up or --from");
       if (options.to !== undefined && options.from === undefined)
         command.error("error: --to ends what --from begins: name both");
       checkSpan(options);
       const { resendWebhooks } = await import("../webhooks/webhooks.ts");
       const { dir } = command.optsWithGlobals<{ dir?: string }>();
       const count = await resendWebhooks(loadStorePlace(), await loadSite(dir), { ids, ...options });
-      console.log(`${count} ${count === 1 ? "message is" : "messages are"} told again`);
+      console.log(`${count} ${count === 1 ? "message is" : "messages are"} queued again`);
     });
 }
 

@@ -77,7 +77,7 @@ async function connect(command: McpCommandLine, lines: string[]): Promise<McpCon
     const lent = isStarted ? "\nIt gets only PATH, and the variables that --env names." : "";
     throw new Problem(
       "upstream-failed",
-      `${command.server.join(" ")} is no MCP server that answers: ${toReason(error as Error)}${said}${lent}`,
+      `${command.server.join(" ")} does not answer as an MCP server: ${toReason(error as Error)}${said}${lent}`,
       { cause: error },
     );
   }

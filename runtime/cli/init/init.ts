@@ -51,7 +51,7 @@ export async function runInit({ dir, owner, url, testnet = false }: InitCommand)
 function refuseName(name: string): void {
   if (!GRAMMARS.word?.explain(name) && name.length <= 32) return;
   const right = "at most 32 lower-case letters, digits and single dashes, like my-shop";
-  throw new Problem("bad-request", `"${name}" can be no shop's name: it must be ${right}`);
+  throw new Problem("bad-request", `"${name}" cannot be a shop's name: it must be ${right}`);
 }
 
 function refuseOwner(owner: string): void {

@@ -22,8 +22,7 @@ export function createFolderCheck({ home, digest, now }: FolderCheckDeps): () =>
       found = tryDigest(home);
     }
     if (found === undefined || digest() === "unknown" || found === digest()) return [];
-    const what =
-      "The shop's folder holds something else than what is sold: it was refused, taken back, or not applied yet";
+    const what = "The shop's folder differs from what is sold: it was refused, taken back, or not applied yet";
     return [{ what, mend: "payphone diff" }];
   };
 }

@@ -9,7 +9,7 @@ export function findLostBooks(dataDir: string): readonly Trouble[] {
   return namesIn(dataDir)
     .filter((name) => LOST.test(name))
     .map((name) => ({
-      what: `Redis does not have the book any more that this machine had read: ${name} in the data directory is its copy`,
+      what: `Redis no longer has the book that this machine had read: ${name} in the data directory is its copy`,
       mend: "payphone books verify",
     }));
 }

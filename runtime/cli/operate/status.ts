@@ -71,7 +71,7 @@ function toAdvice(reports: readonly StatusReport[]): readonly string[] {
       .filter(({ modules, modules_at_start }) => modules - modules_at_start >= MANY_MODULES)
       .map(({ pid, modules, modules_at_start }) => {
         const left = modules - modules_at_start;
-        return `Process ${pid} holds ${left} modules of earlier plugins, which nothing can unload: a restart would be kinder`;
+        return `Process ${pid} holds ${left} modules of earlier plugins, which nothing can unload: a restart frees their memory`;
       }),
   ];
 }

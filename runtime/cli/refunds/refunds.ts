@@ -97,7 +97,7 @@ async function close(
   // Keeps a stalled server from signing a transaction of its own.
   const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
   if (isSigned(way))
-    throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
+    throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; payphone makes it itself`);
   await records.end(refund, { transaction, at: Date.now() });
 }
 

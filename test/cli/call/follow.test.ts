@@ -19,7 +19,7 @@ describe("payphone call for a job", () => {
   it("says where it stands, and does not wait unless it is told to", async () => {
     const { code, out, err } = await run({ url: seller.url });
     expect([code, JSON.parse(out).job_id, polls()]).to.deep.equal([0, "1", 0]);
-    expect(err).to.contain(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);
+    expect(err).to.contain(`A job: --follow waits for it; ${statusUrl} shows how it stands, free of charge.`);
   });
 
   it("follows it to its deliverable", async () => {
@@ -48,7 +48,7 @@ describe("payphone call for a job", () => {
     expect(steps.slice(3)).to.deep.equal(["count [2J (about 8 s left)"]);
   });
 
-  it("ends where the URL tells no status for good, and says that the job may go on", async () => {
+  it("ends where the URL gives no status for good, and says that the job may go on", async () => {
     const gone: Said = { status: 404, body: { title: "Not found" } };
     const watch = (): Promise<unknown> =>
       follow(statusUrl, { onStep: () => {}, signal: AbortSignal.timeout(10_000), pauseMs: 1 });
@@ -56,7 +56,7 @@ describe("payphone call for a job", () => {
       seller.script.polls = [said];
       const error = await watch().catch((reason: unknown) => reason as Error);
       expect((error as Error).message).to.equal(
-        `${statusUrl} tells no status (HTTP ${said.status}). The job may go on: ask again later, or ask the seller`,
+        `${statusUrl} gives no status (HTTP ${said.status}). The job may go on: ask again later, or ask the seller`,
       );
     }
     seller.script.polls = [
@@ -88,7 +88,7 @@ describe("payphone call for a job", () => {
     const heard = (line: string): void => void (line === "count" && stop.abort());
     const { code, err } = await run({ url: seller.url, follow: true }, { signal: stop.signal, heard });
     expect(code).to.equal(1);
-    expect(err).to.contain(`interrupted: it is paid for, and goes on; ${statusUrl} tells how it stands`);
+    expect(err).to.contain(`interrupted: it is paid for, and goes on; ${statusUrl} shows how it stands`);
     expect(err).not.to.contain("nothing was paid");
   });
 

@@ -81,11 +81,11 @@ describe("an import of hostile tools", () => {
     const refused = (...server: string[]): Promise<string> =>
       refusal(runMcpImport({ server, dir, tools: [], all: true, variables: [], env: process.env, isDryRun: false }));
     try {
-      expect(await refused(url)).to.match(/^http:.+\/mcp is no MCP server that answers: .{1,300}$/);
+      expect(await refused(url)).to.match(/^http:.+\/mcp does not answer as an MCP server: .{1,300}$/);
       expect(await refused(process.execPath, "-e", "console.error('TOKEN', process.env.TOKEN)")).to.match(
-        /answers: Connection closed\nTOKEN undefined\nIt gets only PATH, and the variables that --env names\.$/,
+        /server: Connection closed\nTOKEN undefined\nIt gets only PATH, and the variables that --env names\.$/,
       );
-      expect(await refused("no-such-program")).to.match(/answers: spawn no-such-program ENOENT$/);
+      expect(await refused("no-such-program")).to.match(/server: spawn no-such-program ENOENT$/);
     } finally {
       site.close();
     }

@@ -70,7 +70,7 @@ describe("the answer of an imported operation", () => {
     const found = { 302: { description: "Found" }, 404: { description: "None" } };
     const operations = { zip: { responses: found }, read: { responses: { 200: {}, ...found } } };
     const { report } = await importAll(dir, await writeDocument(dir, operations));
-    expect(report).to.match(/^note: the document tells of redirects alone, .*: shelf_zip$/m);
+    expect(report).to.match(/^note: the document describes no answers but redirects, .*: shelf_zip$/m);
   });
 
   it("may report a failure with a good status, which is charged: that is said", async () => {

@@ -68,7 +68,7 @@ describe("payphone init", () => {
     mkdirSync(join(home, "full"));
     writeFileSync(join(home, "full/notes.txt"), "mine");
     for (const [name, complaint] of [
-      ["Corner_Shop", /"Corner_Shop" can be no shop's name: it must be .* like my-shop$/],
+      ["Corner_Shop", /"Corner_Shop" cannot be a shop's name: it must be .* like my-shop$/],
       ["full", /full is not empty \(notes\.txt\): name a folder that does not exist yet$/],
     ] as const)
       await init(name).then(

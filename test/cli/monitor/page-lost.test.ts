@@ -21,7 +21,7 @@ withRedis.describe("the seller's page after Redis has lost the book", () => {
     expect((await pay(`${first.running.url}/v1/toss`, json({}))).status).to.equal(200);
     expect(await (await first.admin("/")).text())
       .to.match(/<dt>Sales<\/dt><dd>1</)
-      .and.not.to.include("does not have the book");
+      .and.not.to.include("no longer has the book");
     await first.close();
     await redis.restart({ isEmpty: true });
     const second = await open();
@@ -29,6 +29,6 @@ withRedis.describe("the seller's page after Redis has lost the book", () => {
     await second.close();
     expect(page)
       .to.match(/<dt>Sales<\/dt><dd>0</)
-      .and.to.match(/Redis does not have the book any more.*: book\.sqlite\.lost-\d+ in the data directory/);
+      .and.to.match(/Redis no longer has the book.*: book\.sqlite\.lost-\d+ in the data directory/);
   });
 });

@@ -24,7 +24,7 @@ const QUIET = {
 const REPORT = { store: "up", rails: [], upstreams: [], services: [] } as unknown as ReadyReport;
 
 describe("what wants the seller", () => {
-  it("is a folder that holds something else than what is sold", async () => {
+  it("is a folder that differs from what is sold", async () => {
     const home = await makeDirectory(TOSS);
     let [now, digest] = [0, readFolder(home).digest];
     const check = createFolderCheck({ home, digest: () => digest, now: () => now });

@@ -93,8 +93,7 @@ interface Reading {
 function readOne(operation: Operation, { id, price, pointers, book, upstreams }: Reading): Draft {
   const { method } = operation;
   if (/^(?:HEAD|OPTIONS|TRACE)$/.test(method)) throw new Refused(`${method} has no answer that could be sold`);
-  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
-    throw new Refused(`its method ${method} is none that can be sent`);
+  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method)) throw new Refused(`its method ${method} cannot be sent`);
   const upstream = upstreams.of(operation.servers);
   const request = readParameters(operation, pointers, upstreams.isCredential);
   const taken = request.fields.map((field) => field.name);
@@ -152,7 +151,7 @@ function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly 
 function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
   const idsOf = (isMeant: (parts: OperationParts) => boolean): string[] =>
     drafts.flatMap(({ parts }) => (isMeant(parts) ? [parts.id] : []));
-  // Reading costs nothing; what was written stays, although nobody pays for it.
+  // Only calls that may change something: their effect stays, although nobody pays for it.
   const unsold = drafts.flatMap(({ parts: { id, operation, answer } }) =>
     operation.method !== "GET" && answer.unsold ? [`${id} (${answer.unsold.join(", ")})`] : [],
   );
@@ -174,7 +173,7 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
     ...noteOf(
       idsOf(({ operation }) => onlyRedirects(operation)),
       (ids) =>
-        `the document tells of redirects alone, which are followed only for a GET and within the API's own address, so that other calls fail: ${ids}`,
+        `the document describes no answers but redirects, which are followed only for a GET and within the API's own address, so that other calls fail: ${ids}`,
     ),
     ...noteOf(
       unsold,
