@@ -81,7 +81,7 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     if (method === "tools/list") {
       return (params.cursor ?? undefined) === undefined
         ? { result: era.tools }
-        : protocolError(RPC_CODES.invalidParams, "There is no such page: the list has one, and no cursor");
+        : protocolError(RPC_CODES.invalidParams, "There is no such page: the list has one page and no cursor");
     }
     if (version !== MODERN && method === "initialize") return { result: era.initialize };
     if (version !== MODERN && method === "ping") return { result: "{}" };

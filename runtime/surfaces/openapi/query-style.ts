@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * How a query sends a field (OpenAPI 3.1, "Parameter Object"). A mapping of simple values is a `deepObject`; any other
- * mapping, and a list of mappings or lists, is a text of JSON: generators make clients of both, and not of `content`.
+ * mapping, and a list of mappings or lists, is a text of JSON: generators make clients for both, and not for `content`.
  */
 export function toQueryStyle(field: Json): Json {
   if (!isNested(field)) return { schema: field };

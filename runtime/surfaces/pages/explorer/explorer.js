@@ -81,7 +81,7 @@ function goToNamed() {
 }
 
 /**
- * Makes what is shown the default. Safari resets inputs that are not to be completed when Back shows the page as it was
+ * Makes what is shown the default. Safari resets inputs with `autocomplete=off` when Back shows the page as it was
  * left: the form would send more than it shows.
  */
 function keepShown() {

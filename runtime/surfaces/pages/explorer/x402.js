@@ -22,9 +22,9 @@
 /** @type {Facts} */
 export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ?? '{"rails":[]}');
 
-/** How far the seller's clock is ahead of this machine's, which may be wrong: Unix milliseconds. */
+/** How far the seller's clock is ahead of this machine's, which may be wrong, in milliseconds. */
 let aheadMs = 0;
-/** What an answer may take; a payment bears so much. */
+/** An answer may take this long; a payment bears a clock that is off by as much. */
 const USUAL_MS = 60_000;
 
 /** Learns the seller's time from an answer. @param {string | null} date the header `Date` */

@@ -26,7 +26,7 @@ export function toBuyers({ books, own }: ShopView, refusals: readonly BuyerRefus
 ${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last entry", "Sales", "Spent", "Refused or failed"], rows)}
 <h2>Who was refused, or met a failure</h2>
 ${toFigureTable(
-  "The last first; of these calls nobody was charged but where it says so",
+  "The latest first; nobody was charged for these calls unless it says so",
   ["Payer", "Last", "Times", "Why"],
   refusals
     .slice(0, MOST)

@@ -86,7 +86,7 @@ ${toFigureTable(
 )}
 <h2>What was turned away, or failed</h2>
 ${toFigureTable(
-  "4xx: turned away; 5xx: failed; nobody was charged but where it says so",
+  "4xx: turned away; 5xx: failed; nobody was charged unless it says so",
   ["Problem", "Times", "What buyers saw"],
   reasonsOf(counts, "failed:").map(([code, count]) => [
     html`<code>${code}</code>`,

@@ -120,7 +120,7 @@ function draw(place) {
   return new globalThis.uPlot(options, [at, values], place);
 }
 
-/** Fetches the page again and replaces its live sections, its time and its charts. An earlier request goes first. */
+/** Fetches the page again and replaces its live sections, its time and its charts; not while an earlier request runs. */
 async function refresh() {
   if (isAsking) return;
   isAsking = true;
@@ -147,7 +147,7 @@ async function refresh() {
   }
 }
 
-/** Draws a chart whose values are others by now, and leaves its table open or closed. */
+/** Draws a chart again when its values have changed, and leaves its table open or closed. */
 function redraw(place, newer) {
   if (place.dataset.plot === newer.dataset.plot) return;
   place.dataset.plot = newer.dataset.plot;
