@@ -9,8 +9,8 @@ export interface BoughtCall {
   /** CAIP-2. */
   readonly network: string;
   /**
-   * `settling`: the outcome of the payment is unknown. `paid`: the work, or its refund, is still owed; of a job, also that
-   * it has failed and is not paid back. `forgotten`: the answer has expired.
+   * `settling`: the outcome of the payment is unknown. `paid`: the work, or its refund, is still owed; a job may also have
+   * failed without being paid back. `forgotten`: the answer has expired.
    */
   readonly state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   readonly asset: string | null;
@@ -19,7 +19,7 @@ export interface BoughtCall {
   readonly transaction: string | null;
   /** Set when a job was bought. */
   readonly job_id: string | null;
-  /** The stored answer, once it is delivered, or that a job was accepted; in a list, null where it is left out. */
+  /** The stored answer, once it is delivered; of a job, that it was accepted; null where a list leaves it out. */
   readonly answer: object | null;
 }
 

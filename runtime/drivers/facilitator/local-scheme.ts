@@ -76,7 +76,7 @@ export async function openScheme(
 
 const MALFORMED: Declined = {
   reason: "invalid_exact_evm_signature_format",
-  message: "The signature ends as ERC-6492 says, and does not begin so",
+  message: "The signature has the ending of ERC-6492 and not its beginning",
 };
 const NOT_ITS_WALLET: Declined = {
   reason: "invalid_exact_evm_signature",

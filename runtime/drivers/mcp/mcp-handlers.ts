@@ -66,7 +66,7 @@ function toFitting(outputs: readonly unknown[], { output, fields, title, most }:
   const found = checked.find(({ one, value, issues }) => issues.length === 0 && !fields.isStrange(one, value));
   if (!found) {
     const issues = checked.flatMap((one) => one.issues);
-    const cause = new Error(issues.length > 0 ? toIssueText(issues) : "its fields are none that the output names");
+    const cause = new Error(issues.length > 0 ? toIssueText(issues) : "the output names none of its fields");
     throw new Problem("upstream-failed", `${title}'s answer does not fit this service`, { cause });
   }
   if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;

@@ -178,7 +178,7 @@ function createGauges(registry: Registry): (state: ShopState) => void {
   const jobs = gauge("jobs", "Jobs in line or at work, in all processes.", ["service", "state"]);
   const refunds = gauge("refunds_pending", "Refunds that are owed: `manual` ones wait for somebody.", ["state"]);
   const balance = gauge("treasury_native_balance", "The treasury's coins for fees.", ["network"]);
-  const least = gauge("treasury_native_least", "So many coins the treasury should have.", ["network"]);
+  const least = gauge("treasury_native_least", "How many coins the treasury should have.", ["network"]);
 
   return (state) => {
     for (const each of [rails, distrusted, upstreams, jobs, refunds, balance, least]) each.reset();

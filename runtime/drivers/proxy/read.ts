@@ -29,7 +29,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   function check(made: unknown): ReturnType<Schema["check"]> {
     const checked = output.check(withAge(made, age), "body");
     const isStrange = checked.issues.length === 0 && fields.isStrange(made, checked.value);
-    if (isStrange) throw toMisfit(title, new Error("its fields are none that the output names"));
+    if (isStrange) throw toMisfit(title, new Error("the output names none of its fields"));
     return checked;
   }
 
