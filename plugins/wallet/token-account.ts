@@ -5,8 +5,9 @@ import { readTokenOwner } from "./names/sol-accounts.ts";
 const PATIENCE_MS = 2000;
 
 /**
- * Refuses a Solana token account, which transactions name beside its wallet: it only holds tokens of the wallet, and the services
- * describe wallets. While the node does not answer, every address passes. @throws Problem `unparseable-input`; the signal's reason.
+ * Refuses a Solana token account, which transactions name beside its wallet: it only holds tokens of the wallet, and the
+ * services describe wallets. While the node does not answer, every address passes.
+ * @throws Problem `unparseable-input`; the signal's reason.
  */
 export async function refuseTokenAccount(node: Upstream, key: string, signal: AbortSignal): Promise<void> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
