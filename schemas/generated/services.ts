@@ -1164,7 +1164,7 @@ export interface Purchase {
    */
   network: string;
   /**
-   * `settling`: the outcome of the payment is not known yet. `paid`: the work, or its refund, is still owed; of a job, also that it has failed and is not paid back. `forgotten`: the answer is not kept any more.
+   * `settling`: the outcome of the payment is not known yet. `paid`: the work, or its refund, is still owed; a job may also have failed without being paid back. `forgotten`: the answer is not kept any more.
    */
   state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   /**

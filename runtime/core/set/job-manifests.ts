@@ -36,7 +36,7 @@ export function toStatusManifest(manifest: WithJob): Manifest {
   return {
     id: toStatusId(id),
     title: `Status: ${title}`.slice(0, LONGEST_TITLE),
-    description: `How a job of \`${id}\` stands, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
+    description: `The status of a job of \`${id}\`, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
     route: job.status_route,
     handler: handlerOf(manifest),
     input: STATUS_INPUT,
@@ -74,7 +74,7 @@ const STATUS_INPUT = {
       type: "string",
       minLength: 1,
       maxLength: 128,
-      description: "The id that the accepted call has answered.",
+      description: "The job_id in the answer to the accepted call.",
     },
   },
   required: ["job_id"],

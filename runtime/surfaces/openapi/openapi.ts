@@ -54,10 +54,15 @@ function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] 
     [PATHS.health]: toProbe(toFreeId("health"), "Liveness", "Answers as long as the process does.", {
       "200": toProbeAnswer("Alive", "Health", { status: "ok", service: name }),
     }),
-    [PATHS.ready]: toProbe(toFreeId("ready"), "Readiness", "How the store, each payment rail and each service are.", {
-      "200": toProbeAnswer("Ready to sell, at least in part", "Readiness", ready),
-      "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
-    }),
+    [PATHS.ready]: toProbe(
+      toFreeId("ready"),
+      "Readiness",
+      "The state of the store, of each payment rail and of each service.",
+      {
+        "200": toProbeAnswer("Ready to sell, at least in part", "Readiness", ready),
+        "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
+      },
+    ),
   };
 }
 

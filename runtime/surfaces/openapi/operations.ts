@@ -171,7 +171,7 @@ function toAnswers({ manifest, job }: Service, { method }: Route, { schema, exam
 const toStatusLink = (id: string): Json => ({
   operationId: toStatusId(id),
   parameters: { job_id: "$response.body#/job_id" },
-  description: "How the job stands, free of charge.",
+  description: "The job's status, free of charge.",
 });
 
 /** JSON of a schema, with examples of it. */
