@@ -74,6 +74,8 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const known = new Map<string, NodeJS.Timeout | undefined>();
   const running = new Set<Promise<void>>();
   let sweeping: NodeJS.Timeout | undefined;
+  /** After the last listing, in milliseconds. */
+  let lastRest = Number.POSITIVE_INFINITY;
   let isOutage = false;
   let isEnding = false;
 
@@ -102,9 +104,11 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   async function sweepAgain(): Promise<void> {
     const began = performance.now();
     await sweep();
+    const rest = restAfter(began);
     const waitMs = isOutage
       ? Math.min(firstMs, sweepMs)
-      : Math.max(sweepMs, restAfter(began)) + Math.random() * spreadMs;
+      : Math.max(sweepMs, Math.min(rest, lastRest)) + Math.random() * spreadMs; // One slow listing may have stood still.
+    lastRest = rest;
     if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), waitMs).unref();
   }
 

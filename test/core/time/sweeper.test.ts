@@ -109,6 +109,22 @@ describe("a sweeper", () => {
     mock.restoreAll();
   });
 
+  it("lists again as usual after a list that took long once, as on a machine that stood still", async () => {
+    let [now, lists] = [0, 0];
+    mock.method(performance, "now", () => now);
+    sweeper = create(16, async function* () {
+      lists += 1;
+      now += lists === 2 ? 30_000 : 1;
+      yield* [];
+    });
+    sweeper.start();
+    await breatheOften();
+    await pass(60_000);
+    await pass(60_000);
+    expect(lists).to.equal(3);
+    mock.restoreAll();
+  });
+
   it("attempts a key once at a time, however often it is scheduled", async () => {
     const end = Promise.withResolvers<AttemptResult>();
     attempt = () => end.promise;
