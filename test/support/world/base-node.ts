@@ -1,5 +1,6 @@
+import { NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { BASE, type Mined, mine, type Payment, toBalance, toHeight } from "./payments.ts";
-import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
+import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
 /** The data and limits of a Base node. */
 export interface BaseNodeOptions extends Omit<WorldSourceOptions, "answer"> {
@@ -34,7 +35,7 @@ export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSourc
   const toBlock = (tag: unknown): number => (/^0x/.test(String(tag)) ? Number(tag) : newest());
   const toState = (tag: unknown): number => {
     const block = toBlock(tag);
-    if (newest() - block > (options.states ?? newest())) throw new RpcRefusal(-32000, "missing trie node");
+    if (newest() - block > (options.states ?? newest())) throw new NodeRpcError(-32000, "missing trie node");
     return block;
   };
   const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
@@ -55,7 +56,7 @@ export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSourc
     ...options,
     answer({ name, params }) {
       const method = methods[name];
-      if (!method) throw new RpcRefusal(-32601, `the method ${name} does not exist/is not available`);
+      if (!method) throw new NodeRpcError(-32601, `the method ${name} does not exist/is not available`);
       return method(params);
     },
   });
@@ -79,8 +80,8 @@ const ENS = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
 const NO_NAME = `0x77209fe8${toWord("0x20").slice(2)}${toWord("0x0").slice(2)}`;
 
 function readToken({ to, data }: TokenCall, mined: readonly Mined[]): string {
-  if (to.toLowerCase() === ENS) throw new RpcRefusal(3, "execution reverted", NO_NAME);
-  if (to.toLowerCase() !== USDC || !data.startsWith(BALANCE_OF)) throw new RpcRefusal(3, "execution reverted");
+  if (to.toLowerCase() === ENS) throw new NodeRpcError(3, "execution reverted", NO_NAME);
+  if (to.toLowerCase() !== USDC || !data.startsWith(BALANCE_OF)) throw new NodeRpcError(3, "execution reverted");
   return toWord(toHex(toBalance(mined, `0x${data.slice(-40).toLowerCase()}`, "USDC")));
 }
 
@@ -106,7 +107,7 @@ interface SearchRules extends Pick<BaseNodeOptions, "window" | "mostLogs" | "too
 function findLogs(mined: readonly Mined[], filter: LogFilter, { window, mostLogs, tooWide, toBlock }: SearchRules) {
   const [from, to] = [toBlock(filter.fromBlock), toBlock(filter.toBlock)];
   if (window !== undefined && to - from + 1 > window)
-    throw new RpcRefusal(
+    throw new NodeRpcError(
       -32000,
       tooWide?.(window) ?? `eth_getLogs is limited to a ${window.toLocaleString("en")} range`,
     );
@@ -114,7 +115,7 @@ function findLogs(mined: readonly Mined[], filter: LogFilter, { window, mostLogs
   const within = mined.filter(({ asset, block }) => asset === "USDC" && block >= from && block <= to);
   const found = isAsked ? within.map(toLog).filter((log) => fits(log.topics, filter.topics)) : [];
   if (found.length > (mostLogs ?? found.length))
-    throw new RpcRefusal(-32005, `query returned more than ${mostLogs} results`);
+    throw new NodeRpcError(-32005, `query returned more than ${mostLogs} results`);
   return found;
 }
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { fitsBody } from "../../../runtime/sandbox/recordings/match.ts";
 import { isAnswering, loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
-import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
+import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -22,7 +23,7 @@ export function openRecordedNode({ files, ...rest }: RecordedNodeOptions): Promi
       const response = exchanges.find(({ request }) => fitsBody(request, body))?.response;
       if (response?.rpc_error) {
         const { code, message, data } = response.rpc_error;
-        throw new RpcRefusal(code, message, data);
+        throw new NodeRpcError(code, message, data);
       }
       return response?.result ?? null;
     },

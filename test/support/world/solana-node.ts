@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 import { PublicKey } from "@solana/web3.js";
+import { NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { type Mined, mine, type Payment, toBalance } from "./payments.ts";
-import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
+import { openWorldSource, type WorldSource, type WorldSourceOptions } from "./source.ts";
 
 /** The data of a Solana node. */
 export interface SolanaNodeOptions extends Omit<WorldSourceOptions, "answer"> {
@@ -52,7 +53,7 @@ export async function openSolanaNode({
     ...rest,
     answer({ name, params }) {
       const method = methods[name];
-      if (!method) throw new RpcRefusal(-32601, "Method not found");
+      if (!method) throw new NodeRpcError(-32601, "Method not found");
       return method(params as never);
     },
   });

@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
+import { closeServer, listenOnLoopback, NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { type Line, play } from "../sources/scripted-source.ts";
 import type { WorldClock } from "./clock.ts";
 import { createGatekeeper, type Manners, type Question } from "./manners.ts";
@@ -19,21 +17,10 @@ export interface WorldSource {
   close(): Promise<void>;
 }
 
-/** A JSON-RPC error instead of a result. */
-export class RpcRefusal extends Error {
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
-
 export interface WorldSourceOptions {
   readonly clock: WorldClock;
   readonly manners?: Manners;
-  /** The JSON body of a GET, or the result of a JSON-RPC call. @throws RpcRefusal */
+  /** The JSON body of a GET, or the result of a JSON-RPC call. @throws NodeRpcError */
   readonly answer: (question: Question) => unknown;
 }
 
@@ -51,8 +38,7 @@ export async function openWorldSource({ clock, manners = {}, answer }: WorldSour
     asked.push(question);
     play(decide(question, id), response, { method: "", path: question.name, headers: request.headers, body });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const url = await listenOnLoopback(server);
 
   function decide(question: Question, id: unknown): Line {
     const fault = present.fault?.(question);
@@ -65,7 +51,7 @@ export async function openWorldSource({ clock, manners = {}, answer }: WorldSour
   }
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     refused: () => refused,
     behave(next) {
@@ -90,13 +76,13 @@ const toJsonLine = (value: unknown): Line =>
     ? { status: 404, body: JSON.stringify({ message: "Not found" }) }
     : { headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 
-const toMembers = ({ code, message, data }: RpcRefusal) => ({ code, message, ...(data !== undefined && { data }) });
+const toMembers = ({ code, message, data }: NodeRpcError) => ({ code, message, ...(data !== undefined && { data }) });
 
 function toRpcLine(id: unknown, work: () => unknown): Line {
   try {
     return toJsonLine({ jsonrpc: "2.0", id, result: work() });
   } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error;
+    if (!(error instanceof NodeRpcError)) throw error;
     return toJsonLine({ jsonrpc: "2.0", id, error: toMembers(error) });
   }
 }
