@@ -26,8 +26,6 @@ export interface SearchResult {
   readonly transfers: readonly Transfer[];
   /** The oldest searched block. */
   readonly since: bigint;
-  /** Why the search ended early; undefined when it reached its end or its bounds. */
-  readonly failure: Problem | undefined;
   readonly bearing: Bearing;
 }
 
@@ -57,10 +55,6 @@ export async function searchBack(
   let refusals = 0;
   const spans = createSpans(known);
   const isDone = (): boolean => since <= range.from || count >= bounds.transfers;
-  const toResult = (failure?: Problem): SearchResult => {
-    const transfers = mergeTransfers(found).slice(-bounds.transfers);
-    return { transfers, since, failure, bearing: spans.bearing() };
-  };
   for (let searches = 0; searches < bounds.searches && !isDone(); searches += 1) {
     const span = spans.now();
     const to = since - 1n;
@@ -80,11 +74,11 @@ export async function searchBack(
       since = from;
     } catch (error) {
       if (since > range.to || !(error instanceof Problem)) throw error;
-      return toResult(error);
+      break;
     }
   }
   if (since > range.to) throw REFUSES;
-  return toResult();
+  return { transfers: mergeTransfers(found).slice(-bounds.transfers), since, bearing: spans.bearing() };
 }
 
 export interface SearchTerms {
