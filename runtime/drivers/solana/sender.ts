@@ -18,7 +18,6 @@ export interface SolanaInstruction {
 export interface SolanaInclusion {
   /** Base58. */
   readonly signature: string;
-  readonly slot: number;
 }
 
 /** Sends the treasury's transactions on Solana. */
@@ -76,7 +75,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
         .catch(ignore(signal));
       const status = found?.value[0];
       if (status?.err || (status && isConfirmed(status))) await enterFee(options, { signature, status, spentFor });
-      if (status && isConfirmed(status)) return { signature, slot: status.slot };
+      if (status && isConfirmed(status)) return { signature };
       if (found && !status && isExpired && found.context.slot >= seenAt) return undefined;
       await delay(pollMs, signal);
     }
