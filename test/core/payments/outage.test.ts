@@ -88,28 +88,6 @@ describe("a paid request", () => {
   });
 
   describe("when the store fails", () => {
-    it("fails closed at the reservation: 503, nothing run, nobody charged", async () => {
-      const store = createMemoryStore();
-      shop = await openShop({ store });
-      const payment = await shop.pay("/v1/roll");
-      store.putIfAbsent = () => Promise.reject(new Problem("unavailable", "The store is gone"));
-      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
-      expect(response.status).to.equal(503);
-      expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
-    });
-
-    it("does not settle what it could not put on record", async () => {
-      const store = createMemoryStore();
-      shop = await openShop({ store });
-      const payment = await shop.pay("/v1/roll");
-      const putIfAbsent = store.putIfAbsent.bind(store);
-      store.putIfAbsent = (key, value, ttlMs) =>
-        key.startsWith("payment:") ? Promise.reject(new Problem("unavailable")) : putIfAbsent(key, value, ttlMs);
-      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
-      expect(response.status).to.equal(503);
-      expect(shop.rail.asked.settle).to.equal(0);
-    });
-
     /** Buys what is paid first, while the store cannot read some keys. @returns the payment, which is known to be settled */
     async function buyWithout(prefix: string, handler?: Shop["handler"]): Promise<string> {
       const store = createMemoryStore();
