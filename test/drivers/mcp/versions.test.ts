@@ -6,39 +6,27 @@ import { openToolSite } from "../../support/sources/tool-site.ts";
 import { openSiteServer } from "./site-server.ts";
 
 const SIGNAL = new AbortController().signal;
+const WORK = { name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) };
 
-describe("an MCP server of an older version that does not understand the question for its versions", () => {
-  const error = { code: -32600, message: "Invalid request" };
-  for (const [what, status, type, body] of [
-    ["a failure", 500, "application/json", JSON.stringify({ jsonrpc: "2.0", id: null, error })],
-    ["an error without its id", 200, "application/json", JSON.stringify({ jsonrpc: "2.0", id: null, error })],
-    ["a page", 200, "text/html", "<html>"],
-  ] as const)
-    it(`is told to initialize when it answers with ${what}`, async () => {
-      const site = await openToolSite("sessions");
-      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
-      site.intercept((response) => {
-        site.intercept(undefined);
-        response.writeHead(status, { "content-type": type }).end(body);
-      });
-      const server = openSiteServer(site.url);
-      try {
-        expect(await server.call("work", {}, SIGNAL)).to.deep.include({ content: [] });
-      } finally {
-        await server.close();
-        await site.close();
-      }
-    });
-});
+type Answer = (response: ServerResponse) => void;
+const toAnswer =
+  (status: number, type: string, body: string): Answer =>
+  (response) =>
+    void response.writeHead(status, { "content-type": type }).end(body);
+const FAILURE = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } });
 
-describe("an MCP server of an older version that says nothing to the question for its versions", () => {
-  for (const [what, answer] of [
-    ["keeps the request open", () => {}],
-    ["accepts the request", (response: ServerResponse) => void response.writeHead(202).end()],
-  ] as const)
+describe("an MCP server of an older version that is asked for its versions", () => {
+  const answers: Readonly<Record<string, Answer>> = {
+    "answers with a failure": toAnswer(500, "application/json", FAILURE),
+    "answers with an error without its id": toAnswer(200, "application/json", FAILURE),
+    "answers with a page": toAnswer(200, "text/html", "<html>"),
+    "keeps the request open": () => {},
+    "accepts the request and says nothing": (response) => void response.writeHead(202).end(),
+  };
+  for (const [what, answer] of Object.entries(answers))
     it(`is told to initialize when it ${what}`, async () => {
       const site = await openToolSite("sessions");
-      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      site.offer(WORK);
       site.intercept((response) => {
         site.intercept(undefined);
         answer(response);
@@ -68,7 +56,7 @@ describe("an MCP server that answers that it does not know its session any more"
   ] as const)
     it(`is asked in a new session, and the call is made once: ${kind}, ${status}, ${error.message}`, async () => {
       const site = await openToolSite(kind);
-      site.offer({ name: "work", inputSchema: { type: "object" as const }, run: () => ({ content: [] }) });
+      site.offer(WORK);
       const server = openSiteServer(site.url);
       try {
         await server.call("work", {}, SIGNAL);
