@@ -18,8 +18,13 @@ describe("a facilitator", () => {
   const codeOf = async (response: Response): Promise<string> => ((await response.json()) as { code: string }).code;
 
   describe("that reports settlements which its chain does not show", () => {
+    /** The nonce of the last such settlement. */
+    let reported = "";
     const lie = (): void => {
-      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+      shop.rail.script.settle = (payment, { network }) => {
+        reported = nonceOf(payment);
+        return { success: true, transaction: TRANSACTION, network };
+      };
     };
 
     it("loses its rail after one cheap call", async () => {
@@ -47,11 +52,7 @@ describe("a facilitator", () => {
 
     it("has its rail back once the chain shows the transfer: its node was behind", async () => {
       shop = await openShop({ patience });
-      let reported = "";
-      shop.rail.script.settle = (payment, { network }) => {
-        reported = nonceOf(payment);
-        return { success: true, transaction: TRANSACTION, network };
-      };
+      lie();
       await shop.buy("/v1/roll", ROLL);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
       shop.rail.moved.set(reported, TRANSACTION);
@@ -60,12 +61,8 @@ describe("a facilitator", () => {
 
     it("is found out and has its rail back also when its node was away or behind for longer than answers are kept", async () => {
       shop = await openShop({ patience });
-      let reported = "";
       let looks = 0;
-      shop.rail.script.settle = (payment, { network }) => {
-        reported = nonceOf(payment);
-        return { success: true, transaction: TRANSACTION, network };
-      };
+      lie();
       shop.rail.script.find = () => {
         looks += 1;
         throw new Error("the node is away");
@@ -86,11 +83,7 @@ describe("a facilitator", () => {
 
     it("has its rail back also where another process finds the transfer of an answer that waited for it", async () => {
       shop = await openShop({ patience, price: "1" });
-      let reported = "";
-      shop.rail.script.settle = (payment, { network }) => {
-        reported = nonceOf(payment);
-        return { success: true, transaction: TRANSACTION, network };
-      };
+      lie();
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
       shop.rail.moved.set(reported, TRANSACTION);
@@ -102,11 +95,11 @@ describe("a facilitator", () => {
       shop = await openShop({ patience, price: "1" });
       const { rail, store, clock } = shop;
       const other = await openShop({ patience, price: "1", rail, store, clock, baseUrl: shop.url });
-      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+      lie();
       const payment = await shop.pay("/v1/roll");
       expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
-      rail.moved.set(nonceOf(JSON.parse(Buffer.from(payment, "base64").toString())), TRANSACTION);
+      rail.moved.set(reported, TRANSACTION);
       expect((await other.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
       await other.close();
@@ -150,7 +143,7 @@ describe("a facilitator", () => {
     it("is waited for where the answer costs a dollar and the chain is a little behind", async () => {
       shop = await openShop({ patience: { ...patience, confirmMs: 20_000 }, price: "1" });
       let looks = 0;
-      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+      lie();
       shop.rail.script.find = () => {
         looks += 1;
         return looks < 3 ? { state: "open" } : { state: "settled", transaction: TRANSACTION };

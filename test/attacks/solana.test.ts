@@ -7,7 +7,7 @@ import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
 import { createSolanaSettlements } from "../../runtime/drivers/solana/settlements.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../support/chains/chains.ts";
-import { createScriptedRail } from "../support/chains/scripted-rail.ts";
+import { claims, createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { createTestClock, openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { encode } from "../support/sellers/signed.ts";
 
@@ -99,7 +99,7 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
       transaction.sign([feePayer]);
       const node = new Connection(chain.url, "confirmed");
       const signature = await node.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
-      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: signature, network });
+      shop.rail.script.settle = claims(signature);
       const send = (): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": header });
       expect((await send()).status).to.equal(200);
       clock.advance(hours * HOUR);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "../../runtime/core/x402/x402.ts";
-import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
+import { createScriptedRail, move, refuses, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -83,12 +83,7 @@ describe("an offer that was made", () => {
     expect((await send(payment)).status).to.equal(200);
     shop.clock.advance(16 * 60_000);
     await shop.restart();
-    solana.script.settle = (_paid, { network }) => ({
-      success: false,
-      errorReason: "duplicate_settlement",
-      transaction: "",
-      network,
-    });
+    solana.script.settle = refuses("duplicate_settlement");
     const replay = await send(payment);
     expect(replay.status).to.equal(402);
     expect(await replay.json()).to.have.property("error", "authorization_used");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
+import { claims, createScriptedRail, move, refuses, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
@@ -16,10 +16,7 @@ function createLimitedRail(balance: bigint): ScriptedRail {
   rail.script.balance = left;
   rail.script.verify = () =>
     left() >= PRICE ? { isValid: true, payer: PAYER } : { isValid: false, invalidReason: "insufficient_funds" };
-  rail.script.settle = (payment, offer) =>
-    left() >= PRICE
-      ? move(rail, payment, offer)
-      : { success: false, errorReason: "insufficient_funds", transaction: "", network: offer.network };
+  rail.script.settle = (payment, offer) => (left() >= PRICE ? move(rail, payment, offer) : refuses()(payment, offer));
   return rail;
 }
 const PAYER = "0x1111111111111111111111111111111111111111";
@@ -152,9 +149,7 @@ describe("work that nobody pays for", () => {
     it("is had once by a payer who cancels the authorization meanwhile: from then on it pays first, for a day", async () => {
       shop = await openShop();
       rail = shop.rail;
-      const cancelled = (_: unknown, { network }: { network: string }) => {
-        return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
-      };
+      const cancelled = refuses("invalid_exact_evm_signature");
       rail.script.settle = cancelled;
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       expect(shop.executions).to.equal(1);
@@ -218,16 +213,14 @@ describe("work that nobody pays for", () => {
 
     it("leaves none when each authorization is cancelled after it was sent", async () => {
       shop = await openShop();
-      shop.rail.script.settle = (_payment, { network }) => {
-        return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
-      };
+      shop.rail.script.settle = refuses("invalid_exact_evm_signature");
       for (let at = 0; at < 8; at++) expect((await shop.buy("/v1/echo", ROLL)).status).to.equal(402);
       expect([shop.executions, shop.rail.moved.size]).to.deep.equal([0, 0]);
     });
 
     it("leaves none on the word of a facilitator: the chain must show the transfer", async () => {
       rail = createScriptedRail();
-      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: `0x${"fe".repeat(32)}`, network });
+      rail.script.settle = claims(`0x${"fe".repeat(32)}`);
       shop = await openShop({ rail, patience: { confirmMs: 50 } });
       const answer = await shop.buy("/v1/echo", ROLL);
       expect(answer.status).to.equal(503);

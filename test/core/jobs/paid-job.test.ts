@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { move } from "../../support/chains/scripted-rail.ts";
+import { move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -63,8 +63,7 @@ describe("a paid job", () => {
 
   it("is never worked on when its settlement is refused, and keeps nobody else out", async () => {
     await stage.restart({ job: { queue_limit: 2 } });
-    const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "eip155:8453" };
-    stage.rail.script.settle = () => refusal;
+    stage.rail.script.settle = refuses();
     for (let count = 0; count < 5; count += 1) {
       const response = await stage.post("/v1/search", { what: "x" }, await stage.pay());
       expect(response.status).to.equal(402);

@@ -5,7 +5,7 @@ import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createSaleOf } from "../../../runtime/core/payments/sale-of.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { recordCounts } from "../../support/books/recorded-counts.ts";
-import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
+import { claims, createScriptedRail, move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
@@ -92,8 +92,7 @@ describe("the book of a shop", () => {
     };
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(502);
     shop.handler = undefined;
-    const network = shop.rail.manifest.network;
-    shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_balance", transaction: "", network });
+    shop.rail.script.settle = refuses("insufficient_balance");
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
     expect(events()).to.deep.equal([]);
     delete shop.rail.script.settle;
@@ -201,7 +200,7 @@ describe("the book of a shop", () => {
 
   it("looks for it ten minutes longer at most, once the chain says that it was never made", async () => {
     await open({ patience: { confirmAfterMs: 10, claimMs: 1 } });
-    shop.rail.script.settle = (_, { network }) => ({ success: true, transaction: `0x${"f".repeat(64)}`, network });
+    shop.rail.script.settle = claims(`0x${"f".repeat(64)}`);
     shop.rail.script.find = () => ({ state: "dead" });
     await shop.buy("/v1/roll", ROLL);
     await eventually(() => events().length === 2);

@@ -6,7 +6,7 @@ import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createReservations } from "../../../runtime/core/payments/reservations.ts";
 import { createSettler, type Settler } from "../../../runtime/core/payments/settlement.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { claims, createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { OFFER } from "../../support/offer.ts";
@@ -115,7 +115,7 @@ describe("a settlement that is waited for", () => {
   });
 
   it("names only who the facilitator says has paid", async () => {
-    rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+    rail.script.settle = claims(TRANSACTION);
     rail.script.find = () => ({ state: "settled", transaction: TRANSACTION });
     const { receipt } = await settler.settle(PAYMENT, OFFER, { mustConfirm: true });
     expect(receipt).to.have.all.keys("success", "transaction", "network");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { move } from "../../support/chains/scripted-rail.ts";
+import { claims, move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -179,11 +179,7 @@ describe("a paid request", () => {
     shop = await openShop({ price: "5", patience: { confirmMs: 1 } });
     const payment = await shop.pay("/v1/roll");
     await shop.restart({ price: "0.001" });
-    shop.rail.script.settle = (_payment, { network }) => ({
-      success: true,
-      transaction: `0x${"1".repeat(64)}`,
-      network,
-    });
+    shop.rail.script.settle = claims(`0x${"1".repeat(64)}`);
     const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
     expect(response.status, "the facilitator's word is not enough").to.equal(503);
   });
@@ -203,12 +199,7 @@ describe("a paid request", () => {
 
   describe("when the settlement fails after the handler", () => {
     it("withholds the result and says why, in a fresh challenge and in PAYMENT-RESPONSE", async () => {
-      shop.rail.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
+      shop.rail.script.settle = refuses();
       const response = await shop.buy("/v1/roll", ROLL);
       expect(response.status).to.equal(402);
       const body = (await response.json()) as object;
@@ -218,12 +209,7 @@ describe("a paid request", () => {
     });
 
     it("delivers the kept result, without a second run, once the same payment can be settled", async () => {
-      shop.rail.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
+      shop.rail.script.settle = refuses();
       const payment = await shop.pay("/v1/roll");
       await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
       delete shop.rail.script.settle;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -72,8 +72,7 @@ describe("a paid request", () => {
         if (!hasGas) throw new Problem("unavailable", "The treasury has no gas");
       };
       shop = await openShop({ ready });
-      const { network } = shop.rail.manifest;
-      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      shop.rail.script.settle = refuses();
       const payment = await shop.pay("/v1/echo");
       expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(402);
       shop.rail.script = {};

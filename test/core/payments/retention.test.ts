@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { claims, createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -31,12 +31,7 @@ describe("how long a shop remembers", () => {
   const send = (payment: string, path = "/v1/roll"): Promise<Response> =>
     shop.post(path, ROLL, { "payment-signature": payment });
   const refuse = (): void => {
-    shop.rail.script.settle = (_payment, { network }) => ({
-      success: false,
-      errorReason: "insufficient_funds",
-      transaction: "",
-      network,
-    });
+    shop.rail.script.settle = refuses();
   };
 
   it("an offer for as long as it may be paid, and two minutes", async () => {
@@ -134,11 +129,7 @@ describe("how long a shop remembers", () => {
 
   it("for a day that a facilitator has lied, and about which payment, but the answer no longer than others", async () => {
     await open({ patience: { confirmAfterMs: 10, claimMs: 0 } });
-    shop.rail.script.settle = (_payment, { network }) => ({
-      success: true,
-      transaction: `0x${"fe".repeat(32)}`,
-      network,
-    });
+    shop.rail.script.settle = claims(`0x${"fe".repeat(32)}`);
     expect((await send(await shop.pay("/v1/roll"))).status).to.equal(200);
     await eventually(() => lives.has("untrusted") && lives.has("sought"));
     expect(lives.get("untrusted")).to.deep.equal([DAY]);

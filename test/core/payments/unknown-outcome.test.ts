@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { move } from "../../support/chains/scripted-rail.ts";
+import { move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -147,13 +147,8 @@ describe("a paid request", () => {
     });
 
     it("is in the book when it moves after a refusal, also when the chain could not be read for an hour", async () => {
-      const { script, manifest } = shop.rail;
-      script.settle = () => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network: manifest.network,
-      });
+      const { script } = shop.rail;
+      script.settle = refuses();
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       script.find = () => Promise.reject(new Error("the node is away"));
       await shop.restart();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { move } from "../../support/chains/scripted-rail.ts";
+import { move, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
@@ -15,24 +15,22 @@ const COUNTERS: NonNullable<ShopOptions["counters"]> = {
 describe("the dollars of a wallet's day", () => {
   let shop: Shop;
   afterEach(() => shop.close());
+  const send = async (payment = ""): Promise<number> =>
+    (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
+  const silent = (): never => {
+    throw new Error("the facilitator is silent");
+  };
   const beginDay = (): void => shop.clock.advance(24 * 3_600_000 - (shop.clock.now() % (24 * 3_600_000)));
 
   it("do not have the price of a payment whose outcome was unknown, and which was refused in the end", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
     beginDay();
     const [lost, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
-    const send = async (payment = ""): Promise<number> =>
-      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
-    shop.rail.script.settle = () => {
-      throw new Error("the facilitator is silent");
-    };
+    shop.rail.script.settle = silent;
     expect(await send(lost)).to.equal(503);
     expect(await send(other), "the first may still be charged").to.equal(429);
     shop.rail.script.find = () => ({ state: "dead" });
-    await eventually(
-      () => send(lost),
-      (status) => status === 402,
-    );
+    await eventually(async () => (await send(lost)) === 402);
     delete shop.rail.script.find;
     delete shop.rail.script.settle;
     expect(await send(other)).to.equal(200);
@@ -44,15 +42,9 @@ describe("the dollars of a wallet's day", () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
     beginDay();
     const [lost, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
-    const send = async (payment = ""): Promise<number> =>
-      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
-    shop.rail.script.settle = (_payment, { network }) => {
-      return { success: false, errorReason: "insufficient_funds", transaction: "", network };
-    };
+    shop.rail.script.settle = refuses();
     expect(await send(lost)).to.equal(402);
-    shop.rail.script.settle = () => {
-      throw new Error("the facilitator is silent");
-    };
+    shop.rail.script.settle = silent;
     expect(await send(lost)).to.equal(503);
     expect(await send(other)).to.equal(429);
   });
@@ -62,18 +54,11 @@ describe("the dollars of a wallet's day", () => {
     beginDay();
     shop.clock.advance(24 * 3_600_000 - 30_000);
     const lost = await shop.pay("/v1/roll", { from: ALICE });
-    const send = async (payment: string): Promise<number> =>
-      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
-    shop.rail.script.settle = () => {
-      throw new Error("the facilitator is silent");
-    };
+    shop.rail.script.settle = silent;
     expect(await send(lost)).to.equal(503);
     shop.clock.advance(60_000);
     shop.rail.script.find = () => ({ state: "dead" });
-    await eventually(
-      () => send(lost),
-      (status) => status === 402,
-    );
+    await eventually(async () => (await send(lost)) === 402);
     shop.rail.script = {};
     await shop.store.delete(`pays-first:eip155:8453:${ALICE.toLowerCase()}`);
     expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(200);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
 
@@ -161,12 +161,7 @@ describe("a shop's house rules", () => {
       };
       for (let time = 0; time < 3; time += 1) expect((await buy(ALICE)).status).to.equal(500);
       shop.handler = undefined;
-      shop.rail.script.settle = () => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network: "",
-      });
+      shop.rail.script.settle = refuses();
       expect((await buy(ALICE)).status).to.equal(402);
       delete shop.rail.script.settle;
       expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
@@ -192,8 +187,7 @@ describe("a shop's house rules", () => {
       const [refused, other] = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
       const send = async (payment = ""): Promise<number> =>
         (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
-      const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "" };
-      shop.rail.script.settle = () => refusal;
+      shop.rail.script.settle = refuses();
       for (let time = 0; time < 2; time += 1) expect(await send(refused)).to.equal(402);
       expect(await send(other)).to.equal(402);
       delete shop.rail.script.settle;
@@ -209,8 +203,7 @@ describe("a shop's house rules", () => {
       const payment = await shop.pay("/v1/roll", { from: ALICE });
       const send = async (): Promise<number> =>
         (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status;
-      const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "" };
-      shop.rail.script.settle = () => refusal;
+      shop.rail.script.settle = refuses();
       expect(await send()).to.equal(402);
       delete shop.rail.script.settle;
       deny.push(ALICE);

@@ -3,7 +3,7 @@ import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { VerifiedPurchase } from "../../../runtime/core/payments/purchase.ts";
 import { createRefundRecords, type OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
-import { BASE_RAIL } from "../../support/chains/scripted-rail.ts";
+import { refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -123,8 +123,7 @@ describe("a wallet's list", () => {
       (await list.list([`${NETWORK}:${PAYER}`], 10)).map(({ state }) => state);
     try {
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
-      const { network } = BASE_RAIL;
-      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      shop.rail.script.settle = refuses();
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       expect(await states()).to.deep.equal(["delivered"]);
       shop.rail.script.find = () => ({ state: "dead" });
@@ -152,8 +151,7 @@ describe("a wallet's list", () => {
     const shop = await openShop({ patience: { confirmAfterMs: 1 } });
     const list = createPurchaseList(shop);
     try {
-      const { network } = BASE_RAIL;
-      shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+      shop.rail.script.settle = refuses();
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
       shop.rail.script.find = () => ({ state: "settled", transaction: `0x${"ab".repeat(32)}` });
       await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));

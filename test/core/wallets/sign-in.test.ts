@@ -7,7 +7,7 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import type { BoughtCall } from "../../../runtime/api/purchases.ts";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
-import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -112,12 +112,7 @@ describe("a wallet that signs in", () => {
   it("sees the newest first, also of the day before, and nothing that was refused", async () => {
     await buy(account.address);
     shop.clock.advance(24 * 60 * 60_000);
-    shop.rail.script.settle = () => ({
-      success: false,
-      errorReason: "insufficient_funds",
-      transaction: "",
-      network: "eip155:8453",
-    });
+    shop.rail.script.settle = refuses();
     await buy(account.address);
     shop.rail.script = {};
     await buy(account.address);

@@ -66,6 +66,18 @@ export function move(rail: ScriptedRail, payment: PaymentPayload, offer: Payment
   return { success: true, transaction, network, payer: payerOf(payment) };
 }
 
+type Settle = (payment: unknown, offer: Pick<PaymentRequirements, "network">) => SettleResponse;
+
+/** Refuses to settle, and moves nothing. */
+export const refuses =
+  (errorReason = "insufficient_funds"): Settle =>
+  (_payment, { network }) => ({ success: false, errorReason, transaction: "", network });
+
+/** Says that it has settled, and moves nothing. */
+export const claims =
+  (transaction: string): Settle =>
+  (_payment, { network }) => ({ success: true, transaction, network });
+
 const payerOf = ({ payload }: PaymentPayload): string =>
   (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
+import { refuses } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 
@@ -77,12 +78,7 @@ describe("a task", () => {
         payment.payload.authorization.from = "0x3333333333333333333333333333333333333333";
         return payment;
       };
-      stage.door.rails.base.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
+      stage.door.rails.base.script.settle = refuses();
       await submit(first.id, payAsOne(first)); // Who had work done and did not pay, pays first from now on.
       stage.door.rails.base.script = {};
       stage.door.handler = () => {
@@ -153,12 +149,7 @@ describe("a task", () => {
     it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
       const task = await begin("roll");
       stage.door.handler = () => ({ value: 424242 });
-      stage.door.rails.base.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
+      stage.door.rails.base.script.settle = refuses();
       const { result } = await submit(task.id, pay(task));
       expect(metadataOf(result)[KEY("error")]).to.equal("INSUFFICIENT_FUNDS");
       expect(metadataOf(result)[KEY("receipts")]).to.have.length(1);

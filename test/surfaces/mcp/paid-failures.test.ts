@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { refuses } from "../../support/chains/scripted-rail.ts";
 import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
 import { decode, type Loose, openStall, type Stall } from "./served/support/stall.ts";
@@ -84,12 +85,7 @@ describe("a paid tool", () => {
 
     it("withholds the result when the settlement fails, and says why in the challenge and the receipt", async () => {
       stall.handler = () => ({ value: 424242 });
-      stall.rails.base.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
+      stall.rails.base.script.settle = refuses();
       const answer = await paidBy(await stall.pay("roll"));
       const result = expectChallenge(answer, "insufficient_funds");
       expect(result._meta["x402/payment-response"]).to.include({ success: false, errorReason: "insufficient_funds" });

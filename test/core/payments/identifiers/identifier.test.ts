@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { SettlementState } from "../../../../runtime/core/x402/x402.ts";
-import { move, nonceOf } from "../../../support/chains/scripted-rail.ts";
+import { move, nonceOf, refuses } from "../../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../../support/sellers/shop.ts";
 
 const OTHER = { low: 1, high: 100 };
@@ -166,14 +166,12 @@ describe("a payment with an identifier", () => {
 
   it("takes a new payment only once the chain shows that the first can never be settled", async () => {
     const id = newId();
-    const network = shop.rail.manifest.network;
-    const refuse = { success: false, errorReason: "insufficient_funds", transaction: "", network };
     let fate: SettlementState = { state: "open" };
     const dead = new Set<string>();
     shop.rail.script.settle = (payment, offer) => {
       if (dead.size === 0 || dead.has(nonceOf(payment))) {
         dead.add(nonceOf(payment));
-        return refuse;
+        return refuses()(payment, offer);
       }
       return move(shop.rail, payment, offer);
     };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createScriptedRail, nonceOf } from "../../../support/chains/scripted-rail.ts";
+import { createScriptedRail, nonceOf, refuses } from "../../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../../support/store/memory-store.ts";
 
@@ -143,8 +143,7 @@ describe("what an identifier stands for", () => {
 
   /** Buys with a payment that is refused, and that the chain shows as dead soon. */
   const buyInVain = async (nonce: number): Promise<void> => {
-    const { network } = shop.rail.manifest;
-    shop.rail.script.settle = () => ({ success: false, errorReason: "insufficient_funds", transaction: "", network });
+    shop.rail.script.settle = refuses();
     shop.rail.script.find = () => ({ state: "dead" });
     expect((await buy(nonce)).status).to.equal(402);
     shop.rail.script = {};
