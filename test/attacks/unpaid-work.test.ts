@@ -21,6 +21,17 @@ function createLimitedRail(balance: bigint): ScriptedRail {
 }
 const PAYER = "0x1111111111111111111111111111111111111111";
 
+/** Has the handlers of these shops wait. @returns lets them go on */
+function hold(...shops: Shop[]): () => void {
+  const gate = Promise.withResolvers<void>();
+  for (const shop of shops)
+    shop.handler = async () => {
+      await gate.promise;
+      return { value: 1 };
+    };
+  return gate.resolve;
+}
+
 describe("work that nobody pays for", () => {
   let shop: Shop;
   let rail: ScriptedRail;
@@ -31,16 +42,12 @@ describe("work that nobody pays for", () => {
       rail = createLimitedRail(PRICE);
       shop = await openShop({ rail });
       const payments = await Promise.all(Array.from({ length: 20 }, () => shop.pay("/v1/roll")));
-      const gate = Promise.withResolvers<void>();
-      shop.handler = async () => {
-        await gate.promise;
-        return { value: 1 };
-      };
+      const proceed = hold(shop);
       const answers = payments.map((payment) => shop.post("/v1/roll", ROLL, { "payment-signature": payment }));
       let refused = 0;
       for (const answer of answers) void answer.then(({ status }) => (refused += status === 429 ? 1 : 0));
       await eventually(() => refused === 19);
-      gate.resolve();
+      proceed();
       const ended = await Promise.all(answers);
       expect(ended.filter(({ status }) => status === 200)).to.have.length(1);
       expect(ended.find(({ status }) => status === 429)?.headers.get("retry-after")).to.equal("2");
@@ -51,18 +58,12 @@ describe("work that nobody pays for", () => {
       rail = createLimitedRail(PRICE);
       shop = await openShop({ rail });
       const other = await openShop({ rail, store: shop.store, baseUrl: shop.url });
-      const gate = Promise.withResolvers<void>();
-      const wait = async (): Promise<object> => {
-        await gate.promise;
-        return { value: 1 };
-      };
-      shop.handler = wait;
-      other.handler = wait;
+      const proceed = hold(shop, other);
       const [one, two] = [await shop.pay("/v1/roll"), await shop.pay("/v1/roll")];
       const held = shop.post("/v1/roll", ROLL, { "payment-signature": one });
       await eventually(() => shop.executions === 1);
       expect((await other.post("/v1/roll", ROLL, { "payment-signature": two })).status).to.equal(429);
-      gate.resolve();
+      proceed();
       expect((await held).status).to.equal(200);
       expect([shop.executions, other.executions]).to.deep.equal([1, 0]);
       await other.close();
@@ -78,17 +79,13 @@ describe("work that nobody pays for", () => {
 
     it("has at most so many calls of one payer at once as the site says", async () => {
       shop = await openShop({ callsPerPayer: 2 });
-      const gate = Promise.withResolvers<void>();
-      shop.handler = async () => {
-        await gate.promise;
-        return { value: 1 };
-      };
+      const proceed = hold(shop);
       const held = [shop.buy("/v1/roll", ROLL), shop.buy("/v1/roll", ROLL)];
       await eventually(() => shop.executions === 2);
       const third = await shop.buy("/v1/roll", ROLL);
       expect(third.status).to.equal(429);
       expect(((await third.json()) as { detail: string }).detail).to.match(/^2 calls of this payer/);
-      gate.resolve();
+      proceed();
       expect((await Promise.all(held)).map(({ status }) => status)).to.deep.equal([200, 200]);
     });
 
@@ -96,15 +93,11 @@ describe("work that nobody pays for", () => {
       rail = createScriptedRail();
       rail.script.balance = () => Promise.reject(new Error("the node is away"));
       shop = await openShop({ rail });
-      const gate = Promise.withResolvers<void>();
-      shop.handler = async () => {
-        await gate.promise;
-        return { value: 1 };
-      };
+      const proceed = hold(shop);
       const first = shop.buy("/v1/roll", ROLL);
       await eventually(() => shop.executions === 1);
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
-      gate.resolve();
+      proceed();
       expect((await first).status).to.equal(200);
       expect((await shop.buy("/v1/roll", ROLL)).status, "alone again").to.equal(200);
     });
