@@ -184,19 +184,6 @@ describe("a paid request", () => {
     expect(response.status, "the facilitator's word is not enough").to.equal(503);
   });
 
-  describe("when the facilitator fails to verify", () => {
-    it("answers 503 with Retry-After, runs nothing and charges nobody", async () => {
-      shop.rail.script.verify = () => {
-        throw new Problem("facilitator-unavailable", undefined, { retryAfter: 5 });
-      };
-      const response = await shop.buy("/v1/roll", ROLL);
-      expect(response.status).to.equal(503);
-      expect(response.headers.get("retry-after")).to.equal("5");
-      expect(shop.executions).to.equal(0);
-      expect(shop.rail.asked.settle).to.equal(0);
-    });
-  });
-
   describe("when the settlement fails after the handler", () => {
     it("withholds the result and says why, in a fresh challenge and in PAYMENT-RESPONSE", async () => {
       shop.rail.script.settle = refuses();
