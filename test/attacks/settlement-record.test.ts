@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
+import { refuses } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
-import { expectUnknown, refuse } from "./support/settlements.ts";
+import { expectUnknown } from "./support/settlements.ts";
 
 describe("a settlement on a store that fails between two lines", () => {
   let shop: Shop;
@@ -20,14 +21,14 @@ describe("a settlement on a store that fails between two lines", () => {
   const retry = (): Promise<Response> => shop.retry("/v1/roll", ROLL, payment);
 
   it("is not called unpaid before its refusal is on record: it would be tried again", async () => {
-    refuse(shop, "insufficient_funds");
+    shop.rail.script.settle = refuses();
     const set = store.set;
     store.set = (key, ...rest) => (key.startsWith("payment:") ? gone() : set(key, ...rest));
     await expectUnknown(await send(), "the refusal was lost");
   });
 
   it("is refused durably: after a crash nobody settles what the payer was told is unpaid", async () => {
-    refuse(shop, "insufficient_funds");
+    shop.rail.script.settle = refuses();
     const durabilities = new Map<string, unknown>();
     const set = store.set;
     store.set = (key, value, ttlMs, durability) => {

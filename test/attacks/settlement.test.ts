@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
-import { move } from "../support/chains/scripted-rail.ts";
+import { move, refuses } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { openStall } from "../surfaces/mcp/served/support/stall.ts";
-import { expectUnknown, refuse } from "./support/settlements.ts";
+import { expectUnknown } from "./support/settlements.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 
@@ -35,7 +35,7 @@ describe("a settlement", () => {
     ];
     for (const [reason, more] of doubtful)
       it(`is never called unpaid for "${reason.split("\n", 1)[0]}"${more ? ` with ${Object.keys(more)}` : ""}`, async () => {
-        refuse(shop, reason, more);
+        shop.rail.script.settle = refuses(reason, more);
         await expectUnknown(await send(), reason);
       });
 
@@ -50,7 +50,7 @@ describe("a settlement", () => {
         throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
       };
       await expectUnknown(await send(), "the first attempt");
-      refuse(shop, "invalid_exact_evm_insufficient_balance"); // It was spent on us.
+      shop.rail.script.settle = refuses("invalid_exact_evm_insufficient_balance"); // It was spent on us.
       await expectUnknown(await retry(), "the second attempt");
       lags = false;
       expect((await retry()).status).to.equal(200);
@@ -67,11 +67,11 @@ describe("a settlement", () => {
       "simulation_refused",
     ];
     for (const reason of [...reasons, "Execution reverted with reason: Blacklistable: account is blacklisted."]) {
-      refuse(shop, reason);
+      shop.rail.script.settle = refuses(reason);
       expect((await shop.buy("/v1/roll", ROLL)).status, reason).to.equal(402);
     }
     const errorMessage = 'The contract function "transferWithAuthorization" reverted with the following reason: paused';
-    refuse(shop, "invalid_exact_evm_transaction_failed", { errorMessage });
+    shop.rail.script.settle = refuses("invalid_exact_evm_transaction_failed", { errorMessage });
     expect((await shop.buy("/v1/roll", ROLL)).status, errorMessage).to.equal(402);
   });
 
@@ -129,7 +129,7 @@ describe("a settlement", () => {
     });
 
     it("still lets the payer read why it was refused", async () => {
-      refuse(shop, `insufficient_funds`, { errorMessage: "x".repeat(SIZE) });
+      shop.rail.script.settle = refuses("insufficient_funds", { errorMessage: "x".repeat(SIZE) });
       const settled = await send();
       expect(settled.status).to.equal(402);
       expect(shop.receipt(settled).errorMessage).to.match(/^x{10,300}…$/);

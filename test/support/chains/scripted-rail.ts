@@ -70,8 +70,8 @@ type Settle = (payment: unknown, offer: Pick<PaymentRequirements, "network">) =>
 
 /** Refuses to settle, and moves nothing. */
 export const refuses =
-  (errorReason = "insufficient_funds"): Settle =>
-  (_payment, { network }) => ({ success: false, errorReason, transaction: "", network });
+  (errorReason = "insufficient_funds", more: Partial<SettleResponse> = {}): Settle =>
+  (_payment, { network }) => ({ success: false, errorReason, transaction: "", network, ...more });
 
 /** Says that it has settled, and moves nothing. */
 export const claims =
