@@ -15,68 +15,41 @@ export interface Case {
   readonly rival: readonly string[];
 }
 
-const EXPRESS = "@x402/express";
-const MCP = "@modelcontextprotocol/server";
+/** A paid call in one process, beside the stock middleware. */
+const PAID = {
+  peer: "@x402/express",
+  load: paid,
+  status: 200,
+  payphone: ["memory"],
+  rivalServer: "peer",
+  rival: [],
+} as const;
+/** An unpaid call of a tool, beside the official SDK. */
+const TOOL = { ...PAID, goal: "≥ 3× peer", peer: "@modelcontextprotocol/server", rivalServer: "mcp-official" } as const;
 
 export const CASES: readonly Case[] = [
   {
+    ...PAID,
     title: "unpaid → 402 challenge, 18 routes, 2 rails",
     goal: "≥ 0.40 of bare, ≥ 4× peer",
-    peer: EXPRESS,
     load: unpaid,
     status: 402,
-    payphone: ["memory"],
-    rivalServer: "peer",
-    rival: [],
   },
+  { ...PAID, title: "paid call, facilitator stub in the process", goal: "≥ 0.25 of bare, ≥ 2× peer" },
   {
-    title: "paid call, facilitator stub in the process",
-    goal: "≥ 0.25 of bare, ≥ 2× peer",
-    peer: EXPRESS,
-    load: paid,
-    status: 200,
-    payphone: ["memory"],
-    rivalServer: "peer",
-    rival: [],
-  },
-  {
+    ...PAID,
     title: "the same with a durable reservation (fsync)",
     goal: "≥ 0.15 of bare, ≥ 1.3× peer without one",
-    peer: `${EXPRESS}, nothing durable`,
-    load: paid,
-    status: 200,
+    peer: `${PAID.peer}, nothing durable`,
     payphone: ["@file"],
-    rivalServer: "peer",
-    rival: [],
   },
   {
+    ...PAID,
     title: "paid call, facilitator over loopback HTTP",
     goal: "≥ 0.12 of bare, ≥ 5× peer",
-    peer: EXPRESS,
-    load: paid,
-    status: 200,
     payphone: ["memory", "@facilitator"],
-    rivalServer: "peer",
     rival: ["@facilitator"],
   },
-  {
-    title: "`/mcp` tools/call unpaid, 2026-07-28",
-    goal: "≥ 3× peer",
-    peer: MCP,
-    load: unpaidTools("2026-07-28"),
-    status: 200,
-    payphone: ["memory"],
-    rivalServer: "mcp-official",
-    rival: [],
-  },
-  {
-    title: "`/mcp` tools/call unpaid, 2025-11-25",
-    goal: "≥ 3× peer",
-    peer: MCP,
-    load: unpaidTools("2025-11-25"),
-    status: 200,
-    payphone: ["memory"],
-    rivalServer: "mcp-official",
-    rival: [],
-  },
+  { ...TOOL, title: "`/mcp` tools/call unpaid, 2026-07-28", load: unpaidTools("2026-07-28") },
+  { ...TOOL, title: "`/mcp` tools/call unpaid, 2025-11-25", load: unpaidTools("2025-11-25") },
 ];
