@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
-import { move, refuses } from "../support/chains/scripted-rail.ts";
+import { isAway, move, refuses } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { openStall } from "../surfaces/mcp/served/support/stall.ts";
@@ -151,9 +151,7 @@ describe("a settlement", () => {
     const write = (event: string): void => void lines.push(event);
     shop = await openShop({ log: { info: () => {}, warn: write, error: write } });
     payment = await shop.pay("/v1/roll");
-    shop.rail.script.settle = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+    shop.rail.script.settle = isAway;
     shop.rail.script.find = () => {
       throw new Problem("upstream-failed");
     };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { createScriptedRail, refuses } from "../../support/chains/scripted-rail.ts";
+import { createScriptedRail, isAway, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -12,9 +12,7 @@ describe("a paid request", () => {
   describe("while no rail is up", () => {
     it("is never free: 503, until the facilitator is there, and then recovers by itself", async () => {
       const rail = createScriptedRail();
-      rail.script.supported = () => {
-        throw new Problem("facilitator-unavailable");
-      };
+      rail.script.supported = isAway;
       shop = await openShop({ rail });
       const down = await fetch(`${shop.url}/v1/roll`, { method: "POST" });
       expect(down.status).to.equal(503);

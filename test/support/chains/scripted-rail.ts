@@ -1,3 +1,4 @@
+import { Problem } from "../../../runtime/api/problem.ts";
 import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
 import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type {
@@ -77,6 +78,11 @@ export const refuses =
 export const claims =
   (transaction: string): Settle =>
   (_payment, { network }) => ({ success: true, transaction, network });
+
+/** Cannot be reached. */
+export const isAway = (): never => {
+  throw new Problem("facilitator-unavailable");
+};
 
 const payerOf = ({ payload }: PaymentPayload): string =>
   (payload.authorization as { from: string } | undefined)?.from ?? "the payer";

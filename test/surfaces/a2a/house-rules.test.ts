@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Problem } from "../../../runtime/api/problem.ts";
 import type { Service } from "../../../runtime/core/service.ts";
+import { isAway } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BOUNDLESS, type Door, type DoorOptions, openDoor } from "./served/support/door.ts";
 
@@ -69,9 +69,7 @@ describe("a shop's house rules, between agents", () => {
     expect(rest).to.include({ code: "rate-limited" });
     door.clock.advance(60_000);
     const late = pay(await challenge());
-    door.rails.base.script.settle = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+    door.rails.base.script.settle = isAway;
     const unknown = await send({ taskId: task.id, metadata: { "x402.payment.payload": late } });
     expect(unknown.status.state).to.equal("working");
     expect(problemOf(unknown), "what became of this payment").to.include({

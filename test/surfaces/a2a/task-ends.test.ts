@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { isAway } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 import { manifestOf, openDoor } from "./served/support/door.ts";
@@ -37,9 +38,7 @@ describe("a task", () => {
     it("goes on waiting when the facilitator is away, for the same payment too", async () => {
       const task = await begin("roll");
       const payment = pay(task);
-      stage.door.rails.base.script.verify = () => {
-        throw new Problem("facilitator-unavailable");
-      };
+      stage.door.rails.base.script.verify = isAway;
       const { result } = await submit(task.id, payment);
       expect(result.status.state).to.equal("input-required");
       expect(metadataOf(result)[KEY("status")]).to.equal("payment-required");

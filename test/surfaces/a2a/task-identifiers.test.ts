@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Problem } from "../../../runtime/api/problem.ts";
+import { isAway } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 
@@ -39,9 +39,7 @@ describe("tasks that are paid for with the same identifier", () => {
 
   it("are one purchase also within one task, while its outcome is unknown and after its end", async () => {
     const { script } = stage.door.rails.base;
-    script.settle = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+    script.settle = isAway;
     script.find = () => ({ state: "open" });
     const task = await begin("roll");
     const other = pay(task);

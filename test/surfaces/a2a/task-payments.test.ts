@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
-import { refuses } from "../../support/chains/scripted-rail.ts";
+import { isAway, refuses } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 
@@ -183,9 +183,7 @@ describe("a task", () => {
 
   describe("whose payment has no known outcome", () => {
     const unknown = (): void => {
-      stage.door.rails.base.script.settle = () => {
-        throw new Problem("facilitator-unavailable");
-      };
+      stage.door.rails.base.script.settle = isAway;
       stage.door.rails.base.script.find = () => ({ state: "open" });
     };
 

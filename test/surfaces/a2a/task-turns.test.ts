@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Problem } from "../../../runtime/api/problem.ts";
+import { isAway } from "../../support/chains/scripted-rail.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf } from "../support/task-stage.ts";
@@ -29,9 +29,7 @@ describe("the payment of a task", () => {
     const door = await open({ store });
     const task = await begin(door);
     const payment = door.pay(metadataOf(task)[KEY("required")]);
-    door.rails.base.script.verify = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+    door.rails.base.script.verify = isAway;
     const { set } = store;
     let asked: Loose;
     store.set = async (key, ...more) => {
@@ -54,9 +52,7 @@ describe("the payment of a task", () => {
     const store = createMemoryStore();
     const first = await open({ store });
     const task = await begin(first);
-    first.rails.base.script.settle = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+    first.rails.base.script.settle = isAway;
     first.rails.base.script.find = () => ({ state: "open" });
     const payment = first.pay(metadataOf(task)[KEY("required")]);
     expect((await submit(first, task.id, payment)).result.status.state).to.equal("working");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { refuses } from "../../support/chains/scripted-rail.ts";
+import { isAway, refuses } from "../../support/chains/scripted-rail.ts";
 import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
 import { decode, type Loose, openStall, type Stall } from "./served/support/stall.ts";
@@ -75,9 +75,7 @@ describe("a paid tool", () => {
     });
 
     it("is never called unpaid while a settlement's outcome is unknown", async () => {
-      stall.rails.base.script.settle = () => {
-        throw new Problem("facilitator-unavailable");
-      };
+      stall.rails.base.script.settle = isAway;
       const answer = await paidBy(await stall.pay("roll"));
       expect(problemOf(answer)).to.include({ code: "settlement-unknown" });
       expect(answer.headers).not.to.have.property("payment-required");

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
-import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { createExchanges, type Exchanges } from "../../../../../runtime/core/peers/exchanges.ts";
 import type { Identity } from "../../../../../runtime/core/peers/identity.ts";
@@ -13,7 +12,7 @@ import { createMemoryLimiter } from "../../../../../runtime/drivers/memory-limit
 import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
 import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
-import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
+import { createScriptedRail, isAway, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
 import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
@@ -135,10 +134,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     polygon: createPolygonRail(),
   };
   const all = Object.values(rails);
-  const fail = (): never => {
-    throw new Problem("facilitator-unavailable");
-  };
-  if (options.down) for (const { script } of all) script.supported = fail;
+  if (options.down) for (const { script } of all) script.supported = isAway;
   const { per_payer, deny } = options.rules ?? {};
   const plain = toSite(all);
   const site = { ...plain, ...(deny && { deny }), limits: { ...plain.limits, ...(per_payer && { per_payer }) } };

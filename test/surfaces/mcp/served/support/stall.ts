@@ -1,5 +1,4 @@
 import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
-import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../../../runtime/core/service.ts";
@@ -8,7 +7,7 @@ import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../../../runtime/core/x402/x402.ts";
 import { createMcp, type McpOptions } from "../../../../../runtime/surfaces/mcp/mcp.ts";
 import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
-import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
+import { createScriptedRail, isAway, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
 import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { authorize } from "../../../../support/sellers/signed.ts";
@@ -153,10 +152,7 @@ export async function openStall(
     polygon: createPolygonRail(),
   };
   const all = Object.values(rails);
-  for (const id of down)
-    rails[id].script.supported = () => {
-      throw new Problem("facilitator-unavailable");
-    };
+  for (const id of down) rails[id].script.supported = isAway;
   const site = toSite(all);
   const work = (input: Loose, call: Call): unknown => {
     state.executions += 1;
