@@ -44,6 +44,8 @@ describe("an investigation of an address on Base", () => {
         [subject, friend, "20"],
         [friend, stranger, "3"],
       ]);
+      for (const flow of flows)
+        expect(flow).to.have.all.keys("from", "to", "asset", "amount", "largest", "count", "firstAt", "lastAt");
       expect(counterparties).to.equal(1);
     });
 
