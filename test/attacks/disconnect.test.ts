@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { move } from "../support/chains/scripted-rail.ts";
@@ -110,6 +111,28 @@ describe("a caller who leaves", () => {
     expect(await (await shop.retry("/v1/echo", ROLL, payment)).json()).to.deep.equal({ value: 7 });
     expect(shop.executions - ran).to.equal(1);
     expect(shop.rail.moved.size - before).to.equal(1);
+    shop.handler = undefined;
+  });
+
+  it("has the work stopped for which nobody waits any more, and is not charged", async () => {
+    const charged = shop.rail.moved.size;
+    const payment = await shop.pay("/v1/roll");
+    const started = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<Error>();
+    shop.handler = async (_input, { signal }) => {
+      started.resolve();
+      await once(signal, "abort");
+      stopped.resolve(signal.reason);
+      return { value: 1, executions: shop.executions };
+    };
+    const leaving = new AbortController();
+    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+    await started.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    expect((await stopped.promise).message).to.equal("The caller is gone");
+    await eventually(() => ![...store.entries.keys()].some((key) => key.startsWith("lease:")));
+    expect(shop.rail.moved.size).to.equal(charged);
     shop.handler = undefined;
   });
 
