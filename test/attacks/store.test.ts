@@ -1,6 +1,7 @@
 import fs, { renameSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
@@ -94,6 +95,7 @@ describe("a paid request, while the store's file was moved away, or its disk fai
   it("is refused before anything is verified, and is charged once the file is back", async () => {
     const payment = await shop.pay("/v1/roll");
     renameSync(file, away);
+    await sleep(20); // The store looks for its files every 10 ms.
     const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
     expect(response.status).to.equal(503);
     expect(await response.json()).to.have.property("code", "unavailable");
