@@ -39,9 +39,9 @@ describe("a sweeper", () => {
     if (listing) throw listing;
     yield* open;
   }
-  const create = (limit = 16, lists: () => AsyncGenerator<string> = list): Sweeper =>
+  const create = (limit = 16): Sweeper =>
     createSweeper<true>({
-      list: lists,
+      list,
       read: async (key) => open.has(key) || undefined,
       claim,
       attempt: async (key, _item, terms) => {
@@ -90,39 +90,6 @@ describe("a sweeper", () => {
     await pass(1);
     expect(attempted).to.deep.equal(["a", "b"]);
     expect(leases.size).to.equal(0);
-  });
-
-  it("lists for a tenth of the time at most: with Redis, a list reads the names of all keys", async () => {
-    let [now, lists] = [0, 0];
-    mock.method(performance, "now", () => now);
-    sweeper = create(16, async function* () {
-      lists += 1;
-      now += 30_000;
-      yield* [];
-    });
-    sweeper.start();
-    await breatheOften();
-    await pass(299_999);
-    expect(lists).to.equal(1);
-    await pass(1);
-    expect(lists).to.equal(2);
-    mock.restoreAll();
-  });
-
-  it("lists again as usual after a list that took long once, as on a machine that stood still", async () => {
-    let [now, lists] = [0, 0];
-    mock.method(performance, "now", () => now);
-    sweeper = create(16, async function* () {
-      lists += 1;
-      now += lists === 2 ? 30_000 : 1;
-      yield* [];
-    });
-    sweeper.start();
-    await breatheOften();
-    await pass(60_000);
-    await pass(60_000);
-    expect(lists).to.equal(3);
-    mock.restoreAll();
   });
 
   it("attempts a key once at a time, however often it is scheduled", async () => {
