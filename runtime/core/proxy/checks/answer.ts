@@ -72,7 +72,10 @@ function checkCache(draft: Draft, proxy: ProxyManifest, output: Fields | undefin
   if (poll || draft.data.job) return fail("each job is done anew: leave it out");
   if (draft.data.hints?.readOnly === false || CHANGING.test(request))
     return fail("what changes something is done anew each time: leave it out");
-  const { types = ["none"] } = output ? (output.find("age_seconds") ?? {}) : { types: [] };
-  if (types.length === 0 || types.some((type) => type === "integer" || type === "number")) return [];
-  return fail('an answer from the cache says its age: give the output a field "age_seconds", a whole number');
+  if (!output) return [];
+  const types = output.find("age_seconds")?.types;
+  const takesNumbers = types?.length === 0 || types?.some((type) => type === "integer" || type === "number");
+  return takesNumbers
+    ? []
+    : fail('an answer from the cache says its age: give the output a field "age_seconds", a whole number');
 }

@@ -52,9 +52,11 @@ export function toFirstSentence(text: string): string {
   const [sentence = ""] = /^.*?[.!?](?=\s|$)/s.exec(text) ?? [text];
   if (sentence.length <= LONGEST_LINE) return sentence;
   const [beforeColon = ""] = sentence.split(/:\s/);
-  if (beforeColon.length < LONGEST_LINE) return `${beforeColon}.`;
+  if (beforeColon.length > LONGEST_LABEL && beforeColon.length < LONGEST_LINE) return `${beforeColon}.`;
   return `${sentence.slice(0, LONGEST_LINE).replace(/,?\s+\S*$/, "")} …`;
 }
 
 /** In characters, in a window of 1200 pixels. */
 const LONGEST_LINE = 105;
+/** What stands before a colon and is as short says nothing alone: "Beta: …". */
+const LONGEST_LABEL = 20;
