@@ -26,7 +26,10 @@ export function lacksMost(text: string, prose: readonly string[]): boolean {
   return isLittle(prose.filter((each) => read.includes(each.slice(0, MARK_LENGTH))));
 }
 
-/** The innermost element that holds most of a page's prose; "" when it is all over the page. Parses the page again: reading changes it. */
+/**
+ * The text of the innermost element that holds most of a page's prose; "" when that is all over the page. Parses the page
+ * again, since reading has changed it.
+ */
 export function readAround(html: string): string {
   const page = parse(html);
   const lengths = new Map<Element, number>();

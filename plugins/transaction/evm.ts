@@ -1,8 +1,6 @@
-import { type Hex, type Plugins, Problem, type Upstream } from "#plugin";
+import { type Hex, Problem, type Upstream } from "#plugin";
+import type { ChainFields } from "./chain-fields.ts";
 import { createRead } from "./node.ts";
-
-/** The answer's fields of one kind of chain. */
-export type ChainFields = Partial<Plugins["transaction"]["decode"]["output"]>;
 
 /**
  * Reads a transaction of any type, mined or pending; undefined when the node does not know the hash. Transaction, receipt

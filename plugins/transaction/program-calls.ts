@@ -1,9 +1,12 @@
 import { Problem } from "#plugin";
-import type { ChainFields } from "./evm.ts";
+import type { ChainFields } from "./chain-fields.ts";
 import { parseInstruction } from "./programs.ts";
 import type { Instruction, Landed, Meta } from "./solana-node.ts";
 
-/** The transaction's instructions and, in the order of execution, those that programs called in turn. @throws Problem `upstream-failed` when an account index is out of range. */
+/**
+ * The transaction's instructions, each with those that it called, in the order of execution. @throws Problem
+ * `upstream-failed` when an account index is out of range.
+ */
 export function toProgramCalls({ transaction, meta }: Landed): NonNullable<ChainFields["program_calls"]> {
   const { accountKeys, instructions } = transaction.message;
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {};

@@ -1,5 +1,5 @@
 import { Problem, type Upstream } from "#plugin";
-import type { ChainFields } from "./evm.ts";
+import type { ChainFields } from "./chain-fields.ts";
 import { toProgramCalls } from "./program-calls.ts";
 import { getTransaction, type Landed } from "./solana-node.ts";
 

@@ -21,7 +21,10 @@ export function unlessDamaged(error: unknown): undefined {
 /** For `catch`: null for a damaged record; undefined means that a record is missing. @throws every other error. */
 export const nullIfDamaged = (error: unknown): null => unlessDamaged(error) ?? null;
 
-/** The record under a key; undefined when there is none. @param what it is. @throws Problem `unavailable`, also when it is damaged. */
+/**
+ * The record under a key; undefined when there is none. @param what it is, for the error
+ * @throws Problem `unavailable`, also when it is damaged.
+ */
 export async function readSound<T>(
   store: Store,
   key: string,

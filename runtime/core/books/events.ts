@@ -91,8 +91,8 @@ export interface BookTally {
    * `challenge`, `attempt` (a call with a payment), `refused:<reason>`, `result` (of a paid call), `free` (result
    * without a payment), `failed:<problem code>`, `left` (the caller disconnected before the settlement), `gone` (the
    * caller had disconnected when the result was ready), `replay`, `early` (an earlier call with the payment was still
-   * running), `job:delivered` and `job:failed` (ends of jobs), `cache:hit` and `cache:miss` (cache reads), and `ms:<bound>`: calls that took at most that many
-   * milliseconds, and more than the next lower bound.
+   * running), `job:delivered` and `job:failed` (ends of jobs), `cache:hit` and `cache:miss` (cache reads), and
+   * `ms:<bound>`: calls that took at most that many milliseconds, and more than the next lower bound.
    */
   readonly what: string;
   readonly count: number;
