@@ -71,6 +71,11 @@ const ENTER = `
 /** How long an event's id is remembered: longer than any record that could enter the event again. */
 const ENTERED_MS = 100 * 24 * 60 * 60_000;
 
+/** For `catch`: ignores that a key holds something else. @throws every other error. */
+function unlessWrongType(error: Error): void {
+  if (!error.message.startsWith("WRONGTYPE")) throw error;
+}
+
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
  * `appendfsync always`. While Redis is unreachable, every call rejects after two seconds; the store reconnects by
@@ -112,10 +117,10 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     await health.examine();
     await answered(client.set(mark, randomUUID(), { condition: "NX" }));
     await answered(client.eval('return redis.call("EXISTS", KEYS[1])', { keys: [mark] }));
-    const none = `${mark}-none`; // No such key: these find out what the user may do, and change nothing.
+    const none = `${mark}-none`; // These find out what the user may do, and change nothing: no such key, and no stream.
     await answered(
       Promise.all([
-        client.xAddNoMkStream(none, "*", { e: "" }),
+        client.xAdd(mark, "*", { e: "" }).catch(unlessWrongType),
         client.xRange(none, "-", "+"),
         client.hDel(none, "e"),
         client.scan("0", { COUNT: 1 }),
