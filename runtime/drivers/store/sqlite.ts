@@ -150,11 +150,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   });
 }
 
-/** A database whose files were removed or replaced is left open: its close would remove the log of those that are there now. */
+/**
+ * A database whose files were removed or replaced is left open: its close would remove the log of those that are there now.
+ * So would Node, where the process ends by itself, and not by `process.exit`.
+ */
 function closeUnlessLost(db: DatabaseSync, { check }: Pick<Syncs, "check">): void {
   try {
     check();
   } catch {
+    process.once("exit", () => process.exit());
     return;
   }
   db.close();

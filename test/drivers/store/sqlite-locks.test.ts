@@ -45,6 +45,17 @@ const WRITE = `const db = new (require("node:sqlite").DatabaseSync)(process.argv
   const write = db.prepare("INSERT INTO entries (key, value) VALUES (?, ?)");
   for (let at = 0; at < 20; at += 1) write.run("sale:" + at, "1".repeat(1000));`;
 
+/** A process whose store loses the index while it is open, and which ends after another one has written. */
+const LOSE = `import { spawnSync } from "node:child_process";
+  import { rmSync } from "node:fs";
+  import { openSqliteStore } from ${JSON.stringify(import.meta.resolve("../../../runtime/drivers/store/sqlite.ts"))};
+  const [, file, write] = process.argv;
+  const store = await openSqliteStore({ file });
+  await store.set("a", 1);
+  rmSync(file + "-shm");
+  spawnSync(process.execPath, ["-e", write, file]);
+  await store.close();`;
+
 describe("a store in a file whose log has lost its index while it was open", () => {
   it("writes nothing more, says so, and leaves alone what another process has written, also when it closes", async () => {
     const folder = createFolder();
@@ -66,6 +77,15 @@ describe("a store in a file whose log has lost its index while it was open", () 
     const db = new DatabaseSync(copy);
     expect(db.prepare("SELECT count(*) AS sales FROM entries WHERE key LIKE 'sale:%'").get()).to.include({ sales: 20 });
     expect(db.prepare("PRAGMA integrity_check").get()).to.include({ integrity_check: "ok" });
+    db.close();
+  });
+
+  it("leaves that alone also when its process ends by itself", () => {
+    const file = join(createFolder(), "payphone.sqlite");
+    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", LOSE, file, WRITE]);
+    expect(status, String(stderr)).to.equal(0);
+    const db = new DatabaseSync(file);
+    expect(db.prepare("SELECT count(*) AS sales FROM entries WHERE key LIKE 'sale:%'").get()).to.include({ sales: 20 });
     db.close();
   });
 });
