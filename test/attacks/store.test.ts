@@ -7,7 +7,9 @@ import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createFolder } from "../support/folder.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
+import { damagePage } from "../support/store/damage.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
+import { expectUnavailable } from "../support/store/probes.ts";
 
 describe("a paid request, while another process holds the store's lock", () => {
   const data = createFolder();
@@ -121,4 +123,33 @@ describe("a paid request, while the store's file was moved away, or its disk fai
     expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
     expect(shop.rail.asked.settle).to.equal(settled + 1);
   });
+});
+
+describe("a paid request, once the store has met a damaged page of its file", () => {
+  const CASES: Readonly<Record<string, (store: OpenStore, shop: Shop) => Promise<unknown>>> = {
+    entries: (store) => store.get("a:0").catch(() => {}),
+    book_lines: (_, shop) => shop.buy("/v1/roll", ROLL),
+  };
+  for (const [table, meet] of Object.entries(CASES))
+    it(`is refused uncharged, and the operator is told: ${table}`, async () => {
+      const file = `${createFolder()}/payphone.sqlite`;
+      const former = await openSqliteStore({ file });
+      await Promise.all(Array.from({ length: 200 }, (_, at) => former.set(`a:${at}`, "0".repeat(1000))));
+      await former.close();
+      damagePage(file, table);
+      const told: string[] = [];
+      const tell = (event: string): void => void told.push(event);
+      const store = await openSqliteStore({ file, log: { info: tell, warn: tell, error: tell } });
+      const shop = await openShop({ store: { ...store, entries: createMemoryStore().entries } });
+      const payment = await shop.pay("/v1/roll");
+      await meet(store, shop);
+      const { settle } = shop.rail.asked;
+      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect([response.status, shop.rail.asked.settle]).to.deep.equal([503, settle]);
+      expect(await response.json()).to.have.property("code", "unavailable");
+      expect((await expectUnavailable(store.ping())).message).to.match(/^The store takes no writes: .* malformed$/);
+      expect(told.filter((event) => event === "store.broken")).to.have.length(1);
+      await shop.close();
+      await store.close();
+    });
 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isBusy, isDiskError, isSqliteError } from "../sqlite-errors.ts";
+import { isBusy, isDamage, isDiskError, isSqliteError } from "../sqlite-errors.ts";
 
 /** Runs `work` in a write transaction. @throws what `work` throws, and SQLite's errors: nothing is written then. */
 export function transact<T>(db: DatabaseSync, work: () => T): T {
@@ -28,7 +28,7 @@ export function wholly<T>(db: DatabaseSync, work: () => T): T {
   } catch (error) {
     if (!db.isTransaction) throw error; // A full disk has rolled back everything.
     db.exec("ROLLBACK TO book; RELEASE book");
-    if (!isSqliteError(error) || isBusy(error) || isDiskError(error)) throw error;
+    if (!isSqliteError(error) || isBusy(error) || isDiskError(error) || isDamage(error)) throw error;
     throw new Error((error as Error).message, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Durability } from "../../core/store.ts";
-import { isBusy, isDiskError, isSqliteError } from "../sqlite-errors.ts";
+import { isBusy, isDamage, isDiskError, isSqliteError } from "../sqlite-errors.ts";
 import type { Syncs } from "./sqlite-sync.ts";
 
 /** Groups writes into transactions and syncs of the disk. */
@@ -9,7 +9,8 @@ export interface Commits {
    * Runs `work` in a transaction, after all earlier works, and resolves when it has the requested durability; other
    * connections see it a moment before. When the disk or the lock refuses, all works of the transaction are rolled back
    * and reject; an error that `work` itself throws, before it has written anything, rejects only that work. When the
-   * disk refuses the sync, the durable works reject, although their writes may be on disk.
+   * disk refuses the sync, the durable works reject, although their writes may be on disk. Once the file was found to be
+   * damaged, all works reject.
    */
   run<T>(key: string, work: () => T, durability?: Durability): Promise<T>;
   /** Reads at once, unless works for the key are waiting: then in its turn. Without a key, any waiting work counts. */
@@ -38,9 +39,18 @@ const ROOM_EVERY_MS = 1000;
 /** A look at the files takes as long as a statement, and a paid call has four transactions. */
 const LOOK_EVERY_MS = 10;
 
-/** @param sweep runs last in each transaction */
-export function createCommits(db: DatabaseSync, syncs: Omit<Syncs, "close">, sweep: () => void): Commits {
-  const runAll = createTransactions(db, sweep, createRoom(syncs));
+/**
+ * @param sweep runs last in each transaction
+ * @param onDamage is called once, with the first error that says that the file is damaged
+ */
+export function createCommits(
+  db: DatabaseSync,
+  syncs: Omit<Syncs, "close">,
+  sweep: () => void,
+  onDamage: (error: unknown) => void = () => {},
+): Commits {
+  const room = createRoom(syncs, onDamage);
+  const runAll = createTransactions(db, sweep, room);
   let waiting: Task[] = [];
   let keys = new Set<string>();
   let isScheduled = false;
@@ -112,6 +122,7 @@ export function createCommits(db: DatabaseSync, syncs: Omit<Syncs, "close">, swe
       try {
         if (key === undefined ? waiting.length === 0 : !keys.has(key)) return work();
       } catch (error) {
+        if (isDamage(error)) room.refused(error);
         if (!isBusy(error)) throw error;
       }
       return run(key ?? "", work, "lazy");
@@ -125,9 +136,13 @@ const awaitsSync = (one: Ran): "true" | "false" =>
 
 /**
  * The log grows with each write, also when the database does not, and would take whatever room a full disk gets. After
- * a refused write, nothing is written before the log has been copied into the database and begun anew.
+ * a refused write, nothing is written before the log has been copied into the database and begun anew. Into a damaged file
+ * nothing is written at all: the next write might be the one that records a payment.
  */
-function createRoom({ check, renew }: Pick<Syncs, "check" | "renew">): {
+function createRoom(
+  { check, renew }: Pick<Syncs, "check" | "renew">,
+  onDamage: (error: unknown) => void,
+): {
   make(): void;
   refused(error: unknown): void;
 } {
@@ -142,7 +157,7 @@ function createRoom({ check, renew }: Pick<Syncs, "check" | "renew">): {
         lookedAt = now;
       }
       if (refusal === undefined) return;
-      if (performance.now() - triedAt < ROOM_EVERY_MS) throw refusal;
+      if (isDamage(refusal) || performance.now() - triedAt < ROOM_EVERY_MS) throw refusal;
       try {
         renew();
         refusal = undefined;
@@ -153,7 +168,8 @@ function createRoom({ check, renew }: Pick<Syncs, "check" | "renew">): {
       }
     },
     refused(error) {
-      refusal = error;
+      if (isDamage(error) && !isDamage(refusal)) onDamage(error);
+      if (isDamage(error) || isDiskError(error)) refusal = error;
     },
   };
 }
@@ -174,7 +190,7 @@ function createTransactions(
       commit.run();
       return ran;
     } catch (error) {
-      if (isDiskError(error)) room.refused(error);
+      room.refused(error);
       // SQLite itself rolls back when the disk is full.
       if (db.isTransaction) db.exec("ROLLBACK");
       throw error;

@@ -24,7 +24,7 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
   /** The interval of the steps that return unused space to the disk. */
   readonly upkeepMs?: number;
-  /** Logs that the book cannot be read, and which records are damaged. */
+  /** Logs that the book cannot be read, that the file is damaged, and which records are. */
   readonly log?: Log;
 }
 
@@ -73,7 +73,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const book = createBookTables(db);
   const syncs = createSyncs(log);
   const foreign = syncForeign(db, syncs);
-  const commits = createCommits(db, syncs, () => upkeep.note(sweepSome()));
+  const commits = createCommits(
+    db,
+    syncs,
+    () => upkeep.note(sweepSome()),
+    (error) => report.error("store.broken", { file, error }),
+  );
   const upkeep = createUpkeep({
     db,
     run: (work) => commits.run("", work, "lazy"),
