@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import type { Durability } from "../../core/store.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
 import {
   answered,
@@ -14,6 +15,7 @@ import {
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth, lacksRights } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
+import { shareRuns } from "./share-runs.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -25,6 +27,8 @@ export interface RedisStoreOptions {
 }
 
 const SCAN_COUNT = 500;
+/** How long a replica may take to confirm a write: all that is sent later on the connection waits as long. */
+const REPLICA_MS = 1000;
 
 /** Writes unless the key holds another value. */
 const RENEW = `
@@ -78,7 +82,7 @@ function unlessWrongType(error: Error): void {
 
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
- * `appendfsync always`. While Redis is unreachable, every call rejects after two seconds; the store reconnects by
+ * `appendfsync always`. Where it has `min-replicas-to-write`, a durable write resolves once a replica has it. While Redis is unreachable, every call rejects after two seconds; the store reconnects by
  * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
  * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, is a Sentinel, may evict unexpired keys,
  * or accepts no writes.
@@ -144,34 +148,46 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     health.disconnected();
   });
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
-  const adapter: TextAdapter = {
+  /** What was written before is then on a replica, which may become the master. */
+  const replicate = shareRuns(async () => {
+    if ((await answered(client.wait(1, REPLICA_MS))) === 0)
+      throw new Error("No replica has confirmed what was written");
+  });
+  async function kept<T>(work: Promise<T>, durability: Durability): Promise<T> {
+    const value = await work;
+    if (durability === "durable" && health.hasReplicas()) await replicate();
+    return value;
+  }
+  const adapt = (durability: Durability): TextAdapter => ({
     get: (key) => answered(redis.get<string>(key)),
-    set: (key, text, ttlMs) => answered(redis.set(key, text, ttlMs)),
-    delete: (key) => answered(redis.delete(key)),
-  };
+    set: (key, text, ttlMs) => kept(answered(redis.set(key, text, ttlMs)), durability),
+    delete: (key) => kept(answered(redis.delete(key)), durability),
+  });
   /** Gets the client first, as KeyvRedis does, so that calls keep their order. */
-  const ask = <T>(command: () => Promise<T>): Promise<T> => answered(redis.getClient().then(command));
+  const ask = <T>(command: () => Promise<T>, durability: Durability = "lazy"): Promise<T> =>
+    kept(answered(redis.getClient().then(command)), durability);
   const limiterClient: LimiterClient = {
     get isReady() {
       return client.isReady;
     },
     eval: (script, input) => answered(client.eval(script, input)),
   };
-  return toStore(() => adapter, log, {
+  return toStore(adapt, log, {
     fault: health.fault,
     warnings: health.warnings,
     createLimiter: createRedisLimiters(limiterClient, namespace),
-    async putIfAbsent(key, text, ttlMs) {
+    async putIfAbsent(key, text, ttlMs, durability) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
-      return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";
+      const put = () => client.set(keyOf(key), text, { condition: "NX", ...expiration });
+      return (await ask(put, durability)) === "OK";
     },
-    async renew(key, text, ttlMs) {
+    async renew(key, text, ttlMs, durability) {
       const input = { keys: [keyOf(key)], arguments: [text, `${ttlMs ?? ""}`] };
-      return (await ask(() => client.eval(RENEW, input))) === 1;
+      return (await ask(() => client.eval(RENEW, input), durability)) === 1;
     },
-    async incr(key, by, ttlMs) {
+    async incr(key, by, ttlMs, durability) {
       const input = { keys: [keyOf(key)], arguments: [`${by}`, `${ttlMs ?? ""}`] };
-      const sum = await ask(() => client.eval(INCR, input));
+      const sum = await ask(() => client.eval(INCR, input), durability);
       return sum === null ? undefined : Number(sum);
     },
     async join(key, member, weight, ttlMs) {
@@ -180,10 +196,10 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       return { members, weight: Number(sum) };
     },
     leave: async (key, member) => void (await ask(() => client.hDel(keyOf(key), member))),
-    async enter(event, key, text, ttlMs) {
+    async enter(event, key, text, ttlMs, durability) {
       const keys = [keyOf(`entered:${event.id}`), bookStreamOf(namespace), keyOf(key)];
       const args = [text, `${ttlMs ?? ""}`, JSON.stringify(event), `${ENTERED_MS}`];
-      await ask(() => client.eval(ENTER, { keys, arguments: args }));
+      await ask(() => client.eval(ENTER, { keys, arguments: args }), durability);
     },
     count: async (tallies) =>
       void (await ask(() => client.xAdd(tallyStreamOf(namespace), "*", { e: JSON.stringify(tallies) }))),

@@ -1,6 +1,7 @@
 import { close, closeSync, fdatasync, fsyncSync, openSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { shareRuns } from "./share-runs.ts";
 
 /** Syncs committed writes to the disk, off the event loop and outside of every lock. */
 export interface Syncs {
@@ -30,8 +31,6 @@ export interface LogFile {
 
 /** @param log an open log */
 export function createSyncs(log: LogFile): Syncs {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
   let isDoubtful = false;
 
   /**
@@ -47,25 +46,7 @@ export function createSyncs(log: LogFile): Syncs {
     });
   }
 
-  function begin(): Promise<void> {
-    next = undefined;
-    const one = bring().finally(() => {
-      if (running === one) running = undefined;
-    });
-    running = one;
-    return one;
-  }
-
-  return {
-    sync() {
-      if (!running) return begin();
-      next ??= running.then(begin, begin);
-      return next;
-    },
-    renew: log.renew,
-    check: log.check,
-    close: log.close,
-  };
+  return { sync: shareRuns(bring), renew: log.renew, check: log.check, close: log.close };
 }
 
 /** @param file the open database: its log stays the same file while it is open */
