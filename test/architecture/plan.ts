@@ -48,7 +48,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "rails",
     "proxy",
     "set",
-    "upstream",
     "schema",
   ],
   "runtime/drivers": [

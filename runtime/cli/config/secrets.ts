@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { unescape as decode } from "node:querystring";
 import { CREDENTIAL } from "../../core/proxy/credential.ts";
-import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
-import { isSecretName, keysOf } from "../../core/upstream/keys.ts";
+import { keysOf, type Manifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
@@ -72,6 +71,10 @@ export function secretsIn(name: string, value = ""): readonly string[] {
   const telling = parts.filter((part) => value.split(part).length <= 2);
   return [value, `:${password}@`, ...telling];
 }
+
+/** Whether a variable's name suggests that it holds a secret. */
+const isSecretName = (name: string): boolean =>
+  /key|token|secret|passw|credential|auth|cookie|bearer|jwt|_pwd$|(?:^|_)(?:pat|pass)(?:_|$)/i.test(name);
 
 /** The forms in which a secret may be written: as given, and for a URL also as it is requested, and its credentials. */
 function toForms(text: string): readonly string[] {

@@ -4,13 +4,13 @@ import { isSameAddress } from "../../core/rails/tokens.ts";
 import {
   type FacilitatorManifest,
   isEvm,
+  keysOf,
   type Manifest,
   type RailManifest,
   type SiteManifest,
   upstreamsOf,
 } from "../../core/set/manifest.ts";
 import { isPrivateUrl } from "../../core/set/site.ts";
-import { keysOf } from "../../core/upstream/keys.ts";
 import type { Config } from "./config.ts";
 import { fitsChecksum } from "./eip55.ts";
 import { createReader, type Reader } from "./reader.ts";

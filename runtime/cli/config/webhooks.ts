@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { WebhookManifest } from "../../core/seller-terms.ts";
+import type { WebhookManifest } from "../../core/set/manifest.ts";
 import { isPrivateUrl } from "../../core/set/site.ts";
 import { isWebhookSecret, type WebhookTarget } from "../../drivers/webhooks/post.ts";
 import type { Config } from "./config.ts";

@@ -2,7 +2,7 @@ import type { JsonSchema } from "json-schema-faker";
 import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { checkExamples } from "../../core/set/examples.ts";
-import type { ProxyManifest } from "../../core/upstream/manifest.ts";
+import type { ProxyManifest } from "../../core/set/manifest.ts";
 import { createSendable } from "../set/proxy-examples.ts";
 import { Refused } from "./imported.ts";
 import { toSmallest } from "./smallest-schema.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/json.ts";
-import { type KeyManifest, keysOf } from "../../core/upstream/keys.ts";
+import { type KeyManifest, keysOf } from "../../core/set/manifest.ts";
 import type { UpstreamEntry } from "./imported.ts";
 
 /** An environment variable that an operator sets. */

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
-import { upstreamsOf } from "../../core/set/manifest.ts";
-import { keysOf } from "../../core/upstream/keys.ts";
+import { keysOf, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";

@@ -1,6 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import type { UpstreamManifest } from "../../core/set/manifest.ts";
-import { keysOf } from "../../core/upstream/keys.ts";
+import { keysOf, type UpstreamManifest } from "../../core/set/manifest.ts";
 import { createReader, type Env } from "../config/reader.ts";
 import { hiddenIn } from "../config/secrets.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";

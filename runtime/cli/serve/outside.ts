@@ -3,8 +3,7 @@ import { createFacilitatorTrust, type FacilitatorTrust } from "../../core/paymen
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { withRetiredRails } from "../../core/rails/retired.ts";
 import { isSameToken } from "../../core/rails/tokens.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
-import { keysOf } from "../../core/upstream/keys.ts";
+import { keysOf, type SiteManifest } from "../../core/set/manifest.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { missingForRails } from "../config/serve.ts";
 import { traceTransport } from "../monitor/tracing.ts";

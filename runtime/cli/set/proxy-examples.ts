@@ -9,7 +9,7 @@ import { toCompiled } from "../../core/set/compiled-set.ts";
 import type { Draft } from "../../core/set/draft.ts";
 import { checkExamplesByHandler } from "../../core/set/examples.ts";
 import { type Fault, faultAt } from "../../core/set/faults.ts";
-import type { ProxyManifest } from "../../core/upstream/manifest.ts";
+import type { ProxyManifest } from "../../core/set/manifest.ts";
 import { createAddressFinder, explainAddress } from "../../drivers/proxy/address.ts";
 
 /** Checks the examples and defaults of proxied services by the rules for callers' inputs. */

@@ -1,14 +1,24 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
+import siteSchema from "../../../schemas/site.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
 import { toFaultReport } from "./check.ts";
 import { renewTables } from "./key-tables.ts";
 import { loadSet, type ManifestSet } from "./load.ts";
 import { planTypes, type TypePlan } from "./type-plan.ts";
+import { toTypeSchema } from "./type-schemas.ts";
 
 /** The file with the types of the plugins, relative to the served directory. */
 const TYPES = "schemas/generated/services.ts";
+/** The file with the types of manifests and of `_site.yaml`, which only payphone's own directory has. */
+const OWN_TYPES = "schemas/generated/manifests.ts";
+const OWN: TypePlan["types"] = [
+  { name: "Manifest", schema: toTypeSchema(manifestSchema, "returned", String) },
+  { name: "SiteManifest", schema: toTypeSchema(siteSchema, "returned", String) },
+];
 /** The generator calls this method of the mapping of the fields, so a field of this name has another one meanwhile. */
 const SHADOWING = "hasOwnProperty";
 const STAND_IN = "hasOwnProperty\u01c3"; // A letter, so that the name needs no quotes.
@@ -22,7 +32,8 @@ const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". D
 export async function writeTypes(dir: string, { check = false } = {}): Promise<readonly string[]> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw new Problem("unavailable", toFaultReport(set.faults));
-  const files = new Map([[TYPES, await toTypes(set)], ...(await renewTables(dir, set.manifests))]);
+  const files = new Map([[TYPES, await toServices(set)], ...(await renewTables(dir, set.manifests))]);
+  if (existsSync(join(set.dir, OWN_TYPES))) files.set(OWN_TYPES, await toTypes(OWN));
   const stale: string[] = [];
   for (const [file, text] of files) {
     const path = join(resolve(dir), file);
@@ -36,8 +47,12 @@ export async function writeTypes(dir: string, { check = false } = {}): Promise<r
 }
 
 /** The text of `services.ts`: a type for every schema, and the types of each plugin's handlers. */
-async function toTypes({ dir, manifests, schemas }: ManifestSet): Promise<string> {
+async function toServices({ dir, manifests, schemas }: ManifestSet): Promise<string> {
   const { types, handlers } = planTypes(manifests, schemas);
+  return [await toTypes(types), toPlugins(handlers, await contractOf(dir))].join("\n");
+}
+
+async function toTypes(types: TypePlan["types"]): Promise<string> {
   const { compile } = await openGenerator();
   const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
   const texts: string[] = [];
@@ -45,7 +60,7 @@ async function toTypes({ dir, manifests, schemas }: ManifestSet): Promise<string
     const renamed: object = JSON.parse(JSON.stringify(schema).replaceAll(`"${SHADOWING}"`, `"${STAND_IN}"`));
     texts.push((await compile(renamed, name, options)).replaceAll(STAND_IN, SHADOWING));
   }
-  return [HEADER, ...texts, toPlugins(handlers, await contractOf(dir))].join("\n");
+  return [HEADER, ...texts].join("\n");
 }
 
 /** Loads the type generator, which a production image lacks. @throws Problem `unavailable` when it is not installed. */

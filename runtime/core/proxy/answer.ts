@@ -1,5 +1,5 @@
 import { isCollection, isObject, parseDigits, tryParseJson } from "../json.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
+import type { ProxyManifest } from "../set/manifest.ts";
 import { partsField, toMediaType } from "./media.ts";
 import { valueAt } from "./pointer.ts";
 

@@ -1,8 +1,7 @@
 import { isObject } from "../json.ts";
 import type { Draft } from "../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import { type Manifest, mediaOf } from "../set/manifest.ts";
-import type { MediaManifest } from "../upstream/manifest.ts";
+import { type Manifest, type MediaManifest, mediaOf } from "../set/manifest.ts";
 
 /** A file as JSON: the form in which it is recorded and shown in JSON documents. */
 export interface MediaOutput {

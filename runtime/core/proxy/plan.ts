@@ -1,4 +1,4 @@
-import type { ProxyManifest } from "../upstream/manifest.ts";
+import type { ProxyManifest } from "../set/manifest.ts";
 import { type Placeholder, parseTemplate, placeholdersOf, soleOf, type Template } from "./template.ts";
 
 /** The methods of requests to upstreams. */

@@ -1,8 +1,7 @@
 import type { Path } from "../schema/nodes.ts";
-import type { WebhookManifest } from "../seller-terms.ts";
 import type { SiteDraft } from "./draft.ts";
 import { type Fault, faultAt, faultAtKey } from "./faults.ts";
-import type { UpstreamManifest } from "./manifest.ts";
+import type { UpstreamManifest, WebhookManifest } from "./manifest.ts";
 
 /** How long before the end of an offer a call must end, so that its payment can still be settled. */
 export const SETTLE_SECONDS = 30;

@@ -1,4 +1,4 @@
-import type { WebhookManifest } from "../seller-terms.ts";
+import type { WebhookManifest } from "../set/manifest.ts";
 
 /** The types of events that sellers can receive. */
 export type WebhookType = NonNullable<WebhookManifest["events"]>[number];

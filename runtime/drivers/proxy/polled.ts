@@ -7,7 +7,7 @@ import { messageOf } from "../../core/proxy/message.ts";
 import { type RequestPlan, toRequestPlan } from "../../core/proxy/plan.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
 import { type ProxyRequest, toRequest } from "../../core/proxy/request.ts";
-import type { PollManifest } from "../../core/upstream/manifest.ts";
+import type { PollManifest } from "../../core/set/manifest.ts";
 import { delay } from "../http/retry.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";

@@ -165,6 +165,13 @@ examples: [{ input: {} }]
     expect(await writeTypes(dir, { check: true })).to.deep.equal([TYPES]);
   });
 
+  it("are those of manifests, too, where payphone's own directory has a file for them", async () => {
+    const own = "schemas/generated/manifests.ts";
+    const dir = await makeDirectory({ ...TOSS, [own]: "" });
+    expect(await writeTypes(dir)).to.deep.equal([TYPES, own]);
+    expect(await readFile(join(dir, own), "utf8")).to.equal(await readFile(join(ROOT, own), "utf8"));
+  });
+
   it("are current with the line ends of Windows, too", async () => {
     const dir = await makeDirectory(TOSS);
     await writeTypes(dir);

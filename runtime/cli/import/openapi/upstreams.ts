@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { SENT_HEADER } from "../../../core/set/grammar.ts";
-import type { KeyManifest } from "../../../core/upstream/keys.ts";
+import type { KeyManifest } from "../../../core/set/manifest.ts";
 import type { UpstreamEntry } from "../imported.ts";
 import { createNames, toTitle, toVariable, toWord } from "../names.ts";
 import type { Operation } from "./operations.ts";

@@ -2,7 +2,7 @@ import type { Schemas } from "../../schema/subschemas.ts";
 import { didYouMean } from "../../set/did-you-mean.ts";
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import type { ProxyManifest } from "../../set/manifest.ts";
 import { readCondition } from "../condition.ts";
 import { type Fields, readFields } from "../fields.ts";
 import { isMedia } from "../media.ts";

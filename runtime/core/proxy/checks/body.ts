@@ -1,5 +1,5 @@
 import { isCollection, isObject } from "../../json.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import type { ProxyManifest } from "../../set/manifest.ts";
 import { parseTemplate, soleOf } from "../template.ts";
 
 /** What is wrong with a body and its encoding, by faulty key. */

@@ -2,7 +2,7 @@ import { isObject } from "../../json.ts";
 import type { Path } from "../../schema/nodes.ts";
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAtKey } from "../../set/faults.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import type { ProxyManifest } from "../../set/manifest.ts";
 import { CREDENTIAL, CREDENTIAL_FORM } from "../credential.ts";
 import { parseTemplate } from "../template.ts";
 import { BELONGS } from "./head.ts";

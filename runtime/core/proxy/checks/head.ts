@@ -1,9 +1,7 @@
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import { SENT_HEADER } from "../../set/grammar.ts";
-import type { UpstreamManifest } from "../../set/manifest.ts";
-import { keysOf } from "../../upstream/keys.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { keysOf, type ProxyManifest, type UpstreamManifest } from "../../set/manifest.ts";
 import { CREDENTIAL } from "../credential.ts";
 import { parseTemplate, placeholdersOf } from "../template.ts";
 

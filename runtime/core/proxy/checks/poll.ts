@@ -1,7 +1,7 @@
 import type { Path } from "../../schema/nodes.ts";
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import type { ProxyManifest } from "../../set/manifest.ts";
 import { readCondition } from "../condition.ts";
 import { toRequestPlan } from "../plan.ts";
 import { explainPointer } from "../pointer.ts";

@@ -1,6 +1,6 @@
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
-import type { ProxyManifest } from "../../upstream/manifest.ts";
+import type { ProxyManifest } from "../../set/manifest.ts";
 import { isTreacherous } from "../encoding.ts";
 import { toRequestPlan } from "../plan.ts";
 import { explainBody } from "./body.ts";

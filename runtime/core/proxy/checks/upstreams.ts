@@ -2,8 +2,7 @@ import { type Path, toPathText } from "../../schema/nodes.ts";
 import { didYouMean } from "../../set/did-you-mean.ts";
 import { type Draft, isFaulty, type SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
-import type { UpstreamManifest } from "../../set/manifest.ts";
-import { type KeyManifest, keysOf } from "../../upstream/keys.ts";
+import { type KeyManifest, keysOf, type UpstreamManifest } from "../../set/manifest.ts";
 import { CREDENTIAL, CREDENTIAL_FORM } from "../credential.ts";
 
 /** Checks the credentials of a site's upstreams. */
