@@ -8,8 +8,9 @@ import { createSolanaSettlements } from "../../runtime/drivers/solana/settlement
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
 import { rail } from "../support/chains/chains.ts";
 import { claims, createScriptedRail } from "../support/chains/scripted-rail.ts";
-import { createTestClock, openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
+import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 import { encode } from "../support/sellers/signed.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 describe("a payment on Solana, read by a machine whose clock is wrong", () => {
   const { asset, decimals } = rail("solana");

@@ -34,7 +34,7 @@ export interface RecordStage {
   /** The answers of the upstream; empty at first. */
   live: Live;
   /** The requests that reached the upstream in this test. */
-  readonly asked: readonly Asked[];
+  asked: Asked[];
   origin(): string;
   /** Makes a served directory with these files, whose upstreams are the server. */
   make(files: Readonly<Record<string, unknown>>): Promise<void>;
@@ -53,8 +53,6 @@ interface Asked {
 /** To be called in a `describe`: starts the upstream before the tests and removes everything after them. */
 export function stageRecord(): RecordStage {
   let server: Server;
-  let live: Live;
-  let asked: Asked[];
   let dir: string;
 
   before(async () => {
@@ -62,16 +60,20 @@ export function stageRecord(): RecordStage {
       const { url: path = "", headers, method } = request;
       const body =
         method === "POST" ? ((await json(request)) as { id?: unknown; method?: string; jsonrpc?: string }) : undefined;
-      asked.push({ path, headers, body });
-      const { status = 200, headers: own = {}, body: answer } = live[body?.method ?? path] ?? { status: 404, body: {} };
+      stage.asked.push({ path, headers, body });
+      const {
+        status = 200,
+        headers: own = {},
+        body: answer,
+      } = stage.live[body?.method ?? path] ?? { status: 404, body: {} };
       const text = body?.jsonrpc ? { jsonrpc: "2.0", id: body.id, ...(answer as object) } : answer;
       response.writeHead(status, own).end(typeof text === "string" ? text : JSON.stringify(text));
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
   });
   beforeEach(() => {
-    asked = [];
-    live = {};
+    stage.asked = [];
+    stage.live = {};
   });
   after(() => server.close());
 
@@ -102,20 +104,6 @@ export function stageRecord(): RecordStage {
   const read = (file: string): Promise<string> => readFile(join(dir, file), "utf8");
   const exchangesOf = (file: string) => loadRecordings(dir, [file])[0]?.exchanges ?? [];
 
-  return {
-    get live() {
-      return live;
-    },
-    set live(answers) {
-      live = answers;
-    },
-    get asked() {
-      return asked;
-    },
-    origin,
-    make,
-    record,
-    read,
-    exchangesOf,
-  };
+  const stage: RecordStage = { live: {}, asked: [], origin, make, record, read, exchangesOf };
+  return stage;
 }

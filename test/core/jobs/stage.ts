@@ -20,6 +20,7 @@ import { createScriptedRail, type ScriptedRail } from "../../support/chains/scri
 import { eventually } from "../../support/eventually.ts";
 import { toSite } from "../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 type Work = (input: { what: string }, call: Call) => unknown;
 
@@ -33,7 +34,7 @@ export interface StageOptions {
 export interface Stage {
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly clock: TestClock;
   /** Whether the work could be done now, asked before the money moves. */
   ready: () => Promise<void>;
   /** What each attempt does. */
@@ -86,13 +87,7 @@ const toManifest = (id: string, job: Partial<JobManifest> = {}): Manifest => ({
 });
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  let shift = 0;
-  const clock = {
-    now: () => Date.now() + shift,
-    advance(ms: number) {
-      shift += ms;
-    },
-  };
+  const clock = createTestClock();
   const rail = createScriptedRail();
   const store = createMemoryStore(clock.now);
   const faults: { method: string; prefix: string; times: number }[] = [];

@@ -20,7 +20,7 @@ export const JOB = `job:
 
 /** A sound set of one small service, to be broken by tests. */
 export const TOSS: Files = {
-  "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/manifests/_site.yaml"), "utf8"),
+  "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/golden/set/manifests/_site.yaml"), "utf8"),
   "manifests/toss.yaml": `id: toss
 title: Coin toss
 description: Tosses fair coins.

@@ -28,13 +28,13 @@ export interface Mined {
 
 /** A chain for all tests; for each test an account with one ether, and a store of its signed forms. */
 export interface SenderStage {
-  readonly chain: EvmChain;
+  chain: EvmChain;
   /** Stands between the senders and the chain. */
-  readonly proxy: RpcProxy;
-  readonly account: PrivateKeyAccount;
-  readonly store: ReturnType<typeof createMemoryStore>;
+  proxy: RpcProxy;
+  account: PrivateKeyAccount;
+  store: ReturnType<typeof createMemoryStore>;
   /** What the senders have noted. */
-  readonly events: readonly string[];
+  events: string[];
   /** A sender of the account, which is closed after the test. */
   open(options?: Partial<EvmSenderOptions>): EvmSender;
   mine(): Promise<unknown>;
@@ -46,41 +46,37 @@ export interface SenderStage {
 
 /** To be called in a `describe`: starts the chain before its tests and stops it after them. */
 export function stageSender(): SenderStage {
-  let chain: EvmChain;
-  let account: PrivateKeyAccount;
-  let store: ReturnType<typeof createMemoryStore>;
   const senders: EvmSender[] = [];
-  let events: string[] = [];
-  let proxy: RpcProxy;
-  const note = (event: string): void => void events.push(event);
+  const note = (event: string): void => void stage.events.push(event);
+  const mine = (): Promise<unknown> => stage.chain.rpc("evm_mine", []);
+  const stage = { open, mine, history, pooled } as SenderStage; // The rest is there before the first test.
 
   before(async () => {
-    chain = await startEvmChain({ chainId: 8453 });
-    proxy = await startRpcProxy(chain.url);
+    stage.chain = await startEvmChain({ chainId: 8453 });
+    stage.proxy = await startRpcProxy(stage.chain.url);
   });
   after(async () => {
-    await proxy.stop();
-    await chain.stop();
+    await stage.proxy.stop();
+    await stage.chain.stop();
   });
 
   beforeEach(async () => {
-    account = privateKeyToAccount(generatePrivateKey());
-    store = createMemoryStore();
-    events = [];
-    await chain.setBalance(account.address, ETHER);
+    stage.account = privateKeyToAccount(generatePrivateKey());
+    stage.store = createMemoryStore();
+    stage.events = [];
+    await stage.chain.setBalance(stage.account.address, ETHER);
   });
   afterEach(async () => {
     for (const sender of senders.splice(0)) sender.close();
-    proxy.intervene(() => "pass");
-    await chain.rpc("anvil_dropAllTransactions", []);
-    await chain.rpc("evm_setAutomine", [true]);
-    await chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
+    stage.proxy.intervene(() => "pass");
+    await stage.chain.rpc("anvil_dropAllTransactions", []);
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
     await mine();
   });
 
-  const mine = (): Promise<unknown> => chain.rpc("evm_mine", []);
-
   function open(options: Partial<EvmSenderOptions> = {}): EvmSender {
+    const { proxy, account, store } = stage;
     const sender = createEvmSender({
       client: createEvmClient({ url: proxy.url, chainId: 8453, retryDelayMs: 10, timeoutMs: 60_000 }),
       treasury: { evmAccount: async () => account },
@@ -99,6 +95,7 @@ export function stageSender(): SenderStage {
   }
 
   async function history(): Promise<Mined[]> {
+    const { chain, account } = stage;
     const head = Number(await chain.rpc("eth_blockNumber", []));
     const numbers = Array.from({ length: head + 1 }, (_, number) => `0x${number.toString(16)}`);
     const blocks = await Promise.all(numbers.map((number) => chain.rpc("eth_getBlockByNumber", [number, true])));
@@ -116,35 +113,15 @@ export function stageSender(): SenderStage {
       .sort((a, b) => a.nonce - b.nonce);
   }
 
-  const pooled = async (): Promise<Hex[]> => {
-    const { pending, queued } = (await chain.rpc("txpool_content", [])) as Record<
+  async function pooled(): Promise<Hex[]> {
+    const { pending, queued } = (await stage.chain.rpc("txpool_content", [])) as Record<
       "pending" | "queued",
       Record<string, Record<string, { hash: Hex }>>
     >;
     return [pending, queued].flatMap((part) =>
       Object.values(part).flatMap((byNonce) => Object.values(byNonce).map(({ hash }) => hash)),
     );
-  };
+  }
 
-  return {
-    get chain() {
-      return chain;
-    },
-    get proxy() {
-      return proxy;
-    },
-    get account() {
-      return account;
-    },
-    get store() {
-      return store;
-    },
-    get events() {
-      return events;
-    },
-    open,
-    mine,
-    history,
-    pooled,
-  };
+  return stage;
 }

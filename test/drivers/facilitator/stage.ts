@@ -48,56 +48,54 @@ export interface FacilitatorTerms {
 
 /** A chain with the token for all tests; for each test a buyer, and a sender that is closed after it. */
 export interface FacilitatorStage {
-  readonly chain: EvmChain;
+  chain: EvmChain;
   /** Stands between the facilitator and the chain. */
-  readonly proxy: RpcProxy;
-  readonly jpyc: Token;
-  readonly buyer: PrivateKeyAccount;
+  proxy: RpcProxy;
+  jpyc: Token;
+  buyer: PrivateKeyAccount;
   /** Of the facilitator that was opened last. */
-  readonly sender: EvmSender;
+  sender: EvmSender;
   open(store?: ReturnType<typeof createMemoryStore>, terms?: FacilitatorTerms): Facilitator;
   pay(accepted?: PaymentRequirements, from?: ConstructorParameters<typeof ExactEvmScheme>[0]): Promise<PaymentPayload>;
 }
 
 /** To be called in a `describe`: starts the chain before its tests and stops it after them. */
 export function stageFacilitator(): FacilitatorStage {
-  let chain: EvmChain;
-  let proxy: RpcProxy;
-  let jpyc: Token;
-  let buyer: PrivateKeyAccount;
+  const stage = { open, pay } as FacilitatorStage; // The rest is there before the test needs it.
   const senders: EvmSender[] = [];
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);
 
   before(async () => {
     process.on("unhandledRejection", note);
-    chain = await startEvmChain({ chainId: 137 });
-    proxy = await startRpcProxy(chain.url);
-    jpyc = await placeToken(chain, { ...jpycFacts, address: polygon.asset, symbol: polygon.symbol });
+    const chain = await startEvmChain({ chainId: 137 });
+    stage.chain = chain;
+    stage.proxy = await startRpcProxy(chain.url);
+    stage.jpyc = await placeToken(chain, { ...jpycFacts, address: polygon.asset, symbol: polygon.symbol });
     await placeToken(chain, { ...jpycFacts, address: second, symbol: polygon.symbol });
     await chain.setBalance(treasury.address, 100n * ETHER);
   });
   after(async () => {
-    await proxy.stop();
-    await chain.stop();
+    await stage.proxy.stop();
+    await stage.chain.stop();
     process.off("unhandledRejection", note);
     expect(unhandled).to.deep.equal([]);
   });
   beforeEach(async () => {
-    buyer = privateKeyToAccount(generatePrivateKey());
-    await jpyc.mint(buyer.address, 1000n * ETHER);
+    stage.buyer = privateKeyToAccount(generatePrivateKey());
+    await stage.jpyc.mint(stage.buyer.address, 1000n * ETHER);
   });
   afterEach(async () => {
-    proxy.intervene(() => "pass");
-    await chain.rpc("anvil_dropAllTransactions", []);
-    await chain.rpc("evm_setAutomine", [true]);
+    stage.proxy.intervene(() => "pass");
+    await stage.chain.rpc("anvil_dropAllTransactions", []);
+    await stage.chain.rpc("evm_setAutomine", [true]);
     for (const sender of senders.splice(0)) sender.close();
     expect(unhandled).to.deep.equal([]);
   });
 
   function open(store = createMemoryStore(), terms: FacilitatorTerms = {}) {
     const { confirmationMs = 45_000, smartWallets, stuckMs = 600_000, clock = Date } = terms;
-    const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
+    const client = createEvmClient({ url: stage.proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     const sender = createEvmSender({
       client,
       treasury: { evmAccount: async () => treasury },
@@ -109,6 +107,7 @@ export function stageFacilitator(): FacilitatorStage {
       rebroadcastMs: 100,
       stuckMs,
     });
+    stage.sender = sender;
     senders.push(sender);
     return createLocalFacilitator({
       network: "eip155:137",
@@ -124,32 +123,14 @@ export function stageFacilitator(): FacilitatorStage {
 
   async function pay(
     accepted = offer,
-    from: ConstructorParameters<typeof ExactEvmScheme>[0] = buyer,
+    from: ConstructorParameters<typeof ExactEvmScheme>[0] = stage.buyer,
   ): Promise<PaymentPayload> {
     const requirements = accepted as Parameters<ExactEvmScheme["createPaymentPayload"]>[1];
     const { payload } = await new ExactEvmScheme(from).createPaymentPayload(2, requirements);
     return { x402Version: 2, accepted, payload };
   }
 
-  return {
-    get chain() {
-      return chain;
-    },
-    get proxy() {
-      return proxy;
-    },
-    get jpyc() {
-      return jpyc;
-    },
-    get buyer() {
-      return buyer;
-    },
-    get sender() {
-      return senders.at(-1) as EvmSender; // The test has opened one.
-    },
-    open,
-    pay,
-  };
+  return stage;
 }
 
 /** The payment with these parts of its authorization changed after the signature. */

@@ -13,6 +13,7 @@ import { limitPolls } from "../../../runtime/server/request/limits.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { createTestClock, type TestClock } from "../test-clock.ts";
 import { toSite } from "./dice.ts";
 import { openDoors } from "./doors.ts";
 
@@ -23,11 +24,11 @@ export interface JobShop {
   readonly services: readonly Service[];
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly clock: TestClock;
   /** Sets the deliverable. Until then, every attempt waits. */
   deliver(work: (input: Loose, call: Call) => unknown): void;
   /** The number of attempts. */
-  readonly executions: number;
+  executions: number;
   /** The refunds of failed jobs. */
   refund: RefundStatus;
   /** Makes a payment for an offer of this challenge. */
@@ -85,23 +86,13 @@ const MANIFESTS: readonly Manifest[] = [
 export async function openJobShop(): Promise<JobShop> {
   const doors = await openDoors();
   const { url, pay } = doors;
-  const state = {
-    shift: 0,
-    executions: 0,
-    refund: { refund_tx: null, refund_pending: null } as RefundStatus,
-  };
   const ready = Promise.withResolvers<(input: Loose, call: Call) => unknown>();
-  const clock = {
-    now: () => Date.now() + state.shift,
-    advance: (ms: number) => {
-      state.shift += ms;
-    },
-  };
+  const clock = createTestClock();
   const rail = createScriptedRail();
   const site = toSite([rail]);
   const store = createMemoryStore(clock.now);
   const run = async (input: Loose, call: Call): Promise<unknown> => {
-    state.executions += 1;
+    shop.executions += 1;
     call.report("looking around");
     return (await ready.promise)(input, call);
   };
@@ -110,7 +101,7 @@ export async function openJobShop(): Promise<JobShop> {
     open: async () => {},
     start() {},
     close: async () => {},
-    status: async () => state.refund,
+    status: async () => shop.refund,
   };
   const services = bindServices(MANIFESTS, {
     site,
@@ -129,15 +120,8 @@ export async function openJobShop(): Promise<JobShop> {
     store,
     clock,
     deliver: ready.resolve,
-    get executions() {
-      return state.executions;
-    },
-    get refund() {
-      return state.refund;
-    },
-    set refund(refund) {
-      state.refund = refund;
-    },
+    executions: 0,
+    refund: { refund_tx: null, refund_pending: null },
     pay,
     post: (path, body, headers = {}) =>
       fetch(url + path, {

@@ -20,6 +20,7 @@ import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { openSource, type ScriptedSource } from "../sources/scripted-source.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { createTestClock, type TestClock } from "../test-clock.ts";
 import { openDoors } from "./doors.ts";
 
 /** A directory of proxied services, sold on all doors with a scripted rail, and the source that they read. */
@@ -27,7 +28,7 @@ export interface ProxyShop {
   readonly url: string;
   readonly rail: ScriptedRail;
   readonly source: ScriptedSource;
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly clock: TestClock;
   /** What does the work, by the handlers' names. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
   /** The lines that it has logged. */
@@ -66,17 +67,12 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
   const set = await loadSet(typeof given === "string" ? given : await makeDirectory(given));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
   const { site, schemas, compile, manifests } = set;
-  const state = { shift: 0, output: "" };
-  const clock = {
-    now: () => Date.now() + state.shift,
-    advance(ms: number) {
-      state.shift += ms;
-    },
-  };
+  let output = "";
+  const clock = createTestClock();
   const config = readConfig(env);
   const destination = {
     write(line: string) {
-      state.output += line;
+      output += line;
     },
   };
   const log = createLog({ level: "info", secrets: secretsOf(config, set), destination });
@@ -114,7 +110,7 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
     source,
     clock,
     handlers,
-    output: () => state.output,
+    output: () => output,
     refunds: opened,
     statusOf: (id) => upstreams.get(id)?.status() ?? { state: "unknown" },
     pay,

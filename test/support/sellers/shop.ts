@@ -20,6 +20,7 @@ import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { eventually } from "../eventually.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { createTestClock, type TestClock } from "../test-clock.ts";
 import { checkRange, toSite } from "./dice.ts";
 import { manifest, PURCHASES, SCREEN } from "./shop-services.ts";
 import { authorize, encode, type PayOptions } from "./signed.ts";
@@ -57,12 +58,6 @@ export interface ShopOptions {
   readonly counters?: PaymentsDeps["counters"];
 }
 
-/** Real time, shifted by the test. */
-export interface TestClock {
-  now(): number;
-  advance(ms: number): void;
-}
-
 /** The whole runtime over real HTTP, with two services and a scripted rail. */
 export interface Shop {
   readonly url: string;
@@ -70,7 +65,7 @@ export interface Shop {
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly clock: TestClock;
   /** How often the handler ran since the last start. */
-  readonly executions: number;
+  executions: number;
   /** Replaces the handler's work. */
   handler: Roll | undefined;
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
@@ -87,24 +82,13 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-export const createTestClock = (): TestClock => {
-  let shift = 0;
-  return {
-    now: () => Date.now() + shift,
-    advance: (ms) => {
-      shift += ms;
-    },
-  };
-};
-
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
   const { others = [], extensionsOf, log = silentLog, patience = {}, counters, trust } = options;
   const rails = [rail, ...others];
-  const state = { executions: 0, handler: undefined as Roll | undefined, ready: options.ready };
   const seconds = (): number => Math.floor(clock.now() / 1000);
   let nonce = 0;
-  let running = await run(options.price ?? "0.001", 0, options.baseUrl);
+  let running: Awaited<ReturnType<typeof run>>;
 
   const shop: Shop = {
     rail,
@@ -113,15 +97,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     get url() {
       return running.url;
     },
-    get executions() {
-      return state.executions;
-    },
-    get handler() {
-      return state.handler;
-    },
-    set handler(handler) {
-      state.handler = handler;
-    },
+    executions: 0,
+    handler: undefined,
     post: (path, body, headers = {}, signal) =>
       fetch(running.url + path, {
         method: "POST",
@@ -170,11 +147,12 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       await running.close();
       // Lets the client notice that its kept-alive connections are closed.
       for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-      state.executions = 0;
+      shop.executions = 0;
       running = await run(change.price ?? options.price ?? "0.001", port, options.baseUrl);
     },
     close: () => running.close(),
   };
+  running = await run(options.price ?? "0.001", 0, options.baseUrl);
   return shop;
 
   async function run(price: string, port: number, baseUrl?: string) {
@@ -184,7 +162,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const url = `http://127.0.0.1:${address.port}`;
     const handlers = new Map<string, AnyHandler>([
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
-      ["dice.echo", { ready: (input: { low: number }) => state.ready?.(input), run: work } as AnyHandler],
+      ["dice.echo", { ready: (input: { low: number }) => options.ready?.(input), run: work } as AnyHandler],
     ]);
     const site = toSite(rails);
     const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds, callsPerPayer = 64 } = options;
@@ -243,7 +221,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   }
 
   function work(input: { low: number; high: number; count: number }, call: Call): unknown {
-    state.executions += 1;
-    return state.handler ? state.handler(input, call) : { value: input.low, executions: state.executions };
+    shop.executions += 1;
+    return shop.handler ? shop.handler(input, call) : { value: input.low, executions: shop.executions };
   }
 }

@@ -5,8 +5,8 @@ import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts"
 import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
-import { BOUNDLESS, CODES, stagePeer } from "../support/peer-stage.ts";
-import { BASE_URL, openDoor } from "./served/support/door.ts";
+import { CODES, stagePeer } from "../support/peer-stage.ts";
+import { BASE_URL, BOUNDLESS, openDoor } from "./served/support/door.ts";
 import { createPeer, toPeerKeys } from "./served/support/peer.ts";
 
 describe("the signed peer door", () => {
@@ -110,7 +110,7 @@ describe("the signed peer door", () => {
 
     it("charges a peer neither for copies of its requests nor for what others say in its name", async () => {
       const { peers } = createPeerBudgets(({ seconds }) => createMemoryLimiter({ budget: "two", points: 2, seconds }));
-      await stage.reopen({ budgets: { clients: BOUNDLESS, peers } });
+      await stage.reopen({ budgets: { ...BOUNDLESS, peers } });
       const copied = stage.peer.seal("peer/hello");
       expect(await ask(copied)).to.have.property("result");
       for (let at = 0; at < 50; at++) {

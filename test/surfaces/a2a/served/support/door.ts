@@ -16,6 +16,7 @@ import { createScriptedRail, isAway, type ScriptedRail } from "../../../../suppo
 import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
+import { createTestClock, type TestClock } from "../../../../support/test-clock.ts";
 import { type Loose, toPayment } from "../../../mcp/served/support/stall.ts";
 import { toIdentity, toPeerKeys } from "./peer.ts";
 
@@ -36,10 +37,10 @@ export interface Door {
   readonly rails: { readonly base: ScriptedRail; readonly polygon: ScriptedRail };
   readonly store: ReturnType<typeof createMemoryStore>;
   /** The door's time moves when the test says so. */
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly clock: TestClock;
   readonly invoke: A2aOptions["invoke"];
   /** How often a handler ran. */
-  readonly executions: number;
+  executions: number;
   /** Replaces what the handlers do. */
   handler: ((input: Loose, call: Call) => unknown) | undefined;
   /** One POST: a message, or raw text. */
@@ -122,17 +123,9 @@ export const toProof = ({ clock }: Door, address: string): object => ({
 });
 
 export async function openDoor({ manifests = MANIFESTS, at, createId, ...options }: DoorOptions = {}): Promise<Door> {
-  const state = { executions: 0, handler: undefined as Door["handler"], nonce: 0, shift: 0 };
-  const clock = {
-    now: () => (at ?? Date.now()) + state.shift,
-    advance: (ms: number) => {
-      state.shift += ms;
-    },
-  };
-  const rails = {
-    base: createScriptedRail(),
-    polygon: createPolygonRail(),
-  };
+  let nonce = 0;
+  const clock = createTestClock(at);
+  const rails = { base: createScriptedRail(), polygon: createPolygonRail() };
   const all = Object.values(rails);
   if (options.down) for (const { script } of all) script.supported = isAway;
   const { per_payer, deny } = options.rules ?? {};
@@ -140,8 +133,8 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
   const site = { ...plain, ...(deny && { deny }), limits: { ...plain.limits, ...(per_payer && { per_payer }) } };
   const store = options.store ?? createMemoryStore(clock.now);
   const work = (input: Loose, call: Call): unknown => {
-    state.executions += 1;
-    return state.handler ? state.handler(input, call) : { value: input.low };
+    door.executions += 1;
+    return door.handler ? door.handler(input, call) : { value: input.low };
   };
   const handlers = new Map(
     manifests.map((one) => [handlerOf(one), { check: checkRange, run: work } as unknown as AnyHandler]),
@@ -188,15 +181,8 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     store,
     clock,
     invoke: payments.invoke,
-    get executions() {
-      return state.executions;
-    },
-    get handler() {
-      return state.handler;
-    },
-    set handler(handler) {
-      state.handler = handler;
-    },
+    executions: 0,
+    handler: undefined,
     async post(message, headers = {}, { client = "192.0.2.1", signal = new AbortController().signal } = {}) {
       const body = typeof message === "string" ? message : JSON.stringify(message);
       const all = { "content-type": "application/json", ...headers };
@@ -207,8 +193,8 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
       return (await door.post({ jsonrpc: "2.0", id: 7, method, params }, headers)).body;
     },
     pay({ accepts, resource }, change = (offer: Loose) => offer) {
-      state.nonce += 1;
-      return toPayment(change(accepts[0]), state.nonce, resource);
+      nonce += 1;
+      return toPayment(change(accepts[0]), nonce, resource);
     },
     close: () => payments.close(),
   };

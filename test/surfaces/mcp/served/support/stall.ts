@@ -33,7 +33,7 @@ export interface Stall {
   readonly parts: Pick<McpOptions, "services" | "schemas" | "invoke" | "site">;
   readonly rails: { readonly base: ScriptedRail; readonly solana: ScriptedRail; readonly polygon: ScriptedRail };
   /** How often a handler ran. */
-  readonly executions: number;
+  executions: number;
   /** Replaces what the handlers do. */
   handler: ((input: Loose, call: Call) => unknown) | undefined;
   /** One POST: a message, a list of them, or raw text. */
@@ -140,7 +140,7 @@ export async function openStall(
   options: Partial<McpOptions> = {},
   down: readonly (keyof Stall["rails"])[] = [],
 ): Promise<Stall> {
-  const state = { executions: 0, handler: undefined as Stall["handler"], nonce: 0 };
+  let nonce = 0;
   const rails = {
     base: createScriptedRail(),
     solana: createScriptedRail({
@@ -155,8 +155,8 @@ export async function openStall(
   for (const id of down) rails[id].script.supported = isAway;
   const site = toSite(all);
   const work = (input: Loose, call: Call): unknown => {
-    state.executions += 1;
-    return state.handler ? state.handler(input, call) : { value: input.low };
+    stall.executions += 1;
+    return stall.handler ? stall.handler(input, call) : { value: input.low };
   };
   const handlers = new Map<string, AnyHandler>(
     MANIFESTS.map((one) => [handlerOf(one), { check: checkRange, run: work } as AnyHandler]),
@@ -172,15 +172,8 @@ export async function openStall(
     mcp,
     parts,
     rails,
-    get executions() {
-      return state.executions;
-    },
-    get handler() {
-      return state.handler;
-    },
-    set handler(handler) {
-      state.handler = handler;
-    },
+    executions: 0,
+    handler: undefined,
     async post(message, headers = {}, signal = new AbortController().signal) {
       const text = typeof message === "string" ? message : JSON.stringify(message);
       const all = { host: new URL(BASE_URL).host, "content-type": "application/json", ...headers };
@@ -200,8 +193,8 @@ export async function openStall(
       const required: PaymentRequired = body.result.structuredContent;
       const [first] = required.accepts as [PaymentRequirements];
       const accepted = offer ? offer(first) : first;
-      state.nonce += 1;
-      return toPayment(accepted, state.nonce, { resource: required.resource, ...change }.resource);
+      nonce += 1;
+      return toPayment(accepted, nonce, { resource: required.resource, ...change }.resource);
     },
     close: () => payments.close(),
   };
