@@ -17,8 +17,8 @@ export function parseInstruction(programId: string, accounts: readonly string[],
   return { program, parsed: readLayout(layouts, accounts, Buffer.from(base58.decode(data))) };
 }
 
-/** Decoding base58 takes quadratic time. A transaction of 1232 bytes cannot hold longer data. */
-const LONGEST_DATA = 1683;
+/** The library decodes no longer texts: base58 takes quadratic time. */
+const LONGEST_DATA = 4096;
 
 const PROGRAMS: ReadonlyMap<string, readonly [name: string, layouts?: readonly InstructionLayout[]]> = new Map([
   ["11111111111111111111111111111111", ["system", SYSTEM]],

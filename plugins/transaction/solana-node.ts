@@ -55,7 +55,7 @@ const INSTRUCTIONS = listOf({
   required: ["programIdIndex", "accounts", "data"],
 });
 
-/** @throws Problem `upstream-failed`; `unparseable-input` for a transaction version above 0. */
+/** @throws Problem `upstream-failed`; `unparseable-input` for a transaction version above 1. */
 export const getTransaction = createRead<Landed>(
   "getTransaction",
   {

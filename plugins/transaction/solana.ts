@@ -5,7 +5,7 @@ import { getTransaction, type Landed } from "./solana-node.ts";
 
 /**
  * Reads a transaction of commitment `confirmed` or higher; undefined when the node does not know the signature.
- * @throws Problem `upstream-failed`; `unparseable-input` for a version above 0.
+ * @throws Problem `upstream-failed`; `unparseable-input` for a version above 1.
  */
 export async function readSolana(
   node: Upstream,
@@ -18,7 +18,7 @@ export async function readSolana(
 }
 
 /** `json`, not `jsonParsed`: what a node parses depends on its version. */
-const OPTIONS = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 };
+const OPTIONS = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 1 };
 
 function toFields(landed: Landed): ChainFields {
   const { slot, blockTime, transaction, meta } = landed;

@@ -1,7 +1,9 @@
+import { base58 } from "@scure/base";
 import { expect } from "chai";
 import transaction from "../../../plugins/transaction/index.ts";
+import type { RpcAnswer } from "../../../runtime/api/plugin.ts";
 import { offline } from "../../support/sources/replay.ts";
-import { createHost, faultsOf, problemOf } from "../host.ts";
+import { createHost, faultsOf, problemOf, serve } from "../host.ts";
 import { NO_EVM, record, start, TX_HASHES } from "./recorded-chains.ts";
 
 const NO_SOLANA = { slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null };
@@ -51,6 +53,33 @@ describe("a decoded transaction", () => {
       signers: [OWNER],
     });
     expect(program_calls).to.deep.equal(HELP_CALLS);
+  });
+
+  it("can be of version 1 on Solana, whose memo is longer than a whole transaction of the others", async () => {
+    const memo = "ö".repeat(1000);
+    const program = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+    const transactionConfig = { computeUnitLimit: 300_000, heapSize: null, priorityFee: 222 };
+    const message = {
+      header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
+      accountKeys: [OWNER, program],
+      instructions: [{ programIdIndex: 1, accounts: [], data: base58.encode(Buffer.from(memo)), stackHeight: 1 }],
+      transactionConfig,
+    };
+    const landed = {
+      version: 1,
+      slot: 447_120_001,
+      blockTime: 1_789_430_400,
+      transaction: { signatures: [TX_HASHES.solana], message },
+      meta: { err: null, fee: 5222, innerInstructions: [] },
+    };
+    const error = { code: -32015, message: "Transaction version (1) is not supported by the requesting client" };
+    const { upstream } = createHost();
+    const rpc = async (_method: string, [, options]: readonly unknown[]): Promise<RpcAnswer> =>
+      (options as Record<string, unknown>).maxSupportedTransactionVersion === 1 ? { result: landed } : { error };
+    const decode = await serve("decode_tx", transaction, createHost({ upstream: (id) => ({ ...upstream(id), rpc }) }));
+    const { program_calls, ...fields } = await decode({ chain: "solana", tx_hash: TX_HASHES.solana });
+    expect(fields).to.include({ status: "success", slot: 447_120_001, fee_lamports: 5222 });
+    expect(program_calls).to.have.nested.property("[0].parsed.info.memo", memo);
   });
 
   for (const chain of ["base", "ethereum"] as const)

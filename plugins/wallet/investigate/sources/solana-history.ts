@@ -166,7 +166,7 @@ async function readSome(
 }
 
 async function readOne(node: Upstream, wallet: string, { signature, blockTime }: Signature, signal: AbortSignal) {
-  const options = { encoding: "json", maxSupportedTransactionVersion: 0, ...CONFIRMED };
+  const options = { encoding: "json", maxSupportedTransactionVersion: 1, ...CONFIRMED };
   const transaction = await askNode(node, ["getTransaction", [signature, options]], signal);
   if (transaction === null) throw new Problem("upstream-failed", `${node.title} has not kept all transactions`);
   const transfers = readSolanaTransfers(transaction, wallet, { signature, blockTime });

@@ -77,6 +77,18 @@ describe("an investigation of a Solana wallet", () => {
     expect(report).to.include("At least 20 days old");
   });
 
+  it("reads transactions of version 1, which nodes show to those alone who ask for them", async () => {
+    const error = { code: -32015, message: "Transaction version (1) is not supported by the requesting client" };
+    const isAsked = ([, options]: readonly unknown[]): boolean =>
+      (options as { maxSupportedTransactionVersion?: number }).maxSupportedTransactionVersion === 1;
+    const fault: Fault = ({ name, params }) =>
+      name === "getTransaction" && !isAsked(params) ? JSON.stringify({ jsonrpc: "2.0", id: 1, error }) : undefined;
+    const payments: Payment[] = [{ from: toSolanaKey("payer"), to: WALLET, asset: "USDC", amount: "7", daysAgo: 60 }];
+    const { data } = await investigateIn({ payments, manners: { solana: { fault } } }, WALLET);
+    expect(data.missing).to.deep.equal([]);
+    expect(data.movements.volumes[0]).to.include({ asset: "USDC", received: "7", receivedCount: 1 });
+  });
+
   it("names the transactions that the node has listed and not kept", async () => {
     const forgetful = (asked: number): Fault => {
       let count = 0;
