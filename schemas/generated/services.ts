@@ -1376,7 +1376,7 @@ export interface ScreenResponse {
    */
   checked_at: number;
   /**
-   * What to do before sending funds: `block` for high and critical risk, `review` for medium and for an address whose key nobody has, such as the zero address, `allow` for low.
+   * What to do before sending funds: `block` for high and critical risk, `review` for medium, for an address whose key nobody has, such as the zero address, and for one whose checksum (EIP-55) is wrong, `allow` for other low.
    */
   recommendation?: "allow" | "review" | "block";
   /**

@@ -5,9 +5,10 @@ import { FLAGS } from "./flags.ts";
 
 /** The findings in sentences: the sanctions list, the reputation, and oddities of the address. */
 export const toScreenNotes = (findings: ScreenFindings): string =>
-  [aboutSanctions(findings), aboutReputation(findings), aboutOwner(findings), aboutSpelling(findings)]
-    .filter(Boolean)
-    .join(" ");
+  [aboutSanctions(findings), aboutReputation(findings), toDoubt(findings)].filter(Boolean).join(" ");
+
+/** Why an address is not the one to send money to, though nothing is known against it; otherwise empty. */
+export const toDoubt = (findings: ScreenFindings): string => aboutOwner(findings) || aboutSpelling(findings);
 
 function aboutSanctions({ listed: { entries, corpus, isCurrent }, isInside }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");

@@ -1,8 +1,8 @@
 import type { Plugins } from "#plugin";
-import { isNobodys, readAddress } from "../address.ts";
+import { readAddress } from "../address.ts";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS, type Flag } from "./flags.ts";
-import { toScreenNotes } from "./notes.ts";
+import { toDoubt, toScreenNotes } from "./notes.ts";
 import { toRisk } from "./risk.ts";
 import type { SdnEntry } from "./sdn.ts";
 
@@ -26,7 +26,7 @@ export function toScreenResponse(findings: ScreenFindings): ScreenResponse {
     sanctions_match: isListed,
     sanctioned_lists: isListed ? ["OFAC SDN"] : [],
     ...risk,
-    recommendation: risk.recommendation === "allow" && isNobodys(key) ? "review" : risk.recommendation,
+    recommendation: risk.recommendation === "allow" && toDoubt(findings) ? "review" : risk.recommendation,
     notes: toScreenNotes(findings),
     checked_at: Math.floor(checkedAtMs / 1000),
     address_type: reputation?.addressType ?? "unknown",

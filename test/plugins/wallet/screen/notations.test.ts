@@ -90,13 +90,6 @@ describe("a sanctioned address in another notation", () => {
       expect((await screen({ wallet: text })).chain_inferred, text).to.equal("solana");
   });
 
-  it("is told apart from a typing error by its checksum", async () => {
-    const typed = "0xd8da6BF26964aF9D7eEd9e03E53415D37aA96045";
-    expect((await screen({ wallet: typed })).notes).to.match(/typing error/);
-    expect((await screen({ wallet: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045" })).notes).not.to.match(/typing/);
-    expect((await screen({ wallet: typed.toLowerCase() })).notes).not.to.match(/typing/);
-  });
-
   it("is not looked for in a name, which the notes say to resolve", async () => {
     expect((await screen({ wallet: "vitalik.eth" })).notes).to.match(/resolve it/);
   });

@@ -89,6 +89,17 @@ describe("a screening", () => {
       expect(JSON.stringify(await screen(address))).to.match(/"review","notes":".* what is sent there is lost\."/);
   });
 
+  it("allows no address in mixed case whose checksum is wrong: it may hold a typing error", async () => {
+    await start(["success"]);
+    const typed = CLEAN.replace("dA6", "da6");
+    const answer = await screen(typed);
+    expect(answer).to.include({ risk_level: "low", risk_score: 0, recommendation: "review" });
+    expect(answer.notes).to.match(/typing error/);
+    for (const address of [CLEAN, CLEAN.toLowerCase(), CLEAN.toUpperCase()])
+      expect(await screen(address)).to.include({ recommendation: "allow" });
+    expect(await screen(RONIN.replace("E", "e"))).to.include({ recommendation: "block" });
+  });
+
   it("tells a contract from an account", async () => {
     await start(["success"]);
     expect(await screen(CONTRACT)).to.include({ address_type: "contract", recommendation: "allow" });
