@@ -2,10 +2,13 @@ import { Defuddle } from "defuddle/node";
 import type { DocumentText } from "./document-task.ts";
 import { type Element, type Page, parse, SURROUNDINGS, toText, withoutSpace } from "./dom.ts";
 import { isBeginning, isInPlaceOfPage, LONGEST_NOTICE, readFrame } from "./guards.ts";
-import { findProse, lacksMost, readAround } from "./prose.ts";
+import { findProse, lacksProse, MOST_PROSE, readAround } from "./prose.ts";
 
-/** Fetches nothing; `standardize` would only improve the look and take half of the time. */
-const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
+/**
+ * Fetches nothing; `standardize` would only improve the look and take half of the time, and patterns of contents take all
+ * that follows a heading such as "Comment" in a table.
+ */
+const OPTIONS = { useAsync: false, removeImages: true, standardize: false, removeContentPatterns: false };
 
 /** An element of XHTML that closes itself: all that follows would be in it, since in HTML only some elements end so. */
 const SELF_CLOSED =
@@ -45,9 +48,10 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const prose = findProse(page).map(({ textContent }) => withoutSpace(textContent));
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
-  const found = toText(parse(content));
+  const kept = toText(parse(content));
+  const found = lacksProse(kept, prose, MOST_PROSE) ? longer(kept, await readWithClutter(html, url)) : kept;
   const main = hasMain ? readMain(html, found) : "";
-  const shown = main.length > 2 * found.length ? main : (lacksMost(found, prose) && readAround(html)) || found;
+  const shown = main.length > 2 * found.length ? main : (lacksProse(found, prose, 0.5) && readAround(html)) || found;
   const article = structured.length > 2 * shown.length ? structured : shown;
   const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
@@ -57,6 +61,14 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const isPart = article !== structured && isBeginning(article, frame);
   return { text, needsScripts: isNotice || isLoading, isGuarded, isFramed, isPart };
 }
+
+/** The article with what the reader takes for clutter by its class: lists of posts, or sections of a hero. */
+async function readWithClutter(html: string, url: string): Promise<string> {
+  const { content } = await Defuddle(parse(html) as never, url, { ...OPTIONS, removePartialSelectors: false });
+  return toText(parse(content));
+}
+
+const longer = (one: string, other: string): string => (other.length > one.length ? other : one);
 
 const textsOf = (page: Page, selectors: string): string[] =>
   [...page.querySelectorAll(selectors)].map(({ textContent }) => textContent);

@@ -3,24 +3,24 @@ import { type Element, type Page, parse, SURROUNDINGS, toText, withoutSpace } fr
 /** The shortest paragraph of prose, in characters that are no white space. */
 const SHORTEST_PROSE = 80;
 /** Where paragraphs are not of the page's text. */
-const NO_PROSE = `${SURROUNDINGS}, [class*="comment" i], [id*="comment" i]`;
+const NO_PROSE = `${SURROUNDINGS}, [class*="comment" i], [id*="comment" i], .references`;
 /** How much of its beginning tells whether a paragraph is in a text. */
 const MARK_LENGTH = 40;
 /** The share of the prose that the element around a text holds at least. */
-const MOST_PROSE = 0.8;
+export const MOST_PROSE = 0.8;
 
-/** The paragraphs of prose outside of comments and of what surrounds a text. */
+/** The paragraphs of prose, also in lists, outside of comments, references and of what surrounds a text. */
 export const findProse = (page: Page): readonly Element[] =>
-  [...page.querySelectorAll("p")].filter(
+  [...page.querySelectorAll("p, li:not(:has(p, li))")].filter(
     (each) => withoutSpace(each.textContent).length >= SHORTEST_PROSE && !each.closest(NO_PROSE),
   );
 
 const lengthOfAll = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Whether a text has less than half of a page's prose, and as little of its own. @param prose without white space. */
-export function lacksMost(text: string, prose: readonly string[]): boolean {
+/** Whether a text has less than a share of a page's prose, and as little of its own. @param prose without white space. */
+export function lacksProse(text: string, prose: readonly string[], share: number): boolean {
   const lines = text.split("\n").map(withoutSpace);
-  const isLittle = (texts: readonly string[]): boolean => 2 * lengthOfAll(texts) < lengthOfAll(prose);
+  const isLittle = (texts: readonly string[]): boolean => lengthOfAll(texts) < share * lengthOfAll(prose);
   if (!isLittle(lines.filter(({ length }) => length >= SHORTEST_PROSE))) return false;
   const read = lines.join("");
   return isLittle(prose.filter((each) => read.includes(each.slice(0, MARK_LENGTH))));

@@ -3,7 +3,10 @@ import { readHtml } from "../../../plugins/tldr/html.ts";
 import { ARCHETYPES } from "./archetypes.ts";
 
 const story = "The harbour was closed on Monday after a crane collapsed on its northern pier, the authority said.";
-const stories = `<p>${story}</p>`.repeat(9);
+/** Paragraphs that differ in their beginnings. */
+const told = (times: number, tag = "p"): string =>
+  Array.from({ length: times }, (_, at) => `<${tag}>${times}.${at}: ${story}</${tag}>`).join("");
+const stories = told(9);
 
 describe("the reader of pages", () => {
   it("is measured on 37 kinds of pages", () => {
@@ -27,6 +30,9 @@ describe("the reader of pages", () => {
   const around: Readonly<Record<string, string>> = {
     "for readers without scripts": `<div class="post"><p>19 May</p><noscript>${stories}</noscript><p>No comments</p></div>`,
     "in a form of an article": `<article><form>${stories}</form></article><div>${"Others wrote of it, too. ".repeat(60)}</div>`,
+    "in lists that are called posts": `<article>${told(5)}<ul class="postList">${told(4, "li")}</ul></article>`,
+    "in parts that are called after what they follow": `<main>${told(5)}<div class="after-hero-quote">${told(4)}</div></main>`,
+    "behind a column of comments": `<article>${told(5)}<table><tr><th><p>State</p></th><th><p>Comment</p></th></tr><tr><td>new</td></tr></table>${told(4)}</article>`,
   };
   for (const [where, html] of Object.entries(around))
     it(`reads a text ${where}`, async () => {
