@@ -175,7 +175,7 @@ export function createStandard(options: StandardOptions): Standard {
       const why = `The skill "${skill}" is not offered any more, and its payment may have been sent; do not pay again.`;
       return calls.wait(task, payment, new Problem("settlement-unknown", why), context);
     }
-    if (!(await book.claimPayment(id, { payment }))) {
+    if (!(await book.claimPayment(id, { payment, task }))) {
       // Signed anew, since the answer was lost: the first payment counts.
       if (await book.isSamePurchase(id, { payment })) return look(task, context);
       return refuse(A2A_CODES.unsupportedOperation, TAKEN);
@@ -186,7 +186,7 @@ export function createStandard(options: StandardOptions): Standard {
       const known = await book.read(id);
       if (known && isOver(known)) return await calls.show(known, context);
       // Before this turn the claim may have been withdrawn, and the task been canceled.
-      if (!(await book.claimPayment(id, { payment }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
+      if (!(await book.claimPayment(id, { payment, task }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
       return await calls.pay(task, payment, context);
     } finally {
       await turn.release().catch(() => {}); // It lapses by itself.

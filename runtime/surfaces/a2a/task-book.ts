@@ -98,6 +98,8 @@ export interface TaskBook {
 /** The one payment of a task, as it arrived; null when the task is canceled. */
 export interface PaymentClaim {
   readonly payment: string | object | null;
+  /** The task that is paid for: after a crash, its own record may be forgotten as that of an unpaid one. */
+  readonly task?: Task;
 }
 
 /** A task after a change at this time, in Unix milliseconds. */
@@ -138,7 +140,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
   };
   return {
     draft: (skill, contextId = crypto.randomUUID()) => ({ id: crypto.randomUUID(), contextId, skill }),
-    read: (id) => store.get<Task>(taskKey(id)),
+    read: async (id) => (await store.get<Task>(taskKey(id))) ?? (await claimed(id))?.task,
     async write(head, change) {
       const { id } = head;
       const task = toTask(head, change, clock.now());

@@ -212,6 +212,21 @@ describe("a task", () => {
       expect(stage.door.executions).to.equal(1);
     });
 
+    it("is found for a day by its payment, where it could not be noted that this was sent", async () => {
+      unknown();
+      const task = await begin("roll", { low: 5, high: 6 });
+      const { set } = stage.door.store;
+      stage.door.store.set = (key, ...rest) =>
+        key.includes(task.id) ? Promise.reject(new Error()) : set(key, ...rest);
+      await submit(task.id, pay(task));
+      stage.door.store.set = set;
+      stage.door.clock.advance(23 * 3_600_000);
+      stage.door.rails.base.script.find = () => ({ state: "settled", transaction: "0xfeed" });
+      const { result } = await get(task.id);
+      expect(result.status.state).to.equal("completed");
+      expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 5 });
+    });
+
     it("waits for another payment, once it is known that this one is dead", async () => {
       unknown();
       const task = await begin("roll");
