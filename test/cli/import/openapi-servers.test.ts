@@ -64,4 +64,28 @@ describe("the address of an imported API", () => {
       ["https://files.example.com", true],
     ]);
   });
+
+  it("gets the credential where the document names no server, or its path alone", async () => {
+    for (const servers of [undefined, [{ url: "/api/v1" }]]) {
+      const dir = await openShop();
+      await importAll(dir, await writeDocument(dir, { look: {} }, { servers, security: [{ app: [] }] }));
+      const { upstreams } = await manifestOf(dir, "_site");
+      expect(upstreams).to.have.nested.property("[0].key.header", "x-app");
+    }
+  });
+
+  it("is another one for each path that the document names alone", async () => {
+    const dir = await openShop();
+    const later = { url: "/api/{v}", variables: { v: { default: "v2" } } };
+    const operations = { look: {}, see: { servers: [later] }, ask: { servers: [{ url: "/api/v1/" }] } };
+    const document = await writeDocument(dir, operations, { servers: [{ url: "/api/v1" }] });
+    const { report } = await importAll(dir, document);
+    expect(report).to.match(/ set SHELF_2_URL to the API's address, which ends in \/api\/v2$/m);
+    const used = ["look", "see", "ask"].map(async (id) => (await manifestOf(dir, `shelf_${id}`)).proxy);
+    expect((await Promise.all(used)).map((proxy) => (proxy as { upstream: string }).upstream)).to.deep.equal([
+      "shelf",
+      "shelf-2",
+      "shelf",
+    ]);
+  });
 });

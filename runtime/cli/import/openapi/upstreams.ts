@@ -43,11 +43,12 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
   const schemes = pointers.tryObject(pointers.tryObject(document.components).securitySchemes);
   const security = chosen.map((operation) => operation.security);
   const [key, ...keys] = readKeys(document, { id, pointers, notes, security, schemes });
-  const addressOf = (servers: unknown): string | undefined => toServer(servers ?? document.servers, url)?.address;
+  const serverOf = (servers: unknown): Server => toServer(servers ?? document.servers, url);
+  const placeOf = (servers: unknown): string => serverOf(servers).place;
   /** Whether a server besides the document's own is asked without a credential: it may be somebody else's. */
-  const isOpen = (server: string): boolean =>
-    server !== addressOf(undefined) &&
-    chosen.every(({ servers, security: own = document.security }) => addressOf(servers) !== server || isNone(own));
+  const isOpen = (place: string): boolean =>
+    place !== placeOf(undefined) &&
+    chosen.every(({ servers, security: own = document.security }) => placeOf(servers) !== place || isNone(own));
   const isSent = (scheme: string): boolean => {
     const wanted = toKey(pointers.tryObject(schemes[scheme]), "");
     return [key, ...keys].some((one) => one && wanted && toPlace(one) === toPlace(wanted));
@@ -56,30 +57,28 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
   return {
     notes,
     of(servers) {
-      const named = servers ?? document.servers;
-      const { address: server = "", defaults = [] } = toServer(named, url) ?? {};
-      const known = byServer.get(server);
+      const { place, isAddress, defaults } = serverOf(servers);
+      const known = byServer.get(place);
       if (known) return known;
       const own = byServer.size === 0 ? id : `${id.slice(0, 29)}-${byServer.size + 1}`;
       const variable = toVariable(own, "URL");
-      const end = server === "" ? pathOf(named) : "";
-      if (server === "")
+      if (!isAddress)
         notes.push(
-          `the document names no server: set ${variable} to the API's address${end && `, which ends in ${end}`}`,
+          `the document names no server: set ${variable} to the API's address${place && `, which ends in ${place}`}`,
         );
-      if (defaults.length > 0)
+      else if (defaults.length > 0)
         notes.push(
-          `parts of the address are the document's defaults (${defaults.join(", ")}): ${server}; where yours is another, set ${variable}`,
+          `parts of the address are the document's defaults (${defaults.join(", ")}): ${place}; where yours is another, set ${variable}`,
         );
       const entry = {
         id: own,
         title,
-        ...(server !== "" && { url: server }),
+        ...(isAddress && { url: place }),
         variable,
-        ...(key && !isOpen(server) && { key: key.entry }),
-        ...(keys.length > 0 && !isOpen(server) && { keys: keys.map((one) => one.entry) }),
+        ...(key && !isOpen(place) && { key: key.entry }),
+        ...(keys.length > 0 && !isOpen(place) && { keys: keys.map((one) => one.entry) }),
       };
-      byServer.set(server, entry);
+      byServer.set(place, entry);
       return entry;
     },
     isCredential: (place, name) =>
@@ -96,23 +95,27 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
 const isNone = (sets: unknown): boolean =>
   Array.isArray(sets) && sets.every((one) => isObject(one) && Object.keys(one).length === 0);
 
-/** The address of a server, and the variables whose defaults are parts of it. */
 interface Server {
-  readonly address: string;
+  /** Its address, or its path such as `/api/v3` where it names nothing else; otherwise empty. */
+  readonly place: string;
+  readonly isAddress: boolean;
+  /** The variables whose defaults are parts of its place. */
   readonly defaults: readonly string[];
 }
 
-/** The first server with an absolute address; by https if a later one differs in nothing else. */
-function toServer(servers: unknown, base: string | undefined): Server | undefined {
-  const found = (Array.isArray(servers) ? servers : []).flatMap((server) => toAddress(server, base) ?? []);
-  const [first] = found;
-  const safe = first?.address.replace(/^http:/, "https:");
-  return found.find(({ address }) => address === safe) ?? first;
+/** The first server with an absolute address, by https if a later one differs in nothing else; or else the first server. */
+function toServer(servers: unknown, base: string | undefined): Server {
+  const all = (Array.isArray(servers) ? servers : []).map((server) => readServer(server, base));
+  const found = all.filter(({ isAddress }) => isAddress);
+  const safe = found[0]?.place.replace(/^http:/, "https:");
+  return found.find(({ place }) => place === safe) ?? found[0] ?? all[0] ?? NO_SERVER;
 }
 
-/** The address of a server, with the default values of its variables; undefined where one has none. */
-function toAddress(server: unknown, base: string | undefined): Server | undefined {
-  if (!isObject(server) || typeof server.url !== "string") return undefined;
+const NO_SERVER: Server = { place: "", isAddress: false, defaults: [] };
+
+/** A server with the default values of its variables; all of them must have one. */
+function readServer(server: unknown, base: string | undefined): Server {
+  if (!isObject(server) || typeof server.url !== "string") return NO_SERVER;
   const variables = isObject(server.variables) ? server.variables : {};
   const defaults: string[] = [];
   const text = server.url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
@@ -122,20 +125,14 @@ function toAddress(server: unknown, base: string | undefined): Server | undefine
     if (!Array.isArray(listed) || listed.length > 1) defaults.push(name);
     return String(usual);
   });
-  if (/[{}]/.test(text)) return undefined;
+  if (/[{}]/.test(text)) return NO_SERVER;
   const url = URL.parse(
     text.replace(/^\/\//, () => (base === undefined ? "https://" : "//")),
     base,
   );
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return undefined;
-  return { address: `${url.origin}${url.pathname}`.replace(/\/+$/, ""), defaults };
-}
-
-/** The path of a first server that names nothing else, such as `/api/v3`; otherwise empty. */
-function pathOf(servers: unknown): string {
-  const [first] = Array.isArray(servers) ? servers : [];
-  const { url } = isObject(first) ? first : {};
-  return typeof url === "string" && /^\/[\w.~/-]*[\w.~-]\/?$/.test(url) ? url.replace(/\/$/, "") : "";
+  if (url && /^https?:$/.test(url.protocol) && url.hostname !== "")
+    return { place: `${url.origin}${url.pathname}`.replace(/\/+$/, ""), isAddress: true, defaults };
+  return { ...NO_SERVER, place: /^\/[\w.~/-]*[\w.~-]\/?$/.test(text) ? text.replace(/\/$/, "") : "" };
 }
 
 interface Key {
