@@ -82,14 +82,22 @@ export const lacksBody = (status: number, type: string | null, body: Uint8Array)
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 
-/** The text in the charset of its type, or UTF-8, without a byte order mark. */
+/** The text in the charset of its type, or else in UTF-8 or the charset that XML declares; without a byte order mark. */
 function toText(type: string | null, body: Uint8Array): string | undefined {
-  const [, charset = UTF8] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type ?? "") ?? [];
-  try {
-    return toDecoder(charset).decode(body);
-  } catch {
-    return undefined;
-  }
+  const [, named] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type ?? "") ?? [];
+  for (const charset of named === undefined ? [UTF8, declaredIn(body)] : [named])
+    try {
+      return toDecoder(charset).decode(body);
+    } catch {
+      // The next charset is tried.
+    }
+  return undefined;
+}
+
+/** The charset in an XML declaration; not UTF-16, in which the declaration itself could not be read so. */
+function declaredIn(body: Uint8Array): string {
+  const start = new TextDecoder("latin1").decode(body.subarray(0, 200));
+  return /^<\?xml\s[^>]*\sencoding\s*=\s*["'](?!utf)([\w.-]+)/i.exec(start)?.[1] ?? UTF8;
 }
 
 /** Unknown charsets count as UTF-8. */

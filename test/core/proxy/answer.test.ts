@@ -3,6 +3,8 @@ import { readBody, toOutput } from "../../../runtime/core/proxy/answer.ts";
 import { holds, readCondition } from "../../../runtime/core/proxy/condition.ts";
 import { messageOf } from "../../../runtime/core/proxy/message.ts";
 
+const XML = '<?xml version="1.0" encoding="ISO-8859-1"?><a>caf\u00e9</a>';
+
 describe("an upstream's answer", () => {
   const bodies: readonly [what: string, type: string | null, body: string | Buffer, value: unknown][] = [
     ["JSON, whatever it is called", "text/plain", '{"a":1}', { a: 1 }],
@@ -19,6 +21,9 @@ describe("an upstream's answer", () => {
       undefined,
     ],
     ["no text whose bytes are none", "application/json", Buffer.from('{"a":"\u00e9"}', "latin1"), undefined],
+    ["XML in the charset that it declares itself", "text/xml", Buffer.from(XML, "latin1"), XML],
+    ["XML in UTF-8, whatever it declares itself", "application/xml", XML, XML],
+    ["no XML whose type names another charset", "text/xml; charset=utf-8", Buffer.from(XML, "latin1"), undefined],
     [
       "the events of a stream, without its end",
       "text/event-stream",
