@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import {
@@ -211,6 +211,14 @@ examples:
     await importAll(dir, fixture("split/api.yaml"));
     expect(await schemaOf(dir, "SplitHome")).to.have.nested.property("properties.street.type", "string");
     expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("reads the files of a document in a folder of any name", async () => {
+    const dir = await openShop();
+    const folder = join(dir, "größe #1, 5%25?");
+    await cp(fixture("split"), folder, { recursive: true });
+    await importAll(dir, join(folder, "api.yaml"));
+    expect(await schemaOf(dir, "SplitHome")).to.have.nested.property("properties.street.type", "string");
   });
 
   it("says of everything that it leaves out why", async () => {

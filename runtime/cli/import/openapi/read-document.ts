@@ -1,9 +1,9 @@
-import { dirname, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Problem } from "../../../api/problem.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { METHODS, mergeParameters } from "./operations.ts";
-import { createPointers } from "./pointers.ts";
+import { createPointers, tryDecode } from "./pointers.ts";
 import { parseText, readLocal, readRemote } from "./read-text.ts";
 
 /** An OpenAPI document. */
@@ -49,8 +49,8 @@ function hasOutsideReference(value: unknown): boolean {
  */
 async function bundle(document: JsonObject, location: string): Promise<JsonObject> {
   const { $RefParser } = await import("@apidevtools/json-schema-ref-parser");
-  const base = /^https?:/.test(location) ? new URL(".", location).href : pathToFileURL(dirname(location) + sep).href;
-  const root = toHref(location);
+  const root = new URL(/^https?:/.test(location) ? location : pathToFileURL(location)).href;
+  const base = new URL(".", root).href;
   const own = {
     order: 1,
     canRead: true,
@@ -86,7 +86,9 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
 /** Marks a reference of another file back into the document, which the parser would leave as it is. */
 const BACK = "#back:";
 
-const toHref = (url: string): string => (/^(?:https?|file):/.test(url) ? new URL(url).href : pathToFileURL(url).href);
+/** The URL of what the parser names: a URL, or the path of a file, in which it encodes spaces and other letters. */
+const toHref = (url: string): string =>
+  /^(?:https?|file):/.test(url) ? new URL(url).href : pathToFileURL(tryDecode(url)).href;
 
 function withReferences(value: unknown, change: (reference: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, change));
