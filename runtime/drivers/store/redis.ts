@@ -82,8 +82,9 @@ function unlessWrongType(error: Error): void {
 
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
- * `appendfsync always`. Where it has `min-replicas-to-write`, a durable write resolves once a replica has it. While Redis is unreachable, every call rejects after two seconds; the store reconnects by
- * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
+ * `appendfsync always`. Where it has `min-replicas-to-write`, a durable write resolves once a replica has it. While Redis is
+ * unreachable, every call rejects after two seconds; the store reconnects by itself. While Redis may evict unexpired keys, or
+ * accepts no writes, every call rejects, too.
  * @throws Problem `unavailable` when Redis cannot be reached, refuses its user, is a Sentinel, may evict unexpired keys,
  * or accepts no writes.
  */
