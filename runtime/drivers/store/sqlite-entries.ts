@@ -20,6 +20,8 @@ export type Entry = readonly [value: string, expires: number | null];
 /** The entries by key. Call the methods inside a transaction. Expired entries are not found. */
 export interface Entries {
   read(key: string): Entry | undefined;
+  /** Whether the entry has more than so many bytes; does not read them. */
+  isLarger(key: string, bytes: number): boolean;
   write(key: string, text: string, expires: number | null): void;
   /** Writes an entry if the key has none. @returns whether it was written */
   add(key: string, text: string, expires: number | null): boolean;
@@ -36,6 +38,7 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
   const live = "(expires IS NULL OR expires > ?)";
   const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);
   readOne.setReturnArrays(true);
+  const measure = db.prepare("SELECT 1 FROM entries WHERE key = ? AND octet_length(value) > ?");
   const put = "INSERT INTO entries (key, value, expires) VALUES (?, ?, ?) ON CONFLICT (key)";
   const set = "DO UPDATE SET value = excluded.value, expires = excluded.expires";
   const write = db.prepare(`${put} ${set}`);
@@ -48,6 +51,7 @@ export function createEntries(db: DatabaseSync, now: () => number): Entries {
   );
   return {
     read: (key) => readOne.get(key, now()) as Entry | undefined,
+    isLarger: (key, bytes) => measure.get(key, bytes) !== undefined,
     write: (key, text, expires) => void write.run(key, text, expires),
     add: (key, text, expires) => add.run(key, text, expires, now()).changes === 1,
     remove: (key) => remove.run(key).changes > 0,

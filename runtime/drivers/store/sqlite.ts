@@ -14,6 +14,7 @@ import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { createEntries, ENTRIES, type Entries, PAGE } from "./sqlite-entries.ts";
 import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./sqlite-members.ts";
+import { createReads } from "./sqlite-reads.ts";
 import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-sync.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
@@ -79,6 +80,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     () => upkeep.note(sweepSome()),
     (error) => report.error("store.broken", { file, error }),
   );
+  const reads = createReads(commits, entries);
   const upkeep = createUpkeep({
     db,
     run: (work) => commits.run("", work, "lazy"),
@@ -91,7 +93,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
   const adapt = (durability: Durability): TextAdapter => ({
-    get: (key) => commits.read(key, () => entries.read(key)?.[0]),
+    get: reads.get,
     set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), durability),
     delete: (key) => commits.run(key, () => entries.remove(key), durability),
   });
@@ -147,6 +149,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     async close() {
       upkeep.close();
       sweep.close();
+      await reads.drain();
       await commits.drain();
       clearInterval(foreign);
       closeUnlessLost(db, syncs);

@@ -3,6 +3,7 @@ import { chown, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
@@ -53,6 +54,30 @@ describe("a store in a file", () => {
     const second = await openSqliteStore({ file });
     expect([await second.get("a"), await second.incr("n")]).to.deep.equal([{ b: "é" }, 8]);
     await second.close();
+  });
+
+  it("reads one large value in a turn of the event loop, and small ones meanwhile", async () => {
+    const store = await openSqliteStore({ file });
+    const keys = ["large:1", "large:2", "small", "large:3"];
+    for (const key of keys) await store.set(key, key.startsWith("large") ? "x".repeat(100_000) : "x");
+    const seen: string[] = [];
+    const reads = keys.map((key) => store.get(key).then(() => seen.push(key)));
+    while (seen.length < 6) {
+      await setImmediate();
+      seen.push("turn");
+    }
+    await Promise.all(reads);
+    expect(seen.join(" ")).to.match(/^large:1 small( turn)+ large:2( turn)+ large:3( turn)*$/);
+    await store.close();
+  });
+
+  it("answers reads of large values that it was asked for before it was closed", async () => {
+    const store = await openSqliteStore({ file });
+    const large = "x".repeat(100_000);
+    for (const key of ["a", "b", "c"]) await store.set(key, large);
+    const reads = Promise.all(["a", "b", "c"].map((key) => store.get(key)));
+    await store.close();
+    expect(await reads).to.deep.equal([large, large, large]);
   });
 
   it("writes to the disk once what is asked for at once", async () => {
