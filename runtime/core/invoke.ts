@@ -26,7 +26,7 @@ import { createDeadline } from "./time/deadline.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
 import { networksOf, type Rail, railOf } from "./x402/rails.ts";
 import { isKnownKind, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
-import type { SettleResponse } from "./x402/x402.ts";
+import type { PaymentRequirements, SettleResponse } from "./x402/x402.ts";
 
 /** The only way to a handler, for every surface. @throws Problem for every failure except those of payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
@@ -54,16 +54,15 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
     const leastSeconds = leastSecondsOf(service);
     const offer = explainTime(payment, clock.now(), leastSeconds) ?? (await offers.match(service, payment, invocation));
-    const record = typeof offer === "string" ? await reservations.recallIdle(key) : undefined;
-    if (typeof offer === "string" && !record) {
+    // An expired offer buys nothing new, but what was bought with it can still be fetched.
+    const terms = typeof offer === "string" ? await reservations.recallTerms(key) : offer;
+    if (typeof offer === "string" && !terms) {
       const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000), leastSeconds };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));
     }
-    // An expired offer buys nothing new, but what was bought with it can still be fetched.
-    const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
     const { isFormer, ...read } = await readInput({ service, invocation, payment, key }, reservations);
-    const mayCharge = service.manifest.price !== undefined && record === undefined && !isFormer;
-    return underLease({ service, invocation, payment, offer: terms, key, ...read }, mayCharge);
+    const mayCharge = service.manifest.price !== undefined && typeof offer !== "string" && !isFormer;
+    return underLease({ service, invocation, payment, offer: terms as PaymentRequirements, key, ...read }, mayCharge);
   };
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {

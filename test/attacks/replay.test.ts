@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
@@ -54,6 +59,10 @@ async function rollIn(response: Response): Promise<unknown> {
   const found = body.result?.structuredContent ?? body;
   return "value" in found ? found : undefined;
 }
+const collectGarbage = (): void => {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+};
 
 describe("a payment", () => {
   let shop: Shop;
@@ -160,6 +169,36 @@ describe("a payment", () => {
       expect(response.status).to.equal(402);
       expect(shop.rail.asked.verify).to.equal(0);
     });
+  });
+
+  it("that ran out does not hold its answer in memory while the input of its call still comes", async () => {
+    const store = createMemoryStore(() => shop.clock.now());
+    const read: WeakRef<object>[] = [];
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      const value = await store.get<T>(key);
+      if (key.startsWith("payment:") && value) read.push(new WeakRef(value));
+      return value;
+    };
+    await open({ store: { ...store, get } });
+    const payment = await shop.pay("/v1/roll");
+    const first = await (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).text();
+    shop.clock.advance(6 * 60_000);
+    const socket = connect(Number(new URL(shop.url).port), "127.0.0.1");
+    const input = JSON.stringify(ROLL);
+    const head = ["POST /v1/roll HTTP/1.1", "Host: x", "Connection: close", `Payment-Signature: ${payment}`];
+    const body = ["Content-Type: application/json", `Content-Length: ${input.length}`, "Expect: 100-continue"];
+    const answer = text(socket);
+    read.length = 0;
+    socket.write(`${[...head, ...body].join("\r\n")}\r\n\r\n`);
+    await once(socket, "data"); // 100 Continue: the call has begun.
+    await eventually(() => {
+      collectGarbage();
+      return read.length > 0 && read.every((record) => record.deref() === undefined);
+    });
+    socket.write(input);
+    expect(await answer)
+      .to.match(/^HTTP\/1.1 100 .*HTTP\/1.1 200 /s)
+      .and.satisfy((all: string) => all.endsWith(first));
   });
 
   it("replayed 1000 times, 20 at once, across a restart on a real store, is executed once and answered each time", async () => {

@@ -5,7 +5,7 @@ import { toDamaged } from "../damage.ts";
 import type { EntryWrite, Store } from "../store.ts";
 import { createLeases, type Lease } from "../time/leases.ts";
 import { readEip3009 } from "../x402/eip3009.ts";
-import type { JobPayment } from "../x402/x402.ts";
+import type { JobPayment, PaymentRequirements } from "../x402/x402.ts";
 import { isPaymentRecord, type PaymentRecord } from "./record.ts";
 import type { SaleOf } from "./sale-of.ts";
 
@@ -28,10 +28,11 @@ export interface Reservations {
    */
   recall(key: string): Promise<PaymentRecord | undefined>;
   /**
-   * As `recall`, for a payment that would be refused. @throws Problem `payment-in-progress` while a call works on it
-   * without a record: a new challenge would be paid beside it.
+   * The terms of a record, as `recall` finds it, for a payment that would be refused: the answer, which can be large, is not
+   * kept while the input still comes. @throws Problem `payment-in-progress` while a call works on it without a record: a new
+   * challenge would be paid beside it.
    */
-  recallIdle(key: string): Promise<PaymentRecord | undefined>;
+  recallTerms(key: string): Promise<PaymentRequirements | undefined>;
   /** Whether a payment without an expiry was settled, although its record has expired. */
   isSpent(key: string): Promise<boolean>;
   /** Records the payment before its settlement; false when another call has done so. */
@@ -131,11 +132,11 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     claimPayment: leases.claim,
     read: (key) => readRecord(store, key),
     recall,
-    async recallIdle(key) {
+    async recallTerms(key) {
       const isClaimed = await leases.isClaimed(key); // Read first: the call may write its record and end meanwhile.
       const record = await recall(key);
       if (isClaimed && !record) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-      return record;
+      return record?.payment.accepted;
     },
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
