@@ -15,6 +15,7 @@ import { createAccessLog, createFailureLog, type FailureLog } from "./access-log
 import { toFixedHeaders } from "./reply/headers.ts";
 import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
+import { createHeldAnswers, MOST_UNREAD } from "./reply/unread.ts";
 import { contextOf, openContext } from "./request/context.ts";
 import { createLimits } from "./request/limits.ts";
 import { checkHost, checkTarget, toOriginForm, toPattern } from "./request/target.ts";
@@ -35,6 +36,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   };
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
   readonly createLimiter: CreateLimiter;
+  /** How many bytes of answers may wait for their clients to read them. Default: `MOST_UNREAD`. */
+  readonly mostUnread?: number;
   /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;
@@ -59,10 +62,14 @@ export function createApp(deps: AppDeps): RequestListener {
   const { site, limits: bounds, clock, log } = deps;
   const largest = [...(deps.routed ?? deps.services), ...(deps.doors?.values() ?? [])].map(toBodyBytes);
   const limits = createLimits({ ...bounds, largestBody: Math.max(0, ...largest) }, deps.createLimiter);
-  const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock), (client, bytes) => {
-    limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent already; only later bodies are refused.
-  });
   const fail = createFailureLog(log, clock);
+  const send = createSend(toFixedHeaders(site.baseUrl), {
+    hold: createHeldAnswers(deps.mostUnread ?? MOST_UNREAD, fail),
+    record: createAccessLog(log, clock),
+    onUnread(client, bytes) {
+      limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent already; only later bodies are refused.
+    },
+  });
   const shared = { maxDepth: bounds.body_depth, limits };
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
   app.set("query parser", parseQuery).set("trust proxy", deps.trustProxy ?? 0);

@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { totalmem } from "node:os";
 import { Problem } from "../../api/problem.ts";
 import type { JobEnd, JobRecord } from "../../core/jobs/records.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
@@ -12,6 +13,7 @@ import { isOffered, type RailStatus } from "../../core/x402/rails.ts";
 import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
+import { MOST_UNREAD } from "../../server/reply/unread.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
@@ -220,6 +222,7 @@ function toListener(
     site: { ...set.site, baseUrl },
     limits: set.site.limits,
     createLimiter: store.createLimiter,
+    mostUnread: Math.min(MOST_UNREAD, memory() / 4),
     trustProxy: config.trustProxy,
     ready,
     ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
@@ -227,3 +230,6 @@ function toListener(
     log,
   });
 }
+
+/** In bytes: of the machine, or of the container that is smaller. Some systems say 0 of a container. */
+const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -3,6 +3,7 @@ import type { MediaOutput } from "../../core/proxy/media.ts";
 import { hasBody } from "../request/body.ts";
 import { contextOf, type RequestContext } from "../request/context.ts";
 import { toDataHeaders } from "./headers.ts";
+import type { HoldAnswer } from "./unread.ts";
 
 /** A complete answer. Responders return it; only `createSend` writes to a response. */
 export interface Reply {
@@ -18,8 +19,13 @@ export type Send = (response: Response, reply: Reply) => void;
 /** Logs a request that has been answered. */
 export type Recorder = (context: RequestContext, request: Request, reply: Reply) => void;
 
-/** Called with the number of body bytes that arrived without being read by a responder. */
-export type OnUnread = (client: string, bytes: number) => void;
+/** What is done about the answers that are sent. */
+export interface SendDeps {
+  readonly hold: HoldAnswer;
+  readonly record: Recorder;
+  /** Called with the number of body bytes that arrived without being read by a responder. */
+  readonly onUnread: (client: string, bytes: number) => void;
+}
 
 /** How many bytes a caller may go on sending of a body that is not read; for how long, the server's time limits say. */
 const UNREAD_BODY_BYTES = 1_048_576;
@@ -42,11 +48,13 @@ export const toFileReply = ({ media, data, age_seconds }: MediaOutput): Reply =>
 });
 
 /** Creates the function that sends replies, with the fixed headers, the request id and the length, in one write. */
-export function createSend(fixed: readonly string[], record: Recorder, onUnread: OnUnread): Send {
+export function createSend(fixed: readonly string[], { hold, record, onUnread }: SendDeps): Send {
   return (response, reply) => {
     const context = contextOf(response);
     const headers = [...fixed, ...reply.headers, "X-Request-Id", context.id];
-    if (reply.body !== undefined) headers.push("Content-Length", String(Buffer.byteLength(reply.body)));
+    const bytes = Buffer.byteLength(reply.body ?? "");
+    if (reply.body !== undefined) headers.push("Content-Length", String(bytes));
+    hold(response, context.client, bytes);
     const isRead = response.req.complete || !hasBody(response.req);
     if (!isRead && mayBeCut(response.req)) response.shouldKeepAlive = false;
     response.writeHead(reply.status, headers);
