@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
@@ -39,16 +40,12 @@ async function openFacilitator() {
     return known;
   };
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await text(request);
     if (request.method === "GET")
       return say({ kinds: [{ x402Version: 2, scheme: "exact", network: NETWORK }] })(response, {} as PaymentPayload);
     const action = request.url?.slice(1) as Action;
     script.asked[action] += 1;
-    script[action](
-      response,
-      (JSON.parse(Buffer.concat(chunks).toString()) as { paymentPayload: PaymentPayload }).paymentPayload,
-    );
+    script[action](response, (JSON.parse(body) as { paymentPayload: PaymentPayload }).paymentPayload);
   });
   const url = await listenOnLoopback(server);
   return {

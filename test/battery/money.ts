@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { authorizationTypes } from "@x402/evm";
 import { type Hex, verifyTypedData } from "viem";
+import type { Eip3009 } from "../../runtime/core/x402/eip3009.ts";
 
 /** The two halves of a facilitator's request (x402 v2, section 7). */
 export interface FacilitatorRequest {
@@ -9,15 +10,7 @@ export interface FacilitatorRequest {
   readonly paymentRequirements: PaymentRequirements;
 }
 
-/** An EIP-3009 authorization, as the scheme `exact` carries it on EVM chains. */
-export interface Authorization {
-  readonly from: Hex;
-  readonly to: Hex;
-  readonly value: string;
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly nonce: Hex;
-}
+type Authorization = Eip3009["authorization"];
 
 /** What moves the money behind the scripted facilitator. */
 export interface Money {

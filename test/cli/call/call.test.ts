@@ -3,22 +3,14 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { recoverTypedDataAddress } from "viem/utils";
+import type { Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { run } from "./run.ts";
 import { JPYC_OFFER, PAID, PAY_TO, RESULT, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
-interface Authorization {
-  readonly from: Hex;
-  readonly to: Hex;
-  readonly value: string;
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly nonce: Hex;
-}
-
 /** Who signed an EIP-3009 payment. */
 function signerOf({ accepted, payload }: PaymentPayload): Promise<string> {
-  const { from, to, nonce, ...numbers } = payload.authorization as Authorization;
+  const { from, to, nonce, ...numbers } = payload.authorization as Eip3009["authorization"];
   return recoverTypedDataAddress({
     domain: {
       name: String(accepted.extra.name),

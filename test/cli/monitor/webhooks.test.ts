@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
@@ -33,9 +34,7 @@ describe("a shop with webhooks", () => {
   const told: Told[] = [];
   before(async () => {
     server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
+      const body = await text(request);
       told.push(new Webhook(SECRET).verify(body, request.headers as Record<string, string>) as Told);
       response.end();
     });

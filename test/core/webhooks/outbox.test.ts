@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
@@ -36,9 +37,7 @@ describe("webhooks", () => {
 
   before(async () => {
     server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      messages.push({ headers: request.headers as Message["headers"], body: Buffer.concat(chunks).toString() });
+      messages.push({ headers: request.headers as Message["headers"], body: await text(request) });
       await answered;
       response.writeHead(status, { location: "/elsewhere" }).end("thanks");
     });

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { bitsOf } from "../../../plugins/ledger/chain/kept.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
@@ -62,9 +63,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
   let pruned: number | undefined;
   // A process that is busy for seconds would close connections that its own client is about to use.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    const { id, method, params } = JSON.parse(await text(request));
     const answer = (result: unknown): unknown => response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     if (method === "eth_getBlockByNumber") {
       node.headers += 1;

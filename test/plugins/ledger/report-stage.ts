@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ledger from "../../../plugins/ledger/index.ts";
 import type { Host } from "../../../runtime/api/plugin.ts";
+import type { LedgerReportDeliverable } from "../../../schemas/generated/services.ts";
 import { replayAlways } from "../../support/sources/replay.ts";
 import { createHost, readManifest, serve, type TestHost } from "../host.ts";
 
@@ -16,21 +17,9 @@ export const readGolden = (name: string): string => readFileSync(join(GOLDEN, `$
 export const withoutLook = (page: string): string =>
   page.replace(/<style>.*?<\/style>/s, "<style></style>").replaceAll(/(?<="data:image\/svg\+xml;base64,)[^"]+/g, "");
 
-export interface LedgerDeliverable {
-  readonly report_markdown_url: string | null;
-  readonly report_html_url: string | null;
-  readonly report_csv_url: string | null;
-  readonly report_sha256: string;
-  readonly csv_sha256: string | null;
-  readonly signature: Readonly<Record<"signer" | "scheme" | "domain" | "value" | "message", string>>;
-  readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
-  readonly registry_version: string;
-  readonly spec_version: string;
-}
-
 /** A report that was made from the recordings. */
 export interface Made {
-  readonly deliverable: LedgerDeliverable;
+  readonly deliverable: LedgerReportDeliverable;
   /** The published texts, by name. */
   readonly files: ReadonlyMap<string, string>;
   readonly host: TestHost;
@@ -46,5 +35,5 @@ export async function make(changes: object = {}, facts: Facts = {}, overrides: P
   const [example] = readManifest("ledger_report").examples;
   const deliverable = await report({ ...(example?.input as object), ...changes }, facts);
   const files = new Map([...host.published.values()].map(({ name, body }) => [name, body]));
-  return { deliverable: deliverable as unknown as LedgerDeliverable, files, host };
+  return { deliverable: deliverable as unknown as LedgerReportDeliverable, files, host };
 }

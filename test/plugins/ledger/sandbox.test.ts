@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
+import type { LedgerReportDeliverable } from "../../../schemas/generated/services.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
-import type { LedgerDeliverable } from "./report-stage.ts";
 
 /** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
 describe("a report that was bought in the offline sandbox", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
-  let delivered: LedgerDeliverable;
+  let delivered: LedgerReportDeliverable;
 
   before(async () => {
     server = await startSandboxServer();
@@ -25,7 +25,7 @@ describe("a report that was bought in the offline sandbox", () => {
   });
   after(() => server?.stop());
 
-  async function untilDelivered(url: string): Promise<LedgerDeliverable> {
+  async function untilDelivered(url: string): Promise<LedgerReportDeliverable> {
     const { deliverable } = await eventually(
       async () => (await (await fetch(url)).json()) as Record<string, unknown>,
       ({ status, error }) => {
@@ -33,7 +33,7 @@ describe("a report that was bought in the offline sandbox", () => {
         return status === "DELIVERED";
       },
     );
-    return deliverable as LedgerDeliverable;
+    return deliverable as LedgerReportDeliverable;
   }
 
   const sha256Of = async (url: string | null): Promise<string> =>

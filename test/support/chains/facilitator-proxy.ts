@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 type Forward = () => Promise<{ status: number; body: string }>;
@@ -17,18 +18,13 @@ export interface FacilitatorProxy {
 export async function startFacilitatorProxy(facilitator: string): Promise<FacilitatorProxy> {
   const asked = { verify: 0, settle: 0, supported: 0 };
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const asking = await text(request);
     const action = (request.url ?? "").slice(1) as keyof typeof asked;
     asked[action] += 1;
     const forward: Forward = async () => {
       const { method = "GET" } = request;
-      const body = method === "POST" ? { body: Buffer.concat(chunks) } : {};
-      const answer = await fetch(`${facilitator}/${action}`, {
-        method,
-        headers: { "content-type": "application/json" },
-        ...body,
-      });
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`${facilitator}/${action}`, { method, headers, body: asking || null });
       return { status: answer.status, body: await answer.text() };
     };
     const mishap = action === "supported" ? undefined : proxy.mishaps[action];

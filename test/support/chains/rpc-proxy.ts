@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
 /**
@@ -28,9 +29,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const abandoned: string[] = [];
   let decide: (method: string) => Fate | Promise<Fate> = () => "pass";
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString("utf8");
+    const body = await text(request);
     const { method, params: given } = JSON.parse(body) as { method: string; params: unknown };
     calls.push(method);
     params.push(given);
@@ -39,9 +38,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (typeof fate === "object") return response.writeHead(fate.status).end(fate.body);
     if (fate === "lose") return response.destroy();
     const answer = await fetch(target, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const text = await answer.text();
+    const said = await answer.text();
     if (fate === "lose-answer") return response.destroy();
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(said);
   });
   return {
     url: await listenOnLoopback(server),

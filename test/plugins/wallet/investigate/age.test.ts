@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import fc from "fast-check";
 import { readFirstSent } from "../../../../plugins/wallet/investigate/sources/first-sent.ts";
@@ -20,9 +21,7 @@ describe("the age of an address on Base", () => {
 
   before(async () => {
     server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+      const { id, method, params } = JSON.parse(await text(request));
       asked.push(method);
       const place = params.find((value: unknown) => value === "latest" || /^0x[0-9a-f]{1,8}$/.test(String(value)));
       const block = place === "latest" ? chain.height : Number(place);

@@ -1,6 +1,9 @@
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import wallet from "../../../../plugins/wallet/index.ts";
+import type { Evidence } from "../../../../plugins/wallet/investigate/evidence.ts";
+import type { Report } from "../../../../plugins/wallet/investigate/report/report.ts";
+import type { Assessment } from "../../../../plugins/wallet/investigate/score/score.ts";
 import type { Call, Host, ReportFile } from "../../../../runtime/api/plugin.ts";
 import type { TestSandbox } from "../../../support/chains/chains.ts";
 import { replay } from "../../../support/sources/replay.ts";
@@ -15,49 +18,8 @@ export const LAZARUS = "0x098b716b8aaf21512996dc57eb0615e2383e2f96";
 export const OFAC_URL = "https://ofac.test/SDN.XML";
 export const BLOCKSCOUT_URL = "https://blockscout.test/api/v2";
 
-/** What report.json says, as far as tests look at it. */
-export interface Data {
-  readonly domain: string;
-  readonly score: number;
-  readonly verdict: string;
-  readonly provisional: boolean;
-  readonly narrative: string | null;
-  readonly investigatedAt: number;
-  readonly subject: { readonly address: string };
-  readonly reasons: readonly {
-    readonly code: string;
-    readonly points: number;
-    readonly most: number;
-    readonly finding: string;
-  }[];
-  readonly activity: { readonly firstSeenAt: number | null; readonly seenSince: number | null };
-  readonly identity: {
-    readonly ensName: string | null;
-    readonly labels: readonly string[];
-    readonly funding: { readonly from: string } | null;
-    readonly links: readonly { readonly address: string; readonly reason: string }[];
-  };
-  readonly balances: Readonly<Record<"base_eth" | "base_usdc" | "sol" | "solana_usdc", string | null>>;
-  readonly movements: {
-    readonly volumes: readonly {
-      readonly asset: "USDC" | "ETH" | "SOL";
-      readonly received: string;
-      readonly sent: string;
-      readonly receivedCount: number;
-      readonly sentCount: number;
-    }[];
-    readonly senders: number;
-    readonly recipients: number;
-    readonly isWhole: boolean;
-  };
-  readonly coverage: readonly { readonly source: string; readonly covers: string; readonly whole: boolean }[];
-  readonly graph: {
-    readonly nodes: readonly { readonly address: string; readonly hop: number; readonly label: string | null }[];
-    readonly flows: readonly { readonly from: string; readonly to: string; readonly amount: string }[];
-    readonly counterparties: number;
-  };
-  readonly missing: readonly { readonly source: string; readonly message: string; readonly atStake: number }[];
-}
+/** What report.json says. */
+export type Data = Assessment & Evidence & Pick<Report, "domain" | "narrative">;
 
 /** One investigation, with the files that were published for it. */
 export interface Investigated {
