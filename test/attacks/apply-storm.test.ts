@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
 import { findProcesses } from "../../runtime/cli/operate/ask.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { createFolder } from "../support/folder.ts";
 import { type Seller, startSeller } from "../support/sellers/seller.ts";
-import { createBuyer, json, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { createBuyer, json, signFor, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { collectedMemory, INSPECTED } from "./support/collected.ts";
 import { operate } from "./support/operate.ts";
 
@@ -105,7 +104,6 @@ describe("a shop whose sets are changed under load", function () {
     const data = createFolder();
     const dir = await makeDirectory(setOf(0, true));
     const client = await createBuyer(sandbox);
-    const http = new x402HTTPClient(client);
     const pay = await stockFetch(sandbox, "base");
     const seen = new Map<string, number>();
     const apply = async (number: number): Promise<string> => {
@@ -124,8 +122,7 @@ describe("a shop whose sets are changed under load", function () {
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const number = kill + 1;
       const challenge = await fetch(`${seller.url}/v1/toss`, { method: "POST" });
-      const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-      const quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+      const quoted = await signFor(client, challenge);
       const applying = apply(number);
       await sleep((applyMs * kill) / (KILLS + 1));
       await seller.kill();
@@ -136,9 +133,7 @@ describe("a shop whose sets are changed under load", function () {
       const text = await (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
       const sold = [number - 1, number].find((one) => text.includes(`in set ${one}.`)) ?? expect.fail(text);
       expect(text).to.include(`"amount":"${amountOf(sold)}"`);
-      const init = json({});
-      const headers = { ...init.headers, ...quoted };
-      const bought = await fetch(`${seller.url}/v1/toss`, { ...init, headers });
+      const bought = await fetch(`${seller.url}/v1/toss`, json({}, quoted));
       expect(bought.status, `the quote of set ${number - 1}, ${how}: ${await bought.clone().text()}`).to.equal(200);
       expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
     }

@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";
 import { makeProjectShop } from "../support/sellers/project-shop.ts";
 import { type Seller, startSeller } from "../support/sellers/seller.ts";
-import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { json, signFor, stockClient } from "../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 const CALLS = 20;
@@ -16,8 +16,7 @@ describe("a server that ends under load", () => {
   let sandbox: TestSandbox;
   let proxy: FacilitatorProxy;
   let seller: Seller;
-  let payments: string[] = [];
-  let pay: PayingFetch;
+  let buyer: Awaited<ReturnType<typeof stockClient>>;
   let dir: string;
   const data = createFolder();
   const start = async (port?: number, more: Record<string, string> = {}): Promise<void> => {
@@ -31,26 +30,19 @@ describe("a server that ends under load", () => {
     dir = await makeProjectShop({ services: ["roll"], rails: ["base"] });
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     await start();
-    // The stock client makes the payments; they are sent later.
-    pay = await stockFetch(sandbox, "base", async (input, init) => {
-      const request = new Request(input, init);
-      const payment = request.headers.get("payment-signature");
-      if (payment === null) return fetch(request);
-      payments.push(payment);
-      return new Response("{}");
-    });
+    buyer = await stockClient(sandbox, "base");
   });
   after(async () => {
     await seller.stop();
     await proxy.stop();
   });
 
-  const send = (payment: string): Promise<Response> => {
-    const { headers, ...init } = json(ROLL);
-    return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...headers, "payment-signature": payment } });
-  };
+  /** The headers of a payment that is sent later. */
+  type Payment = Awaited<ReturnType<typeof sign>>;
+  const sign = async () => signFor(buyer, await fetch(`${seller.url}/v1/roll`, json(ROLL)));
+  const send = (payment: Payment): Promise<Response> => fetch(`${seller.url}/v1/roll`, json(ROLL, payment));
   /** Repeats the same payment until there is a final answer. */
-  const insist = (payment: string): Promise<Response> =>
+  const insist = (payment: Payment): Promise<Response> =>
     eventually(
       () => send(payment).catch(() => Response.error()),
       ({ status }) => ![0, 409, 429, 503].includes(status),
@@ -58,8 +50,7 @@ describe("a server that ends under load", () => {
     );
 
   it("answers the call in flight when npm passes on the Ctrl+C that the terminal has sent, too", async () => {
-    payments = [];
-    await pay(`${seller.url}/v1/roll`, json(ROLL));
+    const payment = await sign();
     proxy.mishaps.settle = async (forward, response) => {
       for (let times = 0; times < 2; times += 1) {
         process.kill(seller.pid, "SIGINT");
@@ -68,7 +59,7 @@ describe("a server that ends under load", () => {
       const { status, body } = await forward();
       response.writeHead(status).end(body);
     };
-    expect((await send(payments[0] as string)).status).to.equal(200);
+    expect((await send(payment)).status).to.equal(200);
     await start(Number(new URL(seller.url).port));
   });
 
@@ -78,8 +69,7 @@ describe("a server that ends under load", () => {
   ] as const)
     for (const settlements of AFTER)
       it(`with ${signal} delivers whatever was paid, and charges for nothing else (${settlements} settlements later)`, async () => {
-        payments = [];
-        await Promise.all(Array.from({ length: CALLS }, () => pay(`${seller.url}/v1/roll`, json(ROLL))));
+        const payments = await Promise.all(Array.from({ length: CALLS }, sign));
         const before = await received();
         const reached = Promise.withResolvers<void>();
         let asked = 0;
@@ -109,12 +99,10 @@ describe("a server that ends under load", () => {
 
   it("with kill -9 right after its challenges were made, still takes payments for them to the address that they named", async () => {
     const [port, elsewhere] = [Number(new URL(seller.url).port), `0x${"de".repeat(20)}` as const];
-    payments = [];
-    await pay(`${seller.url}/v1/roll`, json(ROLL));
+    const payment = await sign();
     await seller.kill();
     const before = await received();
     await start(port, { BASE_PAYMENT_ADDRESS: elsewhere });
-    const [payment] = payments as [string];
     const { accepts } = (await (await fetch(`${seller.url}/v1/roll`, { method: "POST" })).json()) as {
       accepts: { payTo: string }[];
     };

@@ -57,10 +57,8 @@ describe("a stock buyer whose wallet held one price", () => {
     return encodePaymentSignatureHeader(await client.createPaymentPayload(required));
   }
 
-  const send = (payment: string): Promise<Response> => {
-    const init = json(ROLL);
-    return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...init.headers, "payment-signature": payment } });
-  };
+  const send = (payment: string): Promise<Response> =>
+    fetch(`${seller.url}/v1/roll`, json(ROLL, { "payment-signature": payment }));
 
   const buy = async (client: x402Client, name: string): Promise<Response> => send(await sign(client, name));
 

@@ -7,7 +7,7 @@ import { openTestSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { json, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { json, signFor, stockClient } from "../support/sellers/stock-buyer.ts";
 import { toShop } from "./shop.ts";
 
 const PRICE = 10_000n;
@@ -34,22 +34,16 @@ describe("a stock facilitator whose node takes a transaction, and loses the answ
   it("has refused nothing: before the block comes, its buyer is not asked to sign again", async () => {
     const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS ?? "0x");
     const before = await received();
-    let payment = "";
-    const watched: typeof fetch = (input, init) => {
-      const request = new Request(input, init);
-      payment = request.headers.get("payment-signature") ?? "";
-      return fetch(request);
-    };
-    const pay = await stockFetch(sandbox, "base", watched);
-    const call = json({ coins: 2 });
+    const toss = `${seller.url}/v1/toss`;
+    const call = { coins: 2 };
+    const paid = json(call, await signFor(await stockClient(sandbox, "base"), await fetch(toss, json(call))));
     await sandbox.base.rpc("evm_setIntervalMining", [3600]); // A block comes when it is asked for.
     node.intervene((method) => (method === "eth_sendRawTransaction" ? "lose-answer" : "pass"));
-    await expectUnknown(await pay(`${seller.url}/v1/toss`, call), "before the block");
+    await expectUnknown(await fetch(toss, paid), "before the block");
     await sandbox.base.rpc("evm_mine", []);
     node.intervene(() => "pass");
-    const headers = { "content-type": "application/json", "payment-signature": payment };
     await eventually(
-      () => fetch(`${seller.url}/v1/toss`, { ...call, headers }),
+      () => fetch(toss, paid),
       ({ status }) => status === 200,
     );
     expect((await received()) - before).to.equal(PRICE);

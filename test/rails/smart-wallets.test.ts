@@ -27,8 +27,7 @@ describe("a stock buyer with a smart wallet", () => {
     (await (await fetch(`${seller.url}/v1/roll`, json(INPUT))).json()) as PaymentRequired;
   const roll = (payment: object): Promise<Response> => {
     const header = Buffer.from(JSON.stringify(payment)).toString("base64");
-    const init = json(INPUT);
-    return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...init.headers, "payment-signature": header } });
+    return fetch(`${seller.url}/v1/roll`, json(INPUT, { "payment-signature": header }));
   };
   const sign = async ({ client }: SmartBuyer): Promise<SignedPayment> =>
     (await client.createPaymentPayload(await challengeOf())) as unknown as SignedPayment;

@@ -1,14 +1,12 @@
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { Keypair } from "@solana/web3.js";
 import { x402Client } from "@x402/core/client";
-import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentRequired } from "@x402/core/types";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { expect } from "chai";
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import type { Seller } from "../support/sellers/seller.ts";
 import { sharedSeller } from "../support/sellers/shared-seller.ts";
-import { json } from "../support/sellers/stock-buyer.ts";
+import { json, signFor } from "../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 6 };
 
@@ -30,14 +28,9 @@ describe("a stock buyer on Solana whose payment cannot be settled", () => {
     const client = new x402Client()
       .register(network as `solana:${string}`, scheme)
       .registerPolicy((_version, offers) => offers.filter((offer) => offer.network === network));
-    const required = (await (await fetch(`${seller.url}/v1/roll`, json(ROLL))).json()) as PaymentRequired;
-    const payment = encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+    const payment = await signFor(client, await fetch(`${seller.url}/v1/roll`, json(ROLL)));
     meanwhile();
-    const init = json(ROLL);
-    const response = await fetch(`${seller.url}/v1/roll`, {
-      ...init,
-      headers: { ...init.headers, "payment-signature": payment },
-    });
+    const response = await fetch(`${seller.url}/v1/roll`, json(ROLL, payment));
     expect(response.status).to.equal(402);
     return ((await response.json()) as { error: string }).error;
   }

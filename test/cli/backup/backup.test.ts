@@ -74,8 +74,7 @@ describe("a backup", () => {
       expect(readFileSync(join(restored, identity), "utf8")).to.equal(readFileSync(join(sold, identity), "utf8"));
     const seller = await serve(restored);
     for (const { header, answer } of payments.slice(0, backedUp)) {
-      const headers = { ...json({}).headers, "payment-signature": header };
-      const response = await fetch(`${seller.url}/v1/toss`, { ...json({}), headers });
+      const response = await fetch(`${seller.url}/v1/toss`, json({}, { "payment-signature": header }));
       expect(response.status).to.equal(200);
       expect(await response.text()).to.equal(answer);
     }

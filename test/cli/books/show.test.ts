@@ -5,7 +5,7 @@ import { toSale } from "../../support/books/sales.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
-import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { json, receiptOf, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
 
 describe("payphone sales show", () => {
   let shop: OperatedShop;
@@ -21,16 +21,10 @@ describe("payphone sales show", () => {
   };
 
   it("tells beside the server how a sale was answered, and how often it was fetched again", async () => {
-    let paid = "";
-    const pay = await stockFetch(shop.sandbox, "base", (input, init) => {
-      const request = new Request(input, init);
-      paid = request.headers.get("payment-signature") ?? "";
-      return fetch(request);
-    });
     const toss = `${shop.running.url}/v1/toss`;
-    const { transaction } = receiptOf(await pay(toss, json({})));
-    const again = { ...json({}), headers: { "content-type": "application/json", "payment-signature": paid } };
-    for (const _ of [1, 2]) expect((await fetch(toss, again)).status).to.equal(200);
+    const paid = json({}, await signFor(await stockClient(shop.sandbox, "base"), await fetch(toss, json({}))));
+    const { transaction } = receiptOf(await fetch(toss, paid));
+    for (const _ of [1, 2]) expect((await fetch(toss, paid)).status).to.equal(200);
     const life = await eventually(
       () => show(transaction),
       (text) => text.includes("fetched again"),

@@ -70,9 +70,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
     const receipts = new Map<string, string>();
     for (const rail of ["base", "solana", "polygon"] as const) {
       const pay: PayingFetch = await stockFetch(sandbox, rail);
-      const init = json(ROLL);
-      const headers = { ...init.headers, "x-request-id": `for-${rail}` };
-      const response = await pay(`${seller.url}/v1/roll`, { ...init, headers });
+      const response = await pay(`${seller.url}/v1/roll`, json(ROLL, { "x-request-id": `for-${rail}` }));
       expect(response.status, rail).to.equal(200);
       receipts.set(rail, receiptOf(response).transaction);
     }

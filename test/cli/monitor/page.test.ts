@@ -7,7 +7,7 @@ import { edit, TOSS } from "../../core/set/served-directory.ts";
 import { toSale } from "../../support/books/sales.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
-import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { json, receiptOf, signFor, stockClient, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const EVIL = "<img src=x onerror=alert(1)>";
 const OWN = `0x${"Ab".repeat(20)}`;
@@ -42,9 +42,7 @@ describe("the seller's pages", () => {
   it("show a sale in every view, and find it by its transaction, payer and request id", async () => {
     requestId = "order-4711";
     const pay = await stockFetch(shop.sandbox, "base");
-    const init = json({});
-    const headers = { ...(init.headers as Record<string, string>), "x-request-id": requestId };
-    const response = await pay(`${shop.running.url}/v1/toss`, { ...init, headers });
+    const response = await pay(`${shop.running.url}/v1/toss`, json({}, { "x-request-id": requestId }));
     transaction = receiptOf(response).transaction;
     const payer = receiptOf(response).payer as string;
     expect(await read("/")).to.match(/<dt>Revenue<\/dt><dd>\$0\.01</);
@@ -105,18 +103,12 @@ describe("the seller's pages", () => {
   });
 
   it("tell how a sale was answered, then and later, and whom the shop refused", async () => {
-    const sent: Request[] = [];
-    const keep: typeof fetch = (input, init) => {
-      const request = new Request(input, init);
-      sent.push(request.clone() as Request);
-      return fetch(request);
-    };
-    const pay = await stockFetch(shop.sandbox, "base", keep);
-    const bought = receiptOf(await pay(`${shop.running.url}/v1/toss`, json({})));
-    const paid = sent.at(-1)?.headers.get("payment-signature") ?? "";
-    const again = { ...json({}), headers: { "content-type": "application/json", "payment-signature": paid } };
-    for (const _ of [1, 2]) expect((await fetch(`${shop.running.url}/v1/toss`, again)).status).to.equal(200);
-    expect((await pay(`${shop.running.url}/v1/toss`, json({ coins: 1000 }))).status).to.equal(422);
+    const toss = `${shop.running.url}/v1/toss`;
+    const sign = async () => signFor(await stockClient(shop.sandbox, "base"), await fetch(toss, json({})));
+    const paid = json({}, await sign());
+    const bought = receiptOf(await fetch(toss, paid));
+    for (const _ of [1, 2]) expect((await fetch(toss, paid)).status).to.equal(200);
+    expect((await fetch(toss, json({ coins: 1000 }, await sign()))).status).to.equal(422);
     const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read(`/sales?q=${bought.transaction}`)) ?? [];
     const life = await eventually(
       () => read(id as string),

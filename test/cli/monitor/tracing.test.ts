@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
 import { TOSS } from "../../core/set/served-directory.ts";
@@ -45,9 +46,7 @@ describe("traces", () => {
   const got: { path: string; spans: Span[]; key: string | undefined; login: string | undefined }[] = [];
   before(async () => {
     collector = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as Export;
+      const { resourceSpans } = JSON.parse(await text(request)) as Export;
       const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
       const { authorization: login, "x-key": key } = request.headers;
       got.push({ path: request.url ?? "", spans, key: key as string | undefined, login });
@@ -64,9 +63,8 @@ describe("traces", () => {
       OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
     });
     const pay = await stockFetch(shop.sandbox, "base");
-    const init = json({});
-    const headers = { ...(init.headers as Record<string, string>), traceparent: `00-${TRACE}-${PARENT}-01` };
-    expect((await pay(`${shop.running.url}/v1/toss`, { ...init, headers })).status).to.equal(200);
+    const traced = json({}, { traceparent: `00-${TRACE}-${PARENT}-01` });
+    expect((await pay(`${shop.running.url}/v1/toss`, traced)).status).to.equal(200);
     const named = { headers: { traceparent: `00-${NAMED}-${PARENT}-01` } };
     expect((await fetch(`${shop.running.url}/v1/toss/secret`, named)).status).to.equal(402);
     const mistyped = { headers: { traceparent: `00-${MISTYPED}-${PARENT}-01` } };

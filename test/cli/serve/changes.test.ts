@@ -10,7 +10,7 @@ import { runPayphone, typePayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { type Seller, startSeller } from "../../support/sellers/seller.ts";
-import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { createBuyer, json, receiptOf, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** On one rail, with which it starts sooner. */
 const SHOP = toShop([]);
@@ -73,22 +73,14 @@ describe("a shop that is changed under fire", function () {
   });
 
   it("sells the folder when it is told to, and takes what was offered before at the price of then", async () => {
-    const client = await createBuyer(sandbox);
-    const response = await fetch(`${seller.url}/v1/toss`, { method: "POST" });
-    const { x402HTTPClient } = await import("@x402/core/client");
-    const http = new x402HTTPClient(client);
-    const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json());
-    const payment = await client.createPaymentPayload(required);
+    const challenge = await fetch(`${seller.url}/v1/toss`, { method: "POST" });
+    const payment = await signFor(await createBuyer(sandbox), challenge);
 
     const { code, said } = await type("apply");
     expect(code, said).to.equal(0);
     expect(said).to.match(/is sold now: prepared in \d+ ms, swapped in \d+ ms/);
     expect(await asked()).to.equal("20000");
-    const init = json({});
-    const bought = await fetch(`${seller.url}/v1/toss`, {
-      ...init,
-      headers: { ...init.headers, ...http.encodePaymentSignatureHeader(payment) },
-    });
+    const bought = await fetch(`${seller.url}/v1/toss`, json({}, payment));
     expect(bought.status).to.equal(200);
     expect(receiptOf(bought)).to.include({ amount: "10000" });
     expect(await type("apply")).to.deep.include({ code: 0 });

@@ -1,14 +1,9 @@
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
-import { type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
-import { createFolder } from "../../support/folder.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
+import { type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { rail } from "../../support/chains/chains.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, receiptOf, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const SITE = TOSS["manifests/_site.yaml"] as string;
@@ -29,63 +24,49 @@ const SOLANA: Files = {
 
 describe("rails that a live change removes", function () {
   this.timeout(120_000);
-  const data = createFolder();
-  let sandbox: TestSandbox;
-  let dir: string;
-  let running: Running;
+  let shop: OperatedShop;
   /** The headers of payments that were signed for offers of the first set, and one for a tool. */
   let quoted: Readonly<Record<"base" | "again" | "late" | "polygon" | "closed", Readonly<Record<string, string>>>>;
   let tool: object;
 
-  const start = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
-    const own = { PAYPHONE_DATA_DIR: data, PORT: running ? new URL(running.url).port : "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig({ ...sandbox.env, ...own, ...env }) });
-    await untilRailsUp(running.url);
-  };
   const post = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    fetch(`${running.url}/v1/toss`, { ...json({}), headers: { "content-type": "application/json", ...headers } });
+    fetch(`${shop.running.url}/v1/toss`, json({}, headers));
   const callTool = async (meta: object = {}): Promise<Loose> => {
     const params = { name: "toss", _meta: meta };
     const call = json({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    return ((await (await fetch(`${running.url}/mcp`, call)).json()) as Loose).result;
+    return ((await (await fetch(`${shop.running.url}/mcp`, call)).json()) as Loose).result;
   };
-  const sign = async (id: string): Promise<Readonly<Record<string, string>>> => {
-    const client = await stockClient(sandbox, id);
-    const http = new x402HTTPClient(client);
-    const challenge = await post();
-    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-    return http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
-  };
+  const sign = async (id: string): Promise<Readonly<Record<string, string>>> =>
+    signFor(await stockClient(shop.sandbox, id), await post());
   const networks = async (): Promise<readonly string[]> =>
     ((await (await post()).json()) as Loose).accepts.map(({ network }: Loose) => network);
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(ALL)]);
-    await start();
+    shop = await openOperatedShop(ALL);
     const [base, again, late, polygon, closed] = await Promise.all(
       ["base", "base", "base", "polygon", "polygon"].map(sign),
     );
     quoted = { base: base!, again: again!, late: late!, polygon: polygon!, closed: closed! };
     const { structuredContent } = await callTool();
-    const client = await stockClient(sandbox, "base");
+    const client = await stockClient(shop.sandbox, "base");
     tool = { "x402/payment": await client.createPaymentPayload(structuredContent) };
-    await writeFiles(dir, SOLANA);
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, SOLANA);
+    await shop.running.changes.apply("test");
   });
-  after(() => running.close());
+  after(() => shop.close());
 
   it("are offered to nobody, and named nowhere", async () => {
     expect(await networks()).to.deep.equal([rail("solana").network]);
-    const ready = (await (await fetch(`${running.url}/ready`)).json()) as ReadyReport;
+    const ready = (await (await fetch(`${shop.running.url}/ready`)).json()) as ReadyReport;
     expect(ready.rails.map(({ id }) => id)).to.deep.equal(["solana"]);
     for (const path of ["/", "/openapi.json", "/llms.txt", "/docs/toss"])
-      expect(await (await fetch(running.url + path)).text(), path)
+      expect(await (await fetch(shop.running.url + path)).text(), path)
         .not.to.include("USDC on Base")
         .and.not.include("JPYC");
   });
 
   it("are networks on which wallets can still sign in, to fetch what they have bought", async () => {
-    const { extensions } = (await (await fetch(`${running.url}/v1/gift`, { method: "POST" })).json()) as Loose;
+    const { extensions } = (await (await fetch(`${shop.running.url}/v1/gift`, { method: "POST" })).json()) as Loose;
     const chains = extensions["sign-in-with-x"].supportedChains.map(({ chainId }: Loose) => chainId);
     expect(chains).to.have.members(["solana", "base", "polygon"].map((id) => rail(id).network));
   });
@@ -108,15 +89,13 @@ describe("rails that a live change removes", function () {
   });
 
   it("are remembered by the next process", async () => {
-    await running.close();
-    await start();
+    await shop.restart();
     const bought = await post(quoted.again);
     expect([bought.status, receiptOf(bought).network]).to.deep.equal([200, rail("base").network]);
   });
 
   it("are refused, uncharged, when their variables are unset, and what was bought is still delivered", async () => {
-    await running.close();
-    await start({ POLYGON_RPC_URL: "" });
+    await shop.restart({ POLYGON_RPC_URL: "" });
     expect((await post(quoted.polygon)).status).to.equal(200);
     const refused = await post(quoted.closed);
     expect(refused.status).to.equal(402);
@@ -125,8 +104,8 @@ describe("rails that a live change removes", function () {
   });
 
   it("are offered again when they are there again", async () => {
-    await writeFiles(dir, ALL);
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, ALL);
+    await shop.running.changes.apply("test");
     expect(await networks()).to.include(rail("base").network);
   });
 });

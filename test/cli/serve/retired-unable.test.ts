@@ -1,15 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { JOB, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../support/chains/chains.ts";
-import { createFolder } from "../../support/folder.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
+import { JOB, TOSS } from "../../core/set/served-directory.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { createBuyer, json, signFor } from "../../support/sellers/stock-buyer.ts";
 
 const toManifest = (id: string, more: string): string => `id: ${id}
 title: Work
@@ -40,38 +34,24 @@ export default definePlugin("work", ({ env }) => {
 
 describe("a removed service whose plugin cannot be set up any more", function () {
   this.timeout(120_000);
-  const data = createFolder();
-  let running: Running;
-  after(() => running.close());
+  let shop: OperatedShop;
+  after(() => shop.close());
 
   it("charges nobody for an earlier offer, also where the money would move before the work", async () => {
-    const dir = await makeDirectory({ ...TOSS, ...PAID_FIRST, ...PLUGIN });
-    const sandbox = await sharedSandbox();
-    const start = async (more: Readonly<Record<string, string>>): Promise<void> => {
-      const port = running ? new URL(running.url).port : "0";
-      const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: port, LOG_LEVEL: "silent", ...more };
-      running = await run({ set: await loadSet(dir), config: readConfig(env) });
-      await untilRailsUp(running.url);
-    };
-    await start({ WORK_KEY: "a key" });
+    shop = await openOperatedShop({ ...TOSS, ...PAID_FIRST, ...PLUGIN }, { WORK_KEY: "a key" });
+    const { sandbox, dir } = shop;
     const client = await createBuyer(sandbox);
-    const http = new x402HTTPClient(client);
-    const quoted = async (path: string): Promise<Record<string, string>> => {
-      const challenge = await fetch(running.url + path, { method: "POST" });
-      const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-      return http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
-    };
+    const quoted = async (path: string): Promise<Record<string, string>> =>
+      signFor(client, await fetch(shop.running.url + path, { method: "POST" }));
     const payments = { "/v1/first": await quoted("/v1/first"), "/v1/job": await quoted("/v1/job") };
     for (const file of Object.keys({ ...PAID_FIRST, ...PLUGIN })) await rm(join(dir, file));
-    await running.changes.apply("test");
-    await running.close();
-    await start({});
+    await shop.running.changes.apply("test");
+    await shop.restart({ WORK_KEY: "" });
 
     const owned = () => sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
     const before = await owned();
     for (const [path, payment] of Object.entries(payments)) {
-      const headers = { "content-type": "application/json", ...payment };
-      const response = await fetch(running.url + path, { ...json({}), headers });
+      const response = await fetch(shop.running.url + path, json({}, payment));
       expect([response.status, ((await response.json()) as { code: string }).code], path).to.deep.equal([
         503,
         "unavailable",

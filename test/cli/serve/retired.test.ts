@@ -1,16 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createFolder } from "../../support/folder.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
-import { createBuyer, json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void> };
@@ -58,11 +52,8 @@ interface Problem {
 
 describe("a service that is removed", function () {
   this.timeout(120_000);
-  const data = createFolder();
-  let sandbox: TestSandbox;
-  let dir: string;
-  let running: Running;
-  let paid: { readonly header: string; readonly answer: string };
+  let shop: OperatedShop;
+  let paid: { readonly payment: typeof quoted; readonly answer: string };
   let quoted: Readonly<Record<string, string>>;
   let statusUrl: string;
   /** What was bought over MCP, and over A2A: a job, and a quote that is not paid yet. */
@@ -70,27 +61,22 @@ describe("a service that is removed", function () {
   let job: Loose;
   let waiting: Loose;
 
-  const start = async (): Promise<void> => {
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" };
-    const port = running ? new URL(running.url).port : "0";
-    running = await run({ set: await loadSet(dir), config: readConfig({ ...env, PORT: port }) });
-    await untilRailsUp(running.url);
-  };
   const post = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    fetch(running.url + path, { ...json({}), headers: { "content-type": "application/json", ...headers } });
+    fetch(shop.running.url + path, json({}, headers));
   const ask = async (path: string, method: string, params: object): Promise<Loose> =>
-    ((await (await fetch(running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose).result;
+    ((await (await fetch(shop.running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose)
+      .result;
   const send = (message: object): Promise<Loose> =>
     ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts: [], ...message } });
   const beginTask = (skill: string): Promise<Loose> => send({ parts: [{ data: { skill, input: {} } }] });
   const toPaying = async ({ status }: Loose): Promise<object> => {
-    const client = await createBuyer(sandbox);
+    const client = await createBuyer(shop.sandbox);
     const payment = await client.createPaymentPayload(status.message.metadata["x402.payment.required"]);
     return { metadata: { "x402.payment.payload": payment } };
   };
   const callTool = async (): Promise<typeof tool> => {
     const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
-    const payment = await (await createBuyer(sandbox)).createPaymentPayload(structuredContent);
+    const payment = await (await createBuyer(shop.sandbox)).createPaymentPayload(structuredContent);
     const call = { name: "toss", _meta: { "x402/payment": payment } };
     return { call, result: await ask("/mcp", "tools/call", call) };
   };
@@ -100,36 +86,24 @@ describe("a service that is removed", function () {
   ];
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(LAST)]);
     world.retiredTestGate = Promise.withResolvers();
-    await start();
-    let header = "";
-    const noting: typeof fetch = async (input, init) => {
-      const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
-      header = sent.get("payment-signature") ?? header;
-      return fetch(input, init);
-    };
-    const pay = await stockFetch(sandbox, "base", noting);
-    const answer = await (await pay(`${running.url}/v1/toss`, json({}))).text();
-    paid = { header, answer };
-    const accepted = (await (await pay(`${running.url}/v1/work`, json({}))).json()) as { readonly status_url: string };
-    statusUrl = accepted.status_url;
-    const challenge = await fetch(`${running.url}/v1/toss`, { method: "POST" });
-    const client = await createBuyer(sandbox);
-    const http = new x402HTTPClient(client);
-    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-    quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+    shop = await openOperatedShop(LAST);
+    const sign = async (path: string) => signFor(await createBuyer(shop.sandbox), await post(path));
+    const payment = await sign("/v1/toss");
+    paid = { payment, answer: await (await post("/v1/toss", payment)).text() };
+    statusUrl = ((await (await post("/v1/work", await sign("/v1/work"))).json()) as Loose).status_url;
+    quoted = await sign("/v1/toss");
     tool = await callTool();
     const task = await beginTask("work");
     job = await send({ taskId: task.id, ...(await toPaying(task)) });
     waiting = await beginTask("toss");
 
-    await Promise.all(REMOVED.map((file) => rm(join(dir, file))));
-    await running.changes.apply("test");
+    await Promise.all(REMOVED.map((file) => rm(join(shop.dir, file))));
+    await shop.running.changes.apply("test");
   });
   after(async () => {
     delete world.retiredTestGate;
-    await running.close();
+    await shop.close();
   });
 
   it("is offered to nobody: its route answers 410, and no document names it", async () => {
@@ -137,14 +111,14 @@ describe("a service that is removed", function () {
     expect(await problemOf(await post("/v1/work"))).to.deep.equal([410, "gone"]);
     expect((await post("/v1/stay")).status).to.equal(402);
     for (const path of ["/", "/openapi.json", "/llms.txt"])
-      expect(await (await fetch(running.url + path)).text(), path)
+      expect(await (await fetch(shop.running.url + path)).text(), path)
         .to.include("/v1/stay")
         .and.not.include("/v1/toss")
         .and.not.include("/v1/work");
   });
 
   it("gives what was bought to whoever repeats the payment", async () => {
-    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    const again = await post("/v1/toss", paid.payment);
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
   });
 
@@ -176,27 +150,22 @@ describe("a service that is removed", function () {
   it("takes a payment for what it offered a moment ago, and no other one", async () => {
     const bought = await post("/v1/toss", quoted);
     expect(bought.status).to.equal(200);
-    const client = await createBuyer(sandbox);
-    const http = new x402HTTPClient(client);
-    const challenge = await post("/v1/stay");
-    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-    const other = await client.createPaymentPayload(required);
-    const refused = await post("/v1/toss", http.encodePaymentSignatureHeader(other));
+    const other = await signFor(await createBuyer(shop.sandbox), await post("/v1/stay"));
+    const refused = await post("/v1/toss", other);
     expect(await problemOf(refused)).to.deep.equal([410, "gone"]);
   });
 
   it("is remembered by the next process", async () => {
-    await running.close();
-    await start();
+    await shop.restart();
     expect(await problemOf(await post("/v1/toss"))).to.deep.equal([410, "gone"]);
-    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    const again = await post("/v1/toss", paid.payment);
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
     expect((await fetch(statusUrl)).status).to.equal(200);
   });
 
   it("is offered again when it is there again", async () => {
-    await writeFiles(dir, edit(LAST, "manifests/toss.yaml", "0.01", "0.05"));
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, edit(LAST, "manifests/toss.yaml", "0.01", "0.05"));
+    await shop.running.changes.apply("test");
     const challenge = await post("/v1/toss");
     expect([challenge.status, await challenge.text()]).to.satisfy(
       ([status, text]: [number, string]) => status === 402 && text.includes('"amount":"50000"'),
@@ -205,8 +174,8 @@ describe("a service that is removed", function () {
   });
 
   it("that has moved to another address tells of its jobs at the old one", async () => {
-    await writeFiles(dir, edit(LAST, "manifests/work.yaml", "GET /v1/work/{job_id}", "GET /v1/works/{job_id}"));
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, edit(LAST, "manifests/work.yaml", "GET /v1/work/{job_id}", "GET /v1/works/{job_id}"));
+    await shop.running.changes.apply("test");
     expect(((await (await fetch(statusUrl)).json()) as { status: string }).status).to.equal("DELIVERED");
     const moved = statusUrl.replace("/v1/work/", "/v1/works/");
     expect(((await (await fetch(moved)).json()) as { status: string }).status).to.equal("DELIVERED");
@@ -214,15 +183,15 @@ describe("a service that is removed", function () {
   });
 
   it("whose route another service has taken still gives what was bought, and is charged no more", async () => {
-    await rm(join(dir, "manifests/toss.yaml"));
-    await writeFiles(dir, {
+    await rm(join(shop.dir, "manifests/toss.yaml"));
+    await writeFiles(shop.dir, {
       "manifests/flip.yaml": (LAST["manifests/toss.yaml"] ?? "").replace("id: toss", "id: flip"),
     });
-    await running.changes.apply("test");
+    await shop.running.changes.apply("test");
     expect((await post("/v1/toss")).status).to.equal(402);
-    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    const again = await post("/v1/toss", paid.payment);
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
-    const pay = await stockFetch(sandbox, "base");
-    expect((await pay(`${running.url}/v1/toss`, json({}))).status).to.equal(200);
+    const pay = await stockFetch(shop.sandbox, "base");
+    expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
   });
 });

@@ -1,17 +1,13 @@
 import { expect } from "chai";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { openCollect } from "../../../runtime/cli/serve/change/collect.ts";
 import { createSwap } from "../../../runtime/cli/serve/change/swap.ts";
 import type { Composition } from "../../../runtime/cli/serve/composition.ts";
-import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createFolder } from "../../support/folder.ts";
-import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** Where the plugins of this test say that they were called, and wait. */
@@ -50,33 +46,27 @@ const SHOP: Files = edit(
 );
 
 describe("a set that is swapped for another one", () => {
-  const data = createFolder();
-  let sandbox: TestSandbox;
-  let dir: string;
-  let running: Running;
+  let shop: OperatedShop;
   let pay: PayingFetch;
 
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(SHOP)]);
-    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" });
-    running = await run({ set: await loadSet(dir), config });
-    await untilRailsUp(running.url);
-    pay = await stockFetch(sandbox, "base");
+    shop = await openOperatedShop(SHOP);
+    pay = await stockFetch(shop.sandbox, "base");
   });
-  after(() => running.close());
+  after(() => shop.close());
   afterEach(() => {
     delete world.swapTestGate;
   });
 
   const toss = async (): Promise<{ sides: string[]; by: number; amount: string | undefined }> => {
-    const response = await pay(`${running.url}/v1/toss`, json({}));
+    const response = await pay(`${shop.running.url}/v1/toss`, json({}));
     expect(response.status).to.equal(200);
     const { sides, by } = (await response.json()) as { sides: string[]; by: number };
     return { sides, by, amount: (receiptOf(response) as { amount?: string }).amount };
   };
   const change = async (files: Files): Promise<void> => {
-    await writeFiles(dir, files);
-    await running.swap.change({ set: await loadSet(dir) });
+    await writeFiles(shop.dir, files);
+    await shop.running.swap.change({ set: await loadSet(shop.dir) });
   };
 
   it("sells a changed plugin and a new price at once, and loads nothing twice that has not changed", async () => {
@@ -105,15 +95,15 @@ describe("a set that is swapped for another one", () => {
     });
     delete world.swapTestGate;
     expect(await toss()).to.include({ amount: "30000" });
-    expect(running.swap.retiring()).to.equal(1);
+    expect(shop.running.swap.retiring()).to.equal(1);
     gate.opened.resolve();
     expect(await slow).to.deep.include({ sides: ["heads"], amount: "20000" });
-    await eventually(() => running.swap.retiring() === 0);
+    await eventually(() => shop.running.swap.retiring() === 0);
   });
 
   it("leaves nothing of earlier sets in memory, once their calls have ended", async () => {
     const current = (): readonly WeakRef<object>[] => {
-      const { set, composition } = running.swap.current();
+      const { set, composition } = shop.running.swap.current();
       return [new WeakRef(set), new WeakRef(composition)];
     };
     const earlier: WeakRef<object>[] = [];
@@ -133,8 +123,10 @@ describe("a set that is swapped for another one", () => {
 
   it("changes nothing when a plugin of the new set has a fault", async () => {
     await change(SHOP);
-    await writeFiles(dir, { "plugins/toss/side.ts": "export const other = 1;\n" });
-    const refused = await running.swap.change({ set: await loadSet(dir) }).catch((error: Error) => error.message);
+    await writeFiles(shop.dir, { "plugins/toss/side.ts": "export const other = 1;\n" });
+    const refused = await shop.running.swap
+      .change({ set: await loadSet(shop.dir) })
+      .catch((error: Error) => error.message);
     expect(refused).to.match(/^plugins\/toss\/index\.ts:2:10 .*side/);
     expect(await toss()).to.deep.include({ sides: ["heads"], amount: "10000" });
   });

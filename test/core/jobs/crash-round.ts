@@ -12,7 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { type Seller, startSeller } from "../../support/sellers/seller.ts";
-import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { json, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
 import { startRedis } from "../../support/store/redis.ts";
 
 export type Engine = "SQLite" | "Redis";
@@ -120,16 +120,9 @@ export async function makePayment(
   errand: Errand,
   path = "/v1/errand",
 ): Promise<Send> {
-  let signature: string | null = null;
-  const tapped: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    signature = request.headers.get("payment-signature");
-    return signature === null ? fetch(request) : new Response("{}");
-  };
-  const pay = await stockFetch(sandbox, "base", tapped);
-  await pay(seller.url + path, json(errand));
-  const headers = { "content-type": "application/json", "payment-signature": signature ?? "" };
-  return ({ url }) => fetch(url + path, { ...json(errand), headers });
+  const challenge = await fetch(seller.url + path, json(errand));
+  const payment = await signFor(await stockClient(sandbox, "base"), challenge);
+  return ({ url }) => fetch(url + path, json(errand, payment));
 }
 
 /** Repeats the same payment, as the answers tell, until the job is accepted. */

@@ -7,7 +7,7 @@ import { withRedis } from "../../support/programs.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { untilRailsUp } from "../../support/sellers/rails-up.ts";
 import { type Seller, startSeller } from "../../support/sellers/seller.ts";
-import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { json, receiptOf, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
@@ -49,20 +49,10 @@ describe("a payment and a crash", () => {
   /** Lets the stock client make the payment, without sending it. */
   async function makePayment(at = seller): Promise<Kept> {
     await untilRailsUp(at.url);
-    let kept: Kept | undefined;
-    const tapped: typeof fetch = async (input, init) => {
-      const request = new Request(input, init);
-      if (!request.headers.has("payment-signature")) return fetch(request);
-      const signature = request.headers.get("payment-signature") as string;
-      kept = {
-        url: request.url,
-        init: { ...json(ROLL), headers: { "content-type": "application/json", "payment-signature": signature } },
-      };
-      return new Response("{}", { status: 200 });
-    };
-    const pay = await stockFetch(sandbox, "base", tapped);
-    const unsent = await pay(`${at.url}/v1/roll`, json(ROLL));
-    return kept ?? expect.fail(`no payment was made: ${unsent.status} ${await unsent.text()} ${at.output()}`);
+    const url = `${at.url}/v1/roll`;
+    const challenge = await fetch(url, json(ROLL));
+    expect(challenge.status, at.output()).to.equal(402);
+    return { url, init: json(ROLL, await signFor(await stockClient(sandbox, "base"), challenge)) };
   }
 
   const send = ({ url, init }: Kept): Promise<Response> => fetch(url, init);

@@ -8,13 +8,15 @@ import { untilRailsUp } from "./rails-up.ts";
 
 /** A shop, with its operator's listener. */
 export interface OperatedShop {
-  readonly running: Running;
+  running: Running;
   /** The folder with its files. */
   readonly dir: string;
   readonly sandbox: TestSandbox;
   readonly dataDir: string;
   /** Sends a request to ADMIN_PORT with the token. */
   admin(path: string, init?: RequestInit): Promise<Response>;
+  /** Sells the folder as the next process does, with these variables besides. */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,29 +28,28 @@ export async function openOperatedShop(
 ): Promise<OperatedShop> {
   const data = createFolder();
   const [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(files)]);
-  const config = readConfig({
-    ...sandbox.env,
-    PAYPHONE_DATA_DIR: data,
-    PORT: "0",
-    LOG_LEVEL: "silent",
-    ADMIN_PORT: "0",
-    ADMIN_TOKEN,
-    ...env,
-  });
-  const running = await run({ set: await loadSet(dir), config });
-  await untilRailsUp(running.url);
-  return {
-    running,
+  const own = { PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent", ADMIN_PORT: "0", ADMIN_TOKEN };
+  const start = async (more: Readonly<Record<string, string>> = {}): Promise<Running> => {
+    const config = readConfig({ ...sandbox.env, ...own, ...env, ...more });
+    const running = await run({ set: await loadSet(dir), config });
+    await untilRailsUp(running.url);
+    return running;
+  };
+  const shop: OperatedShop = {
+    running: await start(),
     dir,
     sandbox,
     dataDir: data,
     admin: (path, init = {}) =>
-      fetch(running.admin.url + path, {
+      fetch(shop.running.admin.url + path, {
         ...init,
         headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...init.headers },
       }),
-    async close() {
-      await running.close();
+    async restart(more) {
+      await shop.running.close();
+      shop.running = await start({ PORT: new URL(shop.running.url).port, ...more });
     },
+    close: () => shop.running.close(),
   };
+  return shop;
 }

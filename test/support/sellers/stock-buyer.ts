@@ -1,8 +1,9 @@
 import { base58 } from "@scure/base";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
+import type { PaymentPayload } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
-import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
 import { privateKeyToAccount } from "viem/accounts";
@@ -52,11 +53,22 @@ export async function stockFetchV1(sandbox: TestSandbox, id: "base" | "solana"):
 const payOnly = (client: x402Client, wanted: string): x402Client =>
   client.registerPolicy((_version, offers) => offers.filter(({ network }) => network === wanted));
 
+/** The headers with a client's payment of this challenge, changed by the test before it is encoded. */
+export async function signFor(
+  client: x402Client,
+  challenge: Response,
+  change = (payment: PaymentPayload): PaymentPayload => payment,
+): Promise<Record<string, string>> {
+  const http = new x402HTTPClient(client);
+  const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
+  return http.encodePaymentSignatureHeader(change(await client.createPaymentPayload(required)));
+}
+
 export const receiptOf = (response: Response) =>
   decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
 
-export const json = (body: unknown): RequestInit => ({
+export const json = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   method: "POST",
-  headers: { "content-type": "application/json" },
+  headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(body),
 });

@@ -1,13 +1,7 @@
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
-import { readConfig } from "../../../../runtime/cli/config/config.ts";
-import { type Running, run } from "../../../../runtime/cli/serve/run.ts";
-import { loadSet } from "../../../../runtime/cli/set/load.ts";
-import { edit, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
-import { createFolder } from "../../../support/folder.ts";
-import { untilRailsUp } from "../../../support/sellers/rails-up.ts";
-import { createBuyer, json } from "../../../support/sellers/stock-buyer.ts";
+import { edit, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
+import { createBuyer, json, signFor } from "../../../support/sellers/stock-buyer.ts";
 
 const FIELDS = '"label": {';
 const COINS = '"minimum": 1, "maximum": 100, "default": 1';
@@ -15,38 +9,27 @@ const STRICTER = '"minimum": 2, "maximum": 100, "default": 2';
 
 describe("a service whose input schema changes", function () {
   this.timeout(120_000);
-  const data = createFolder();
-  let sandbox: TestSandbox;
-  let dir: string;
-  let running: Running;
-
+  let shop: OperatedShop;
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
-    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data, PORT: "0", LOG_LEVEL: "silent" };
-    running = await run({ set: await loadSet(dir), config: readConfig(env) });
-    await untilRailsUp(running.url);
+    shop = await openOperatedShop();
   });
-  after(() => running.close());
+  after(() => shop.close());
 
   const post = (input: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    fetch(`${running.url}/v1/toss`, { ...json(input), headers: { "content-type": "application/json", ...headers } });
+    fetch(`${shop.running.url}/v1/toss`, json(input, headers));
 
   /** A payment, by its headers; with an identifier when the payer gives one. */
   async function sign(identifier?: string): Promise<Readonly<Record<string, string>>> {
-    const client = await createBuyer(sandbox);
-    const http = new x402HTTPClient(client);
-    const response = await post({});
-    const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json());
-    const { extensions, ...payment } = await client.createPaymentPayload(required);
-    const info = { required: false, id: identifier };
-    const named = identifier === undefined ? extensions : { "payment-identifier": { info } };
-    return http.encodePaymentSignatureHeader({ ...payment, ...(named && { extensions: named }) });
+    const named = { "payment-identifier": { info: { required: false, id: identifier } } };
+    return signFor(await createBuyer(shop.sandbox), await post({}), (payment) =>
+      identifier === undefined ? payment : { ...payment, extensions: named },
+    );
   }
 
   /** Sells the service with another schema. */
   async function change(before: string, after: string): Promise<void> {
-    await writeFiles(dir, edit(TOSS, "schemas/TossRequest.json", before, after));
-    const { times } = await running.changes.apply("test");
+    await writeFiles(shop.dir, edit(TOSS, "schemas/TossRequest.json", before, after));
+    const { times } = await shop.running.changes.apply("test");
     expect(times).not.to.equal(undefined);
   }
 
@@ -57,8 +40,8 @@ describe("a service whose input schema changes", function () {
   ];
   for (const [what, before, after] of changes)
     it(`still answers what was bought before: ${what}`, async () => {
-      await writeFiles(dir, TOSS);
-      await running.changes.apply("test");
+      await writeFiles(shop.dir, TOSS);
+      await shop.running.changes.apply("test");
       const given = { coins: 1, ...(what.includes("another") && { coins: undefined }) };
       const payment = await sign();
       const bought = await post(given, payment);
@@ -73,8 +56,8 @@ describe("a service whose input schema changes", function () {
     });
 
   it("charges nothing for an input that it does not take any more", async () => {
-    await writeFiles(dir, TOSS);
-    await running.changes.apply("test");
+    await writeFiles(shop.dir, TOSS);
+    await shop.running.changes.apply("test");
     const payment = await sign();
     await change(COINS, STRICTER);
     expect((await post({ coins: 1 }, payment)).status).to.equal(422);
@@ -83,8 +66,8 @@ describe("a service whose input schema changes", function () {
 
   for (const [at, given] of [{}, { coins: 1 }].entries())
     it(`knows a purchase of ${JSON.stringify(given)} by its identifier, where the payment is signed anew`, async () => {
-      await writeFiles(dir, TOSS);
-      await running.changes.apply("test");
+      await writeFiles(shop.dir, TOSS);
+      await shop.running.changes.apply("test");
       const identifier = `the-same-purchase-${at}`;
       const bought = await post(given, await sign(identifier));
       expect(bought.status).to.equal(200);

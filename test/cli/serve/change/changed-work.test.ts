@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { json, type PayingFetch, stockFetch } from "../../../support/sellers/stock-buyer.ts";
+import { json, type PayingFetch, signFor, stockClient, stockFetch } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { changedJobGate?: PromiseWithResolvers<void> };
@@ -79,23 +79,19 @@ describe("paid work whose schemas change", function () {
   before(async () => {
     world.changedJobGate = Promise.withResolvers();
     shop = await openOperatedShop(toCounter("goal", "sum"));
-    const noting: typeof fetch = (input, init) => {
-      const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
-      owed = { ...json({ goal: 7 }), headers: [...sent] };
-      return fetch(input, init);
-    };
-    pay = await stockFetch(shop.sandbox, "solana", noting);
+    pay = await stockFetch(shop.sandbox, "solana");
     const first = await order({ goal: 3 });
     const answer = await ended(first);
     const [second, third] = [await order({ hold: true, goal: 4 }), await order({ goal: 5 })];
     await eventually(async () => (await read(second)).status === "IN_PROGRESS");
-    expect((await pay(`${shop.running.url}/v1/first`, json({ goal: 7 }))).status).to.equal(502);
-    const paid = owed;
+    const url = `${shop.running.url}/v1/first`;
+    const challenge = await fetch(url, json({ goal: 7 }));
+    owed = json({ goal: 7 }, await signFor(await stockClient(shop.sandbox, "solana"), challenge));
+    expect((await fetch(url, owed)).status).to.equal(502);
     await writeFiles(shop.dir, toCounter("target", "total"));
     await shop.running.changes.apply("test");
     world.changedJobGate.resolve();
     [delivered, held, waiting] = [{ url: first, answer }, await ended(second), await ended(third)];
-    owed = paid;
   });
   after(async () => {
     delete world.changedJobGate;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { createBuyer, json, stockFetch } from "../../../support/sellers/stock-buyer.ts";
+import { createBuyer, json, signFor } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { freedRuns?: number };
@@ -38,14 +38,8 @@ describe("a service that loses its price", function () {
 
   before(async () => {
     shop = await openOperatedShop(PAID);
-    let sent = new Headers();
-    const noting: typeof fetch = (input, init) => {
-      sent = input instanceof Request ? input.headers : new Headers(init?.headers);
-      return fetch(input, init);
-    };
-    const pay = await stockFetch(shop.sandbox, "base", noting);
-    const answer = await (await pay(`${shop.running.url}/v1/toss`, json({}))).json();
-    rest = { init: { ...json({}), headers: [...sent] }, answer };
+    const init = json({}, await signFor(await createBuyer(shop.sandbox), await post(json({}))));
+    rest = { init, answer: await (await post(init)).json() };
     const { structuredContent } = await ask("/mcp", "tools/call", { name: "toss" });
     const payment = await (await createBuyer(shop.sandbox)).createPaymentPayload(structuredContent);
     const call = { name: "toss", _meta: { "x402/payment": payment } };
@@ -73,10 +67,7 @@ describe("a service that loses its price", function () {
   it("is run for everybody else, and charges nobody", async () => {
     const before = runs();
     expect((await post(json({}))).status).to.equal(200);
-    expect(
-      (await post({ ...json({}), headers: { "content-type": "application/json", "payment-signature": "none" } }))
-        .status,
-    ).to.equal(200);
+    expect((await post(json({}, { "payment-signature": "none" }))).status).to.equal(200);
     expect(runs()).to.equal(before + 2);
   });
 

@@ -1,11 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { x402HTTPClient } from "@x402/core/client";
 import { expect } from "chai";
 import { JOB, ROOT, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { createBuyer, json, receiptOf } from "../../../support/sellers/stock-buyer.ts";
+import { createBuyer, json, receiptOf, signFor } from "../../../support/sellers/stock-buyer.ts";
 import { type LlmServer, openLlmServer, say } from "../../../support/sources/llm-server.ts";
 
 const TOOLS = join(ROOT, "test/support/sources/tool-server.ts");
@@ -80,7 +79,7 @@ describe("what was offered a moment before its service and its sources were remo
   this.timeout(120_000);
   let llm: LlmServer;
   let shop: OperatedShop;
-  const quoted: Record<string, string> = {};
+  const quoted: Record<string, Record<string, string>> = {};
 
   before(async () => {
     llm = await openLlmServer();
@@ -88,13 +87,9 @@ describe("what was offered a moment before its service and its sources were remo
     const env = { LLM_BASE_URL: llm.url, LLM_MODEL: "test", PATH: process.env.PATH ?? "" };
     shop = await openOperatedShop({ ...TOSS, ...REMOVED, "manifests/_site.yaml": SITE + UPSTREAMS }, env);
     const client = await createBuyer(shop.sandbox);
-    const http = new x402HTTPClient(client);
     for (const path of ["/v1/tool", "/v1/job", "/v1/oracle", "/v1/page", "/v1/anchor"]) {
       const challenge = await fetch(shop.running.url + path, { method: "POST" });
-      const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
-      Object.assign(quoted, {
-        [path]: http.encodePaymentSignatureHeader(await client.createPaymentPayload(required))["PAYMENT-SIGNATURE"],
-      });
+      quoted[path] = await signFor(client, challenge);
     }
     for (const file of Object.keys(REMOVED)) await rm(join(shop.dir, file));
     await writeFiles(shop.dir, { "manifests/_site.yaml": SITE });
@@ -105,8 +100,7 @@ describe("what was offered a moment before its service and its sources were remo
     await llm?.close();
   });
   const buy = async (path: string): Promise<unknown> => {
-    const headers = { "content-type": "application/json", "payment-signature": quoted[path] ?? "" };
-    const response = await fetch(shop.running.url + path, { ...json(INPUT), headers });
+    const response = await fetch(shop.running.url + path, json(INPUT, quoted[path]));
     const body: unknown = await response.json();
     expect(response.status, JSON.stringify(body)).to.equal(200);
     expect(receiptOf(response)).to.have.property("success", true);

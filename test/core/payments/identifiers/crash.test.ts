@@ -46,11 +46,8 @@ describe("an identifier of the official package and a crash", () => {
     return encodePaymentSignatureHeader(await client.createPaymentPayload(challenge));
   }
 
-  const buy = async (client: x402Client, id: string): Promise<Response> => {
-    const request = json(ROLL);
-    const headers = { "content-type": "application/json", "payment-signature": await sign(client, id) };
-    return fetch(`${seller.url}/v1/roll`, { ...request, headers });
-  };
+  const buy = async (client: x402Client, id: string): Promise<Response> =>
+    fetch(`${seller.url}/v1/roll`, json(ROLL, { "payment-signature": await sign(client, id) }));
 
   const MISHAPS: Record<string, "verify" | "before" | "after"> = {
     "after the payment was verified": "verify",

@@ -123,12 +123,12 @@ export async function openScene(): Promise<Scene> {
       url: seller.url,
       buy: async (service, input) => toBought(await pay(seller.url + pathOf(service), json(input))),
       async buyMany(service, input, count) {
-        const [url, init] = [seller.url + pathOf(service), json(input)];
-        const required = (await (await fetch(url, init)).json()) as PaymentRequired;
+        const url = seller.url + pathOf(service);
+        const required = (await (await fetch(url, json(input))).json()) as PaymentRequired;
         const payments = await Promise.all(Array.from({ length: count }, () => client.createPaymentPayload(required)));
         const calls = payments.map(async (payment) => {
-          const headers = { ...init.headers, "payment-signature": encodePaymentSignatureHeader(payment) };
-          return toBought(await fetch(url, { ...init, headers }));
+          const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
+          return toBought(await fetch(url, json(input, headers)));
         });
         return Promise.all(calls);
       },
