@@ -32,6 +32,8 @@ const single: FindCalls = ([target, wei, data]) => [call(target, data, wei)];
 const batch: FindCalls = ([targets, wei, data]) =>
   (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at]));
 const safe: FindCalls = ([target, wei, data, operation]) => [call(target, data, wei, operation)];
+/** Beyond Safe's operations, ERC-6551 has two that create a contract of the data. */
+const operation: FindCalls = (values) => (Number(values[3]) > DELEGATECALL ? [] : safe(values, null));
 const execution: FindCalls = ([mode, data]) => readExecution(mode as string, data as string);
 const commands: FindCalls = ([numbers, inputs]) => readCommands(numbers as string, inputs as string[]);
 
@@ -59,11 +61,14 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   "execTransactionFromModule(address,uint256,bytes,uint8)": safe,
   "execTransactionFromModuleReturnData(address,uint256,bytes,uint8)": safe,
   "multiSend(bytes)": ([packed]) => readMultiSend(packed as string),
-  // Accounts (ERC-4337, ERC-7579) and timelocks
+  // Accounts (ERC-4337, ERC-6551, ERC-7579) and timelocks
   "execute(address,uint256,bytes)": single,
   "executeBatch(address[],bytes[])": ([targets, data]) => batch([targets, [], data], null),
   "executeBatch(address[],uint256[],bytes[])": batch,
   "executeBatch((address,uint256,bytes)[])": ([calls]) => each(calls, ([target, wei, data]) => call(target, data, wei)),
+  "execute(address,uint256,bytes,uint8)": operation,
+  "executeUserOp(address,uint256,bytes,uint8)": operation,
+  "executeUserOpWithErrorString(address,uint256,bytes,uint8)": operation,
   "execute(bytes32,bytes)": execution,
   "executeFromExecutor(bytes32,bytes)": execution,
   "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": single,

@@ -17,6 +17,9 @@ const ABI = parseAbi([
   "function scheduleBatch(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt, uint256 delay)",
   "function executeFromExecutor(bytes32 mode, bytes data)",
   "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)",
+  "function executeUserOp(address to, uint256 value, bytes data, uint8 operation)",
+  "function executeUserOpWithErrorString(address to, uint256 value, bytes data, uint8 operation)",
+  "function execute(address to, uint256 value, bytes data, uint8 operation)",
   "function increaseAllowance(address spender, uint256 added)",
   "function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)",
   "function permit(address holder, address spender, uint256 nonce, uint256 expiry, bool allowed, uint8 v, bytes32 r, bytes32 s)",
@@ -91,6 +94,18 @@ describe("calls that are hard to see", () => {
       ["execTransactionFromModuleReturnData", [USDC, 0n, TRANSFER, 0]],
     ] as const)
       expect(summariesOf(await callsOf(encode(name, args))), name).to.deep.equal([TRANSFERRED]);
+  });
+
+  it("are seen in what accounts do for an operation of ERC-4337, a Safe among them, and accounts of tokens (ERC-6551)", async () => {
+    for (const name of ["executeUserOp", "executeUserOpWithErrorString", "execute"]) {
+      const [called, delegated] = [0, 1].map((operation) => callsOf(encode(name, [USDC, 7n, TRANSFER, operation])));
+      expect(
+        (await called)?.map(({ target, value_wei, summary }) => [target, value_wei, summary]),
+        name,
+      ).to.deep.equal([[USDC, "7", TRANSFERRED]]);
+      expect((await delegated)?.[0], name).to.include({ delegatecall: true, summary: null });
+    }
+    expect(await callsOf(encode("execute", [USDC, 0n, TRANSFER, 2])), "code of a new contract").to.deep.equal([]);
   });
 
   it("say in every dialect what they allow", async () => {
