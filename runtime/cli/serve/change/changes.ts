@@ -77,15 +77,15 @@ export function createChanges(deps: ChangesDeps): Changes {
     await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
   }
 
-  /** @throws Problem `bad-request` with the faults, or because the files changed while they were read. */
-  async function load(dir: string): Promise<FiledSet> {
+  /** Reads files that change meanwhile anew. @throws Problem `bad-request` with the faults, or because they go on changing. */
+  async function load(dir: string, retries = 2): Promise<FiledSet> {
     const folder = readFolder(dir);
     if (folder.digest === current.folder?.digest) return current;
     const set = await loadSet(dir, false, home);
     await examine(set);
-    if (readFolder(dir).digest !== folder.digest)
-      throw new Problem("bad-request", `The files in ${dir} change while they are read; try again`);
-    return { set, folder };
+    if (readFolder(dir).digest === folder.digest) return { set, folder };
+    if (retries > 0) return load(dir, retries - 1);
+    throw new Problem("bad-request", `The files in ${dir} change while they are read; try again`);
   }
 
   function compare(next: FiledSet): SetComparison {
