@@ -80,7 +80,7 @@ function checkId(draft: Draft, all: readonly Draft[]): Fault[] {
   if (id !== name)
     return [faultAt(draft, ["id"], "id-not-file-name", `must be ${JSON.stringify(name)}, as its file is called`)];
   const first = all.find(({ data }) => data.id?.toLowerCase() === id.toLowerCase());
-  if (!first || first === draft) return [];
+  if (!first || first.data.id === id) return []; // Of two with one id, the file with another name is at fault.
   return [faultAt(draft, ["id"], "duplicate-id", `${first.file} has the same id but for capitals`)];
 }
 

@@ -22,6 +22,12 @@ describe("manifests among each other", () => {
     ]);
   });
 
+  it("are at fault for the id of another file, which is not at fault itself", () => {
+    expect(report([draft("roll-2.yaml", { id: "roll" }), draft("roll.yaml", { id: "roll" })])).to.deep.equal([
+      'manifests/roll-2.yaml:1:1 id-not-file-name id "roll": must be "roll-2", as its file is called',
+    ]);
+  });
+
   it("share no path, whatever the methods and the parameters' names", () => {
     const routes = [
       "GET /v1/jobs/{id}",
