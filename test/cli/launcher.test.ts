@@ -72,7 +72,7 @@ describe("the launcher", () => {
     const folder = mkdtempSync(join(home, "empty "));
     const checked = await runPayphone(["check", "--dir", folder]);
     expect([checked.code, checked.err]).to.deep.equal([1, ""]);
-    expect(checked.out).to.match(report).and.include("begin with a copy of payphone's own");
+    expect(checked.out).to.match(report).and.include("begin with that of a new shop (payphone init)");
     const nowhere = join(folder, "nowhere");
     expect((await runPayphone(["check", "--dir", nowhere])).out).to.include(`there is no directory ${nowhere}\n`);
     const generated = await runPayphone(["types", "--dir", folder]);

@@ -40,7 +40,7 @@ export async function readSet(dir: string): Promise<Files> {
   const faults = [...manifests.faults, ...schemas.faults];
   if (!manifests.names.includes(SITE)) {
     const message = existsSync(dir)
-      ? "there is no such file; it says what is true of every service: begin with a copy of payphone's own"
+      ? "there is no such file; it says what is true of every service: begin with that of a new shop (payphone init)"
       : `there is no directory ${dir}`;
     faults.push(toFileFault(`manifests/${SITE}`, "missing-file", message));
   }
