@@ -129,6 +129,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
         client.xRange(none, "-", "+"),
         client.hDel(none, "e"),
         client.scan("0", { COUNT: 1 }),
+        health.hasReplicas() && client.wait(0, 0),
       ]),
     );
     await health.recognize();

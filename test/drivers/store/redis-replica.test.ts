@@ -15,9 +15,10 @@ withRedis.describe("a Redis that must have a replica", () => {
   let store: OpenStore;
   let shop: Shop;
   let onReplica: ReturnType<typeof createClient>;
+  let operator: ReturnType<typeof createClient>;
   before(async () => {
     [master, replica] = [await startRedis(), await startRedis()];
-    const operator = createClient({ url: master.url });
+    operator = createClient({ url: master.url });
     onReplica = createClient({ url: replica.url });
     await Promise.all([operator.connect(), onReplica.connect()]);
     const lagging = { "min-replicas-to-write": "1", "min-replicas-max-lag": "3600" }; // It goes on without the replica.
@@ -25,7 +26,6 @@ withRedis.describe("a Redis that must have a replica", () => {
     const { hostname, port } = new URL(master.url);
     await onReplica.sendCommand(["REPLICAOF", hostname, port]);
     await eventually(async () => (await onReplica.info("replication")).includes("master_link_status:up"));
-    await operator.close();
     store = await openRedisStore({ url: master.url, namespace: "test" });
     shop = await openShop({ store: { ...store, entries: createMemoryStore().entries } });
   });
@@ -33,6 +33,7 @@ withRedis.describe("a Redis that must have a replica", () => {
     await shop?.close();
     await store?.close();
     onReplica?.destroy();
+    operator?.destroy();
     await Promise.all([master?.stop(), replica?.stop()]);
   });
 
@@ -51,6 +52,13 @@ withRedis.describe("a Redis that must have a replica", () => {
       ),
     );
     expect([await onReplica.get("test::b"), await onReplica.get("test::c")]).to.not.include(null);
+  });
+
+  it("is not opened by a user who must not wait for the replica", async () => {
+    await operator.sendCommand(["ACL", "SETUSER", "shop", "on", ">secret", "~*", "+@all", "-wait"]);
+    const url = master.url.replace("//", "//shop:secret@");
+    const { message } = await expectUnavailable(openRedisStore({ url, namespace: "test" }));
+    expect(message).to.match(/refuses what payphone needs: NOPERM .*wait/);
   });
 
   it("has no payment settled whose record a new master would lack", async () => {
