@@ -33,14 +33,16 @@ export function createStanding(store: Store): Standing {
   const distrust = (payer: string): Promise<void> => store.set(`pays-first:${payer}`, 1, PAYS_FIRST_MS, "lazy");
   const isDistrusted = async (payer: string): Promise<boolean> =>
     (await store.get(`pays-first:${payer}`)) !== undefined;
+  const noteRefused: Standing["noteRefused"] = (payer, service, ms) =>
+    distrust(SOLANA.test(payer) && ms >= SOLANA_MS ? `${payer}:${service}` : payer);
   return {
     paysFirst: async (payer, service) =>
       (await isDistrusted(payer)) || (SOLANA.test(payer) && isDistrusted(`${payer}:${service}`)),
-    noteRefused: (payer, service, ms) =>
-      distrust(SOLANA.test(payer) && ms >= SOLANA_MS ? `${payer}:${service}` : payer),
-    async refusedLate({ payer, payment, output, job }) {
+    noteRefused,
+    async refusedLate({ payer, payment, service, output, job, sold }) {
       if (payer === undefined || output === undefined || job !== undefined) return;
-      await distrust(payerOf(payer, payment.accepted));
+      const { verified = 0, worked = verified } = sold?.course ?? {};
+      await noteRefused(payerOf(payer, payment.accepted), service, worked - verified);
     },
     async noteLeft(payer) {
       if ((await store.incr(`left:${payer}`, 1, LEFT_WINDOW_MS)) >= MOST_LEFT) await distrust(payer);

@@ -180,5 +180,12 @@ describe("a payment that was refused after the work", () => {
       await standing.noteRefused(payer, "slow", seconds * 1000);
       expect(await standing.paysFirst(payer, "slow")).to.equal(true);
       expect(await standing.paysFirst(payer, "roll")).to.equal(others);
+      const late = createStanding(createMemoryStore());
+      const payment = { accepted: { network: payer.slice(0, payer.lastIndexOf(":")) } };
+      const sold = { course: { begun: 0, verified: 5000, worked: 5000 + seconds * 1000 } };
+      const of = { payer: payer.slice(payer.lastIndexOf(":") + 1), service: "slow", output: {} };
+      await late.refusedLate({ ...of, payment, sold } as unknown as PaymentRecord);
+      expect(await late.paysFirst(payer, "slow"), "once its outcome is known").to.equal(true);
+      expect(await late.paysFirst(payer, "roll"), "once its outcome is known").to.equal(others);
     });
 });
