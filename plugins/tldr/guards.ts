@@ -73,15 +73,18 @@ const CHECKS =
   /\bjust a moment\b|verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|are you (?:a robot|human)|not a (?:ro)?bot\b|think you were a bot|press (?:&|and) hold|unusual traffic|\bcaptcha\b|security of your connection|enter the characters you see|verifying your browser|request is being verified|pardon our interruption|incapsula incident|requested url was rejected|request (?:was |has been |is )?(?:blocked|unsuccessful)\b/;
 /** Refusals, and what must be done first. */
 const REFUSALS =
-  /you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|you do not have access|access cannot be granted|unavailable (?:due to|for) legal reasons|disable any ad.?blocker|browser is not supported|account (?:has been |is )?suspended|before you continue to|too many requests|subscribe to (?:continue|keep) reading|(?:log|sign)[ -]?in to (?:continue|view|see|read|access)|must (?:be (?:logged|signed)|log) in|log-?in (?:is )?required/;
+  /you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|you do not have access|access cannot be granted|unavailable (?:due to|for) legal reasons|disable any ad.?blocker|account (?:has been |is )?suspended|before you continue to|too many requests|subscribe to (?:continue|keep) reading|(?:log|sign)[ -]?in to (?:continue|view|see|read|access)|must (?:be (?:logged|signed)|log) in|log-?in (?:is )?required/;
 /** Missing pages, failures of the site, and redirects of its own. */
 const MISSING =
   /^(?:you are being )?redirect(?:ing|ed)\b|not (?:automatically )?redirected|^(?:error )?404\b|page (?:was |could )?not (?:be )?found|page (?:can't|cannot) be found|(?:can't|cannot|couldn't|could not) find (?:the|that|this) page|page (?:doesn't|does not|no longer) exists?\b|(?:page|content) (?:isn't|is not) available|^(?:error )?50[0-4]\b|^internal server error|^(?:the )?service (?:is )?(?:temporarily )?unavailable|error establishing a database connection|(?:under|performing)(?: some)?(?: scheduled)? maintenance|link (?:has |is )?expired/;
+/** What old browsers are told. */
+const OUTDATED =
+  /browser is (?:not|no longer) supported|(?:using an|your) (?:outdated|unsupported|old) browser|browser is (?:outdated|out of date)|browser (?:ist|wird)(?: leider)? (?:veraltet|nicht (?:mehr )?unterstützt)|navigateur (?:est obsolète|n'est (?:plus|pas) (?:pris en charge|supporté))|navegador (?:está |es )?(?:obsoleto|desactualizado|no (?:es compatible|está soportado))/;
 /** Missing pages in other languages of the web. */
 const MISSING_ELSEWHERE =
   /seite (?:wurde )?(?:leider )?nicht gefunden|page (?:introuvable|non trouvée)|página no (?:encontrada|existe)|página não encontrada|pagina non trovata|pagina niet gevonden|страница не найдена|ページ(?:が|は)見つかりま|页面(?:不存在|未找到|找不到)|找不到(?:页面|頁面)/;
 const IN_PLACE_OF_PAGE = new RegExp(
-  [CHECKS, REFUSALS, MISSING, MISSING_ELSEWHERE].map(({ source }) => source).join("|"),
+  [CHECKS, REFUSALS, OUTDATED, MISSING, MISSING_ELSEWHERE].map(({ source }) => source).join("|"),
   "i",
 );
 const SIGN_IN = /\b(?:log|sign)[ -]?in\b/i;

@@ -25,6 +25,16 @@ const GUARDS: Readonly<Record<string, readonly [title: string, body: string]>> =
   "a missing page": ["Page not found", "<h1>404</h1><p>The page you are looking for does not exist.</p>"],
   "a redirect of its own": ["Redirecting", '<p>Redirecting to <a href="/new">/new</a></p>'],
   "an old browser's notice": ["X", "<h1>Your browser is not supported</h1><p>Please upgrade.</p>"],
+  "an old browser's notice in German": [
+    "Wie man eine Tischdecke näht",
+    "<p>Dein Browser ist leider veraltet.</p><p>Lade für ein besseres Erlebnis einen neueren Browser kostenfrei herunter.</p>",
+  ],
+  "an old browser's notice in French": ["Journal", "<p>Votre navigateur n'est plus pris en charge.</p>"],
+  "an outdated browser's notice": [
+    "X",
+    "<p>You are using an <b>outdated</b> browser. Please upgrade your browser.</p>",
+  ],
+  "a browser's notice with a date": ["X", "<h1>Your browser is out of date</h1><p>Update it to see the page.</p>"],
   "a closed account": ["Account Suspended", "<h1>This Account has been suspended.</h1>"],
   "a check of Imperva": [
     "Pardon Our Interruption",
