@@ -20,10 +20,7 @@ const LEAST_BYTES = 65_536;
  * Bounds the memory of answers that nobody reads: the client address that has most of it loses its oldest connections. What
  * it has bought can be fetched again. @param fail logs each cut
  */
-export function createHeldAnswers(
-  mostBytes: number,
-  fail: (response: Response, problem: Problem) => void,
-): HoldAnswer {
+export function createHeldAnswers(mostBytes: number, fail: (response: Response, problem: Problem) => void): HoldAnswer {
   const held = new Set<Held>();
   let total = 0;
 
