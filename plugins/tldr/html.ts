@@ -30,6 +30,8 @@ const POSTS = [
   ".post-body",
   ".entry-content",
 ];
+/** In characters: to read a longer page twice could take more processor time than reading may. */
+const LONGEST_READ_TWICE = 500_000;
 /** How much of its longest line tells in which post a text is. */
 const LONGEST_MARK = 40;
 /**
@@ -49,7 +51,8 @@ export async function readHtml(given: string, url: string, isXml = false): Promi
   const hasMain = page.documentElement?.querySelector(`main, ${POSTS.join()}`);
   const { title, content } = await Defuddle(page as never, url, OPTIONS);
   const kept = toText(parse(content));
-  const found = lacksProse(kept, prose, MOST_PROSE) ? longer(kept, await readWithClutter(html, url)) : kept;
+  const isPoor = html.length <= LONGEST_READ_TWICE && lacksProse(kept, prose, MOST_PROSE);
+  const found = isPoor ? longer(kept, await readWithClutter(html, url)) : kept;
   const main = hasMain ? readMain(html, found) : "";
   const shown = main.length > 2 * found.length ? main : (lacksProse(found, prose, 0.5) && readAround(html)) || found;
   const article = structured.length > 2 * shown.length ? structured : shown;

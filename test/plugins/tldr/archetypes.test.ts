@@ -39,6 +39,11 @@ describe("the reader of pages", () => {
       expect((await readHtml(html, "https://one.example/page")).text.split(story)).to.have.length(10);
     });
 
+  it("reads a long page only once, so that it is not given up", async () => {
+    const html = `${around["in lists that are called posts"]}<!--${"x".repeat(500_000)}-->`;
+    expect((await readHtml(html, "https://one.example/page")).text.split(story)).to.have.length(6);
+  });
+
   it("reads words without the readings above them", async () => {
     const html = `<p><ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は閉鎖された。</p>`;
     expect((await readHtml(html, "https://one.example/page")).text).to.equal("港は閉鎖された。");
