@@ -29,7 +29,7 @@ export interface RedisHealth {
   /** The fault that the last examination found; while there is one, nothing may be sold. */
   fault(): Problem | undefined;
   /** Whether Redis takes writes only while it has replicas: `min-replicas-to-write`. */
-  hasReplicas(): boolean;
+  needsReplicas(): boolean;
   /** Sentences about the data that a crash may lose. */
   warnings(): readonly string[];
   close(): void;
@@ -59,7 +59,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
   /** The last count. */
   let counted = 0;
   let isOlder = false;
-  let hasReplicas = false;
+  let needsReplicas = false;
   let fault: string | undefined;
   let warnings: readonly string[] = [];
   /** Why Redis cannot be reached: the newest reason last. */
@@ -100,7 +100,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
       const reason = fault ?? (examined < disconnections ? AWAY : undefined);
       return reason === undefined ? undefined : toProblem(reason);
     },
-    hasReplicas: () => hasReplicas,
+    needsReplicas: () => needsReplicas,
     warnings: () => warnings,
     close: () => void rounds.close(),
   };
@@ -119,7 +119,7 @@ export function createRedisHealth({ redis, log }: RedisHealthDeps): RedisHealth 
       throw error;
     });
     if (explainRole(replication) === undefined) noteHistory(replication);
-    hasReplicas = field(replication, "min_slaves_good_slaves") !== undefined;
+    needsReplicas = field(replication, "min_slaves_good_slaves") !== undefined;
     const loss = explainLoss(found);
     if (loss === undefined && typeof count === "number") noteCount(count);
     tell(

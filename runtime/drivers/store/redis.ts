@@ -129,7 +129,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
         client.xRange(none, "-", "+"),
         client.hDel(none, "e"),
         client.scan("0", { COUNT: 1 }),
-        health.hasReplicas() && client.wait(0, 0),
+        health.needsReplicas() && client.wait(0, 0),
       ]),
     );
     await health.recognize();
@@ -157,7 +157,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   });
   async function kept<T>(work: Promise<T>, durability: Durability): Promise<T> {
     const value = await work;
-    if (durability === "durable" && health.hasReplicas()) await replicate();
+    if (durability === "durable" && health.needsReplicas()) await replicate();
     return value;
   }
   const adapt = (durability: Durability): TextAdapter => ({
