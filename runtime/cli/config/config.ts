@@ -50,7 +50,9 @@ export interface Config {
   /** When undefined, services that use a language model answer 503. */
   readonly llm: LlmEndpoint | undefined;
   /** The OpenTelemetry collector that calls are traced to; when undefined, calls are not traced. */
-  readonly collector: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> } | undefined;
+  readonly collector:
+    | { readonly endpoint: string; readonly headers: Readonly<Record<string, string>>; readonly service: string }
+    | undefined;
   /**
    * Ed25519 keys of the agent's identity, the signing key first; when undefined, payphone generates and keeps its own.
    */
@@ -208,10 +210,10 @@ function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facil
   };
 }
 
-function readCollector({ value }: Reader): Config["collector"] {
+function readCollector({ text, value }: Reader): Config["collector"] {
   const endpoint = value("OTEL_EXPORTER_OTLP_ENDPOINT", shapes.WEB_URL);
   const headers = value("OTEL_EXPORTER_OTLP_HEADERS", shapes.OTLP_HEADERS) ?? {};
-  return endpoint === undefined ? undefined : { endpoint, headers };
+  return endpoint === undefined ? undefined : { endpoint, headers, service: text("OTEL_SERVICE_NAME") ?? "payphone" };
 }
 
 function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefined {

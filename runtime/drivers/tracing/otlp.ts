@@ -6,6 +6,8 @@ export interface OtlpOptions {
   /** The collector's URL, without `/v1/traces`. A name and a password in it become a basic authorization header. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The name by which collectors group spans (`service.name`). */
+  readonly service: string;
   readonly log: Log;
 }
 
@@ -15,12 +17,12 @@ const OK = 0;
 const FAILED = 1;
 
 /** Sends spans to a collector (OTLP 1.x over HTTP, JSON encoding). Rejected spans are lost, and logged. */
-export function createOtlpExporter({ endpoint, headers, log }: OtlpOptions): SpanExporter {
+export function createOtlpExporter({ endpoint, headers, service, log }: OtlpOptions): SpanExporter {
   const { url, headers: basic } = toEndpoint(`${endpoint.replace(/\/$/, "")}/v1/traces`);
   const sending = new Set<Promise<void>>();
 
   async function send(spans: readonly ReadableSpan[]): Promise<void> {
-    const body = JSON.stringify(toRequest(spans));
+    const body = JSON.stringify(toRequest(service, spans));
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const sent = { "content-type": "application/json", ...basic, ...headers };
     const response = await fetch(url, { method: "POST", headers: sent, body, redirect: "manual", signal });
@@ -47,12 +49,12 @@ export function createOtlpExporter({ endpoint, headers, log }: OtlpOptions): Spa
 type Values = Readonly<Record<string, unknown>>;
 
 /** An ExportTraceServiceRequest. */
-function toRequest(spans: readonly ReadableSpan[]): object {
+function toRequest(service: string, spans: readonly ReadableSpan[]): object {
   const [first] = spans;
   return {
     resourceSpans: [
       {
-        resource: { attributes: toAttributes(first?.resource.attributes ?? {}) },
+        resource: { attributes: toAttributes({ ...first?.resource.attributes, "service.name": service }) },
         scopeSpans: [{ scope: { name: "payphone" }, spans: spans.map(toSpan) }],
       },
     ],

@@ -38,16 +38,23 @@ interface Span {
   readonly attributes: readonly object[];
 }
 interface Export {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly object[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
 }
 
 describe("traces", () => {
   let collector: Server;
+  /** The attributes of spans' origin, as JSON. */
+  const resources = new Set<string>();
   const got: { path: string; spans: Span[]; key: string | undefined; login: string | undefined }[] = [];
   before(async () => {
     collector = createServer(async (request, response) => {
       const { resourceSpans } = JSON.parse(await text(request)) as Export;
       const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+      for (const { resource } of resourceSpans)
+        for (const attribute of resource.attributes) resources.add(JSON.stringify(attribute));
       const { authorization: login, "x-key": key } = request.headers;
       got.push({ path: request.url ?? "", spans, key: key as string | undefined, login });
       response.end("{}");
@@ -96,5 +103,17 @@ describe("traces", () => {
       spans.some(({ name }) => name === "HTTP GET"),
       "probes",
     ).to.equal(false);
+  });
+
+  it("belong to the service payphone, or to the one that OTEL_SERVICE_NAME names", async () => {
+    const { port } = collector.address() as AddressInfo;
+    for (const named of [{}, { OTEL_SERVICE_NAME: "tosses" }]) {
+      resources.clear();
+      const shop = await openOperatedShop(TOSS, { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, ...named });
+      await fetch(`${shop.running.url}/v1/toss`);
+      await shop.close();
+      const { OTEL_SERVICE_NAME: service = "payphone" } = named;
+      expect([...resources]).to.include(JSON.stringify({ key: "service.name", value: { stringValue: service } }));
+    }
   });
 });
