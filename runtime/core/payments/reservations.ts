@@ -211,13 +211,13 @@ export function createReservations(deps: ReservationsDeps): Reservations {
 /** How a settled payment was paid. The payer is the signer, whatever the facilitator reports. */
 export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
   const { network, asset, amount } = payment.accepted;
-  const { from, nonce } = readEip3009(payment.payload)?.authorization ?? {};
+  const signed = readEip3009(payment.payload);
   return {
     network,
     asset,
     amount,
-    payer: from ?? payer ?? receipt?.payer ?? null,
+    payer: signed?.authorization.from ?? payer ?? receipt?.payer ?? null,
     transaction: receipt?.transaction ?? "",
-    ...(nonce !== undefined && { nonce }),
+    ...(signed && { signed }),
   };
 }

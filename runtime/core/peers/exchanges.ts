@@ -23,7 +23,7 @@ export interface PeerExchange {
 }
 
 /** A settled payment of a call that named its exchange, as this server saw it. */
-export interface ObservedSettlement extends Omit<JobPayment, "nonce"> {
+export interface ObservedSettlement extends Omit<JobPayment, "signed"> {
   /** Unix seconds. */
   readonly observed_at: number;
 }
@@ -71,7 +71,7 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
       const { exchange: id, service, payment, receipt } = settled;
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
-      const { nonce: _, ...paid } = toJobPayment(settled);
+      const { signed: _, ...paid } = toJobPayment(settled);
       const rail = railOfToken(site.rails, payment.accepted);
       if (!rail || amountOn(rail, exchange.price, site)?.toString() !== paid.amount) return;
       const seen = { ...paid, observed_at: Math.floor(clock.now() / 1000) };

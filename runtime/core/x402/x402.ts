@@ -1,5 +1,7 @@
 /** The types of x402 version 2, with the protocol's names (x402-specification-v2, sections 5 and 7). */
 
+import type { Eip3009 } from "./eip3009.ts";
+
 /** One offer: what must be paid, on which network, to whom. */
 export interface PaymentRequirements {
   readonly scheme: string;
@@ -141,6 +143,6 @@ export interface JobPayment extends Pick<PaymentRequirements, "network" | "asset
   /** The verified EVM address or Solana public key; null when unknown. */
   readonly payer: string | null;
   readonly transaction: string;
-  /** Of the payer's authorization (EIP-3009); absent on other rails and in older records. */
-  readonly nonce?: string;
+  /** The payer's authorization; absent on other rails and in older records. */
+  readonly signed?: Eip3009;
 }

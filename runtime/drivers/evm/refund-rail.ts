@@ -5,11 +5,12 @@ import type { RefundRail, RefundTransfer } from "../../core/refunds/rail.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
+import type { SettlementState } from "../../core/x402/x402.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import type { EvmSender } from "./sender.ts";
 import { createEvmSettlements } from "./settlements.ts";
-import { EIP3009_ABI, plain } from "./token-abi.ts";
+import { plain } from "./token-abi.ts";
 
 export interface EvmRefundRailOptions {
   /** An EVM rail whose token takes EIP-3009 authorizations. */
@@ -32,6 +33,12 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
   const { network, symbol, decimals, domain } = manifest;
   const asset = plain(manifest.asset);
   const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
+  /** @param reported the transaction that should have it */
+  const find = (signed: Eip3009, signal: AbortSignal, reported?: string): Promise<SettlementState> => {
+    const { to: payTo, value: amount } = signed.authorization;
+    const offer = { scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: 0, extra: {} };
+    return settlements.find({ x402Version: 2, accepted: offer, payload: { ...signed } }, offer, signal, reported);
+  };
   return {
     network,
     asset,
@@ -49,12 +56,8 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
       if (isRefused) throw new Problem("unavailable", `The token refuses a transfer from ${from} to ${to}`);
     },
 
-    async holds({ payer, nonce }, signal) {
-      if (payer === null || nonce === undefined) return true;
-      const args = [plain(payer), nonce as Hex] as const;
-      const call = { address: asset, abi: EIP3009_ABI, functionName: "authorizationState", args } as const;
-      return client.ask((chain) => chain.readContract(call), signal);
-    },
+    holds: async ({ signed, transaction }, signal) =>
+      signed === undefined || (await find(signed, signal, transaction)).state === "settled",
 
     async sign(job, { to, amount }) {
       const { authorizationTypes } = await import("@x402/evm");
@@ -71,11 +74,7 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
       return { signature, authorization: { from: account.address, to: plain(to), ...texts, nonce } };
     },
 
-    find(signed, signal) {
-      const { to: payTo, value: amount } = signed.authorization;
-      const offer = { scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: 0, extra: {} };
-      return settlements.find({ x402Version: 2, accepted: offer, payload: { ...signed } }, offer, signal);
-    },
+    find,
 
     async send(signed, signal) {
       const { nonce: id } = signed.authorization;

@@ -1,10 +1,9 @@
 import { expect } from "chai";
-import { encodeFunctionData, type Hex, parseAbi } from "viem";
+import type { Hex } from "viem";
 import { sha256 } from "../../../runtime/core/digest.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { openRefundDesk } from "./desk.ts";
-import { base, failedJob, openRefundRail, PRICE } from "./rail.ts";
+import { failedJob, PRICE } from "./rail.ts";
 
 describe("a refund and a chain in trouble", () => {
   const desk = openRefundDesk();
@@ -86,22 +85,6 @@ describe("a refund and a chain in trouble", () => {
     await expectPaidOnce(refunds, job);
   });
 
-  it("waits while the chain does not hold what it pays back, as when a reorganisation has taken that off", async () => {
-    const { url } = desk.stage.chain;
-    const buyer = await desk.stage.fund(PRICE);
-    const wallet = openRefundRail({ url, key: buyer.key, store: createMemoryStore() });
-    const payment = await wallet.sign("a purchase", { to: desk.treasury.address, amount: String(PRICE) });
-    const job = failedJob({ payer: buyer.address, nonce: payment.authorization.nonce });
-    const refunds = createProcess();
-    await refunds.open(job);
-    await eventually(async () => /does not show the payment/.test((await record(job))?.reason ?? ""));
-    expect([await balanceOf(job), await sentBy(desk.treasury.address)]).to.deep.equal([PRICE, 0]);
-    await wallet.send(payment, new AbortController().signal);
-    wallet.close();
-    await eventually(async () => (await refunds.status(job.id)).refund_tx !== null);
-    expect([await balanceOf(job), await sentBy(desk.treasury.address)]).to.deep.equal([PRICE, 1]);
-  });
-
   it("is watched until no reorganisation can take it back any more", async () => {
     let now = 1000;
     const looks = (): number => desk.proxy.calls.filter((method) => method === "eth_getLogs").length;
@@ -134,26 +117,7 @@ describe("a refund and a chain in trouble", () => {
   it("is left to a person when its authorization was cancelled", async () => {
     const job = failedJob();
     const nonce: Hex = `0x${sha256(`payphone/refund/v1|${job.id}`)}`;
-    const { asset, domain } = base;
-    const message = { authorizer: desk.treasury.address, nonce };
-    const types = {
-      CancelAuthorization: [
-        { name: "authorizer", type: "address" },
-        { name: "nonce", type: "bytes32" },
-      ],
-    } as const;
-    const signature = await desk.treasury.signTypedData({
-      domain: { ...domain, chainId: 8453, verifyingContract: asset as Hex },
-      types,
-      primaryType: "CancelAuthorization",
-      message,
-    });
-    const abi = parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)"]);
-    const args = [desk.treasury.address, nonce, signature] as const;
-    await desk.stage.chain.transact(
-      asset as Hex,
-      encodeFunctionData({ abi, functionName: "cancelAuthorization", args }),
-    );
+    await desk.stage.cancel(desk.treasury, nonce);
     const refunds = createProcess();
     await refunds.open(job);
     await eventually(async () => (await refunds.status(job.id)).refund_pending === "manual");

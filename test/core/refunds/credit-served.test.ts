@@ -95,7 +95,7 @@ describe("a credit: what was paid first and not delivered", () => {
     expect(shop.executions).to.equal(1);
     const [nonce] = shop.rail.moved.keys();
     expect(await shop.store.get(refundsOf()[0] ?? ""), "what the chain must hold").to.have.nested.property(
-      "payment.nonce",
+      "payment.signed.authorization.nonce",
       nonce,
     );
   });

@@ -1,4 +1,4 @@
-import { type Hex, pad } from "viem";
+import { encodeFunctionData, type Hex, pad, parseAbi } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
@@ -12,6 +12,8 @@ export interface RefundStage {
   fund(units?: bigint, wei?: bigint): Promise<PrivateKeyAccount & { readonly key: Hex }>;
   /** The transactions in which the chain holds a transfer of the token to this address. */
   transfersTo(address: string): Promise<Hex[]>;
+  /** Cancels an authorization that the account has signed. */
+  cancel(account: PrivateKeyAccount, nonce: Hex): Promise<void>;
 }
 
 export async function openRefundStage(): Promise<RefundStage> {
@@ -34,8 +36,29 @@ export async function openRefundStage(): Promise<RefundStage> {
       const logs = await chain.rpc("eth_getLogs", [{ address: asset, topics, fromBlock: "0x0", toBlock: "latest" }]);
       return (logs as { transactionHash: Hex }[]).map(({ transactionHash }) => transactionHash);
     },
+    async cancel(account, nonce) {
+      const signature = await account.signTypedData({
+        domain: { ...domain, chainId: 8453, verifyingContract: asset as Hex },
+        types: CANCELLATION,
+        primaryType: "CancelAuthorization",
+        message: { authorizer: account.address, nonce },
+      });
+      const args = [account.address, nonce, signature] as const;
+      await chain.transact(
+        asset as Hex,
+        encodeFunctionData({ abi: CANCEL, functionName: "cancelAuthorization", args }),
+      );
+    },
   };
 }
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+const CANCELLATION = {
+  CancelAuthorization: [
+    { name: "authorizer", type: "address" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+const CANCEL = parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)"]);
