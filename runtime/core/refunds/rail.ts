@@ -21,7 +21,8 @@ export interface RefundRail {
   check(transfer: RefundTransfer, signal: AbortSignal): Promise<void>;
   /**
    * Whether the chain holds the payment itself, which a reorganisation may have taken off it: its transfer, since a payer
-   * can cancel or use up the authorization afterwards. True where that is not known. @throws Problem `upstream-failed` when that cannot be read.
+   * can cancel or use up the authorization afterwards. True where the authorization is not known.
+   * @throws Problem `upstream-failed` when that cannot be read.
    */
   holds(payment: JobPayment, signal: AbortSignal): Promise<boolean>;
   /** Signs a transfer; moves nothing. A job always has the same nonce, and the authorization never expires. */
