@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { request } from "undici";
 import { createAccessLog } from "../../runtime/server/access-log.ts";
 import { createLogBook, type Door, openDoor, RECEIPT, toService } from "../support/http.ts";
 
@@ -94,22 +93,5 @@ describe("the access log", () => {
       ["http.lines-omitted", 10_985],
       ["http.request", "0x0"],
     ]);
-  });
-
-  it("stays bounded under ten thousand bad payments, none of which runs or fails on our side", async () => {
-    const flooded = await openDoor(SERVICES, { clock: { now: () => 0 } });
-    for (let round = 0; round < 100; round++) {
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, async (_, n) => {
-          const headers = { "payment-signature": `bad${n}` };
-          const { statusCode, body } = await request(`${flooded.url}/v1/screen`, { headers });
-          await body.dump();
-          return statusCode;
-        }),
-      );
-      expect(new Set(answers)).to.deep.equal(new Set([402]));
-    }
-    expect(flooded.lines).to.have.length(1_000);
-    await flooded.close({ graceMs: 0 });
   });
 });
