@@ -11,31 +11,12 @@ describe("the EVM sender, asked for a call by its id", () => {
   const { open, history, pooled } = stage;
   const call: EvmCall = { to: NOBODY, data: text(1), id: "one" };
 
-  it("knows none that was never submitted", async () => {
-    expect(await open().find("one", never)).to.equal(undefined);
-  });
-
   it("finds what it has submitted, and what another process has", async () => {
     const { hash } = await open(PATIENT).submit(call, never);
     const found = await open(PATIENT).find("one", never);
     expect(found?.hash).to.equal(hash);
     expect(await found?.included(never)).to.include({ hash, status: "success" });
     expect(await history()).to.have.length(1);
-  });
-
-  it("tells what an inclusion has cost", async () => {
-    const inclusion = await (await open().submit(call, never)).included(never);
-    expect(inclusion.feeWei > 21_000n).to.equal(true);
-  });
-
-  it("finds what a crash kept from being broadcast, and broadcasts it", async () => {
-    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
-    const crashed = open(PATIENT);
-    const { hash } = await crashed.submit(call, never);
-    crashed.close();
-    stage.proxy.intervene(() => "pass");
-    const found = await open(PATIENT).find("one", never);
-    expect(await found?.included(never)).to.include({ hash });
   });
 
   it("finds what was written although the store did not say so, and no later transaction waits for it", async () => {

@@ -6,6 +6,11 @@ import { GWEI, NOBODY, never, stageSender, text } from "./sender-stage.ts";
 describe("the EVM sender", () => {
   const stage = stageSender();
   const { open, history, pooled } = stage;
+  /** As other hands send with the sender's key. */
+  const sendElsewhere = async (nonce: number): Promise<unknown> => {
+    const terms = { type: "eip1559", chainId: 8453, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI } as const;
+    return stage.chain.rpc("eth_sendRawTransaction", [await stage.account.signTransaction({ ...terms, nonce })]);
+  };
 
   it("sends a transaction once when the node takes it and its answer is lost", async () => {
     let lost = 0;
@@ -63,15 +68,7 @@ describe("the EVM sender", () => {
 
   it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
-    const foreign = await stage.account.signTransaction({
-      type: "eip1559",
-      chainId: 8453,
-      nonce: 0,
-      to: NOBODY,
-      gas: 21_000n,
-      maxFeePerGas: 5n * GWEI,
-    });
-    const hash = await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    const hash = await sendElsewhere(0);
     const ours = open().send({ to: NOBODY, data: text(1) }, never);
     await eventually(async () => (await pooled()).length === 2);
     await stage.chain.rpc("anvil_dropTransaction", [hash]);
@@ -87,15 +84,7 @@ describe("the EVM sender", () => {
     let shift = 0;
     const sender = open({ clock: { now: () => Date.now() + shift } });
     await sender.send({ to: NOBODY, data: text(1) }, never);
-    const foreign = await stage.account.signTransaction({
-      type: "eip1559",
-      chainId: 8453,
-      nonce: 1,
-      to: NOBODY,
-      gas: 21_000n,
-      maxFeePerGas: 5n * GWEI,
-    });
-    await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    await sendElsewhere(1);
     shift = 60_000; // What it has read of the chain is too old now.
     await sender.send({ to: NOBODY, data: text(2) }, never);
     expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), "0x", text(2)]);
@@ -106,15 +95,7 @@ describe("the EVM sender", () => {
     const ours = open().send({ to: NOBODY, data: text(1) }, never);
     const refusal = ours.catch((error: unknown) => error);
     await eventually(() => stage.store.entries.size > 0);
-    const foreign = await stage.account.signTransaction({
-      type: "eip1559",
-      chainId: 8453,
-      nonce: 0,
-      to: NOBODY,
-      gas: 21_000n,
-      maxFeePerGas: 5n * GWEI,
-    });
-    await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    await sendElsewhere(0);
     expect(await refusal).to.include({ code: "upstream-failed" });
     expect(stage.events).to.include("evm.nonce-lost");
   });

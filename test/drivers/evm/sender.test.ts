@@ -1,7 +1,5 @@
-import { inspect } from "node:util";
 import { expect } from "chai";
 import { parseTransaction } from "viem";
-import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 
@@ -88,16 +86,6 @@ describe("the EVM sender", () => {
       [0, text(2)],
       [1, text(3)],
     ]);
-  });
-
-  it("reports an RPC outage as such, without the secret in the RPC's URL", async () => {
-    const url = "http://operator:hunter2@127.0.0.1:9/v2/secret-key";
-    const client = createEvmClient({ url, chainId: 8453, retries: 0 });
-    const error = await open({ client })
-      .send({ to: NOBODY }, never)
-      .catch((thrown: unknown) => thrown);
-    expect(error).to.include({ code: "upstream-failed", message: "The Base chain could not be asked" });
-    expect(inspect(error, { depth: 9, showHidden: true })).not.to.match(/hunter2|secret-key/);
   });
 
   /** For every nonce, the different things that were ever signed for it. */
