@@ -106,33 +106,6 @@ describe("a facilitator that lies, beside one that does not", () => {
       "the liar stays one",
     ).to.deep.equal(["first"]);
   });
-
-  it("is trusted again once the operator says so, and passed over again when it lies again", async () => {
-    await open();
-    await shop.buy("/v1/roll", ROLL);
-    await found();
-    await eventually(() => rail.moved.size === 1);
-    lies = false;
-    expect(await trust.trustAgain("first")).to.equal(1);
-    asked.length = 0;
-    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
-    expect(asked).to.deep.equal(["first"]);
-    lies = true;
-    await shop.buy("/v1/roll", ROLL);
-    await found();
-    expect(trust.distrusted()[0]?.facilitator).to.equal("first");
-  });
-
-  it("takes the rail down when nobody is left", async () => {
-    await open();
-    rail.script.find = () => ({ state: "open" });
-    await shop.buy("/v1/roll", ROLL);
-    await found();
-    await shop.buy("/v1/roll", ROLL); // The chain does not show what the other one settles either.
-    await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
-    expect(trust.distrusted().map(({ facilitator }) => facilitator)).to.deep.equal(["first", "second"]);
-    delete rail.script.find;
-  });
 });
 
 describe("a settlement that the node of one process does not show, and that of another one does", () => {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
-import { createScriptedRail, move, nonceOf } from "../support/chains/scripted-rail.ts";
+import { move, nonceOf } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
 
@@ -27,20 +26,11 @@ describe("a facilitator", () => {
       };
     };
 
-    it("loses its rail after one cheap call", async () => {
-      shop = await openShop({ patience });
-      lie();
-      expect((await shop.buy("/v1/roll", ROLL)).status, "a cheap answer does not wait for the chain").to.equal(200);
-      const unpaid = (): Promise<Response> => shop.post("/v1/roll", {});
-      const down = await eventually(unpaid, ({ status }) => status === 503);
-      expect(await codeOf(down)).to.equal("unavailable");
-    });
-
-    it("is not trusted after a restart, nor for challenges that were made before", async () => {
+    it("loses its rail after one cheap call, also for challenges that were made before, and after a restart", async () => {
       shop = await openShop({ patience });
       lie();
       const waiting = await shop.pay("/v1/roll");
-      await shop.buy("/v1/roll", ROLL);
+      expect((await shop.buy("/v1/roll", ROLL)).status, "a cheap answer does not wait for the chain").to.equal(200);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
       const { executions } = shop;
       const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": waiting });
@@ -133,13 +123,6 @@ describe("a facilitator", () => {
       expect((await shop.post("/v1/roll", {})).status).to.equal(402);
     });
 
-    it("gets nobody an answer that costs a dollar or more", async () => {
-      shop = await openShop({ patience, price: "1" });
-      lie();
-      const answer = await shop.buy("/v1/roll", ROLL);
-      expect([answer.status, await codeOf(answer)]).to.deep.equal([503, "settlement-unknown"]);
-    });
-
     it("is waited for where the answer costs a dollar and the chain is a little behind", async () => {
       shop = await openShop({ patience: { ...patience, confirmMs: 20_000 }, price: "1" });
       let looks = 0;
@@ -195,22 +178,6 @@ describe("a facilitator", () => {
     shop.rail.script.settle = (payment, offer) => ({ ...move(shop.rail, payment, offer), payer });
     const answer = await shop.buy("/v1/roll", ROLL);
     expect(shop.receipt(answer)).to.include({ success: true, payer: `0x${"1".repeat(40)}` });
-  });
-
-  it("that names another domain for the token is not believed: buyers would sign what no token accepts", async () => {
-    const rail = createScriptedRail();
-    rail.script.extra = { name: "Other Coin", version: "9", feePayer: "its own" };
-    shop = await openShop({ patience, rail });
-    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as PaymentRequired;
-    expect(accepts[0]?.extra).to.include({ name: "USD Coin", version: "2", feePayer: "its own" });
-  });
-
-  it("that names another way to move the token is not believed: buyers would sign what is refused here", async () => {
-    const rail = createScriptedRail();
-    rail.script.extra = { assetTransferMethod: "permit2", feePayer: "its own" };
-    shop = await openShop({ patience, rail });
-    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as PaymentRequired;
-    expect(Object.keys(accepts[0]?.extra ?? {})).to.have.members(["name", "version", "feePayer", "offerId"]);
   });
 
   it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {
