@@ -111,18 +111,6 @@ describe("the attempts at a refund", () => {
     expect(stage.logged.filter((line) => line.includes("refund.paid"))).to.deep.equal(["info refund.paid"]);
   });
 
-  it("take back what they told when a reorganisation has taken the transfer, and send it again", async () => {
-    stage.settle();
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
-    stage.found = { state: "open" };
-    stage.did = [];
-    await stage.time.pass(MINUTE + 1000);
-    expect(stage.did.slice(0, 3)).to.deep.equal(["find", "send", "find"]);
-    expect(stage.logged).to.include("warn refund.taken-back");
-    expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: null, refund_pending: null });
-  });
-
   it("leave it to a person, as one that is owed, when the transfer was cancelled after a reorganisation", async () => {
     stage.settle();
     await stage.refunds.open(toCase());

@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import type { Hex } from "viem";
-import { sha256 } from "../../../runtime/core/digest.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openRefundDesk } from "./desk.ts";
 import { failedJob, PRICE } from "./rail.ts";
@@ -85,21 +83,6 @@ describe("a refund and a chain in trouble", () => {
     await expectPaidOnce(refunds, job);
   });
 
-  it("is watched until no reorganisation can take it back any more", async () => {
-    let now = 1000;
-    const looks = (): number => desk.proxy.calls.filter((method) => method === "eth_getLogs").length;
-    const job = failedJob();
-    const refunds = createProcess({ clock: { now: () => now }, guardMs: 20 });
-    await refunds.open(job);
-    await expectPaidOnce(refunds, job);
-    const enough = looks() + 3;
-    await eventually(() => looks() >= enough);
-    expect(await record(job)).to.have.nested.property("held.at", 1000);
-    now += 20;
-    await eventually(async () => (await record(job)) === undefined);
-    await expectPaidOnce(refunds, job);
-  });
-
   it("goes on under a new key with what the old one has signed", async () => {
     desk.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
     const job = failedJob();
@@ -112,15 +95,5 @@ describe("a refund and a chain in trouble", () => {
     refunds.start();
     await expectPaidOnce(refunds, job);
     expect(await desk.stage.token.balanceOf(desk.treasury.address)).to.equal(999n * PRICE);
-  });
-
-  it("is left to a person when its authorization was cancelled", async () => {
-    const job = failedJob();
-    const nonce: Hex = `0x${sha256(`payphone/refund/v1|${job.id}`)}`;
-    await desk.stage.cancel(desk.treasury, nonce);
-    const refunds = createProcess();
-    await refunds.open(job);
-    await eventually(async () => (await refunds.status(job.id)).refund_pending === "manual");
-    expect(await sentBy(desk.treasury.address)).to.equal(0);
   });
 });

@@ -155,8 +155,11 @@ describe("the attempts at a refund that meets an obstacle", () => {
       [{ asset: PAYER }, /^Payments in this token are paid back by hand$/],
     ];
     for (const [payment, reason] of cases) {
-      const id = String(reason) + payment.payer;
-      await stage.refunds.open({ ...toCase(payment), id });
+      const job = { ...toCase(payment), id: String(reason) + payment.payer };
+      const { id } = job;
+      const manual = { refund_tx: null, refund_pending: "manual" };
+      expect(await stage.refunds.status(id, job.payment), "before it is opened").to.deep.equal(manual);
+      await stage.refunds.open(job);
       const refund = await stage.records.read(id);
       expect(refund?.state).to.equal("manual");
       expect(refund?.reason).to.match(reason);
@@ -174,23 +177,6 @@ describe("the attempts at a refund that meets an obstacle", () => {
       state: "manual",
       reason: "_site.yaml has no `refunds`, so everything is paid back by hand",
     });
-  });
-
-  it("wait on a site that does not pay back in this token any more", async () => {
-    await stage.refunds.close();
-    stage.open({ rail: undefined });
-    await stage.records.open({
-      ...toCase(),
-      openedAt: stage.clock.now(),
-      state: "pending",
-      reason: null,
-    });
-    stage.refunds.start();
-    await stage.time.pass(10);
-    expect((await stage.records.read("one"))?.reason).to.equal(
-      "This site does not make refunds in this token any more",
-    );
-    expect((await stage.records.read("one"))?.state).to.equal("pending");
   });
 
   it("warn whoever would pay by hand what such a site has signed already", async () => {

@@ -1,24 +1,16 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import type { OpenRefund, RefundCase } from "../../../runtime/core/refunds/records.ts";
+import type { OpenRefund } from "../../../runtime/core/refunds/records.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openRefundDesk, payerOf } from "./desk.ts";
 import { failedJob, openRefundRail, PRICE } from "./rail.ts";
 
 const PENDING = { refund_tx: null, refund_pending: null };
-const MANUAL = { refund_tx: null, refund_pending: "manual" };
 
 describe("a refund", () => {
   const desk = openRefundDesk();
   const { createProcess, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
-
-  it("pays the price back to the payer, in USDC on Base", async () => {
-    const refunds = createProcess();
-    const job = failedJob();
-    await refunds.open(job);
-    await expectPaidOnce(refunds, job);
-  });
 
   it("is made once, however often it is asked for and by how many processes", async () => {
     const processes = [createProcess(), createProcess(), createProcess({ leaseMs: 5 })];
@@ -71,22 +63,6 @@ describe("a refund", () => {
     expect(await balanceOf(job)).to.equal(0n);
   });
 
-  it("waits for the screening, and never goes out without it", async () => {
-    let isUp = false;
-    const refunds = createProcess({
-      screenRecipient: async () => {
-        if (isUp) return "clear";
-        throw new Problem("upstream-failed", "The list cannot be read");
-      },
-    });
-    const job = failedJob();
-    await refunds.open(job);
-    await expectDelayed(job, /list cannot be read/);
-    expect(await desk.records.readWay(job.id)).to.equal(undefined);
-    isUp = true;
-    await expectPaidOnce(refunds, job);
-  });
-
   it("is screened again when it could not be made at the first time", async () => {
     desk.treasury = await desk.stage.fund(0n);
     let verdict: "clear" | "sanctioned" = "clear";
@@ -130,32 +106,6 @@ describe("a refund", () => {
     expect(await desk.records.readWay(job.id)).to.equal(undefined);
     await desk.stage.token.setBlacklisted(payerOf(job), false);
     await expectPaidOnce(refunds, job);
-  });
-
-  const { network, asset } = rail("solana");
-  const byHand: Record<string, Partial<RefundCase["payment"]>> = {
-    "in USDC on Solana": { network, asset, payer: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-    "in JPYC": { network: rail("polygon").network, asset: rail("polygon").asset },
-    "in another token on Base": { asset: rail("polygon").asset },
-    "by nobody who is known": { payer: null },
-    "by somebody without an EVM address": { payer: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-  };
-  for (const [how, payment] of Object.entries(byHand))
-    it(`is manual when the job was paid ${how}`, async () => {
-      const refunds = createProcess({ screenRecipient: () => Promise.reject(new Error("nobody asks")) });
-      const job = failedJob(payment);
-      expect(await refunds.status(job.id, job.payment), "before it is opened").to.deep.equal(MANUAL);
-      await refunds.open(job);
-      refunds.start();
-      expect(await refunds.status(job.id)).to.deep.equal(MANUAL);
-      expect(desk.events).to.deep.equal(["refund.opened"]);
-    });
-
-  it("is manual where the site pays nothing back by itself", async () => {
-    const refunds = createProcess({ rail: undefined });
-    const job = failedJob();
-    await refunds.open(job);
-    expect(await refunds.status(job.id)).to.deep.equal(MANUAL);
   });
 
   it("waits where the site has changed its token or pays nothing back any more, and goes out in no other", async () => {
