@@ -78,17 +78,6 @@ describe("the work of a job that its process left undone", () => {
     expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 2]);
   });
 
-  it("is given up when it takes its worker with it again and again", async () => {
-    stage.rail.script.settle = async (payment, offer) => {
-      await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);
-      return move(stage.rail, payment, offer);
-    };
-    const told = await stage.ended(await stage.buy("poison"));
-    expect(told).to.include({ status: "FAILED", error: "The work crashed again and again" });
-    await stage.outOfLine();
-    expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
-  });
-
   describe("whose service this process does not offer", () => {
     const end = Promise.withResolvers<void>();
     let id: string;

@@ -7,7 +7,7 @@ import type { JobQueue, QueuedJob, TurnResult } from "../../../runtime/core/jobs
 import { createJobRecords, type JobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
-import { bindServices, type JobService } from "../../../runtime/core/service.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { toSite } from "../../support/sellers/dice.ts";
@@ -27,12 +27,10 @@ describe("a turn of a job", () => {
   let failed: FailedJob[];
   let work: (input: unknown, call: Call) => unknown;
   let take: (job: QueuedJob, signal: AbortSignal) => Promise<TurnResult>;
-  let waiting: number;
-  let search: JobService;
   const clock = { now: () => now };
 
   beforeEach(() => {
-    [now, queued, refunds, failed, waiting] = [1_800_000_000_000, [], [], [], 0];
+    [now, queued, refunds, failed] = [1_800_000_000_000, [], [], []];
     store = createMemoryStore(clock.now);
     records = createJobRecords({ store, clock });
     open();
@@ -73,10 +71,9 @@ describe("a turn of a job", () => {
         statusOf: () => () => Promise.reject(new Error("not asked")),
       },
     );
-    search = services[0] as JobService;
     const queue: JobQueue = {
       add: async (job) => void queued.push(job),
-      count: async () => waiting,
+      count: async () => 0,
       start: (taken) => {
         take = taken;
       },
@@ -222,23 +219,5 @@ describe("a turn of a job", () => {
     expect(await take(job, never)).to.equal("done");
     monotonic.mock.restore();
     expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The service is not offered any more" });
-  });
-
-  it("is not sold where the line is full, counting those that are being paid", async () => {
-    waiting = 1;
-    const settled = Promise.withResolvers<string>();
-    const first = jobs.reserve(search, {}, () => settled.promise);
-    const refused = (await jobs.reserve(search, {}, async () => "sold").catch((error: unknown) => error)) as Problem;
-    expect([refused.code, refused.options.retryAfter]).to.deep.equal(["unavailable", 60]);
-    expect(refused.message).to.match(/^2 jobs are in line/);
-    settled.resolve("first");
-    expect(await first).to.equal("first");
-    const accepted = await jobs.reserve(search, {}, async (job) => job);
-    expect(accepted).to.deep.include({ status: "accepted", eta_seconds: 120 });
-    expect(accepted.status_url).to.equal(`https://shop.test/v1/search/${accepted.job_id}`);
-    await jobs.reserve(search, {}, () => Promise.reject(new Error("no"))).catch(() => {});
-    expect(await jobs.reserve(search, {}, async () => "its place is free again")).to.be.a("string");
-    waiting = 2;
-    expect(await jobs.reserve(search, {}, async () => 1).catch(({ code }: Problem) => code)).to.equal("unavailable");
   });
 });

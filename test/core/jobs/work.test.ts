@@ -46,16 +46,6 @@ describe("the work of a job", () => {
     expect(stage.refunds).to.deep.equal([]);
   });
 
-  it("fails when two steps have one name: the second would get the result of the first", async () => {
-    stage.work = async (_input, { step }) => ({
-      found: `${await step("one", async () => "a")} ${await step("one", async () => "b")}`,
-    });
-    const id = await stage.buy("x");
-    expect(await stage.ended(id)).to.include({ status: "FAILED", deliverable: null });
-    await stage.outOfLine();
-    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
-  });
-
   it("has a step by its name's text, whatever was given as its name", async () => {
     stage.work = async ({ what }, { step }) => {
       const name = what === "half" ? "\ud83d" : 1;
@@ -135,18 +125,6 @@ describe("the work of a job", () => {
     stage.work = () => ({ found: 5 });
     expect(await stage.ended(await stage.buy("x"))).to.include({ status: "FAILED", deliverable: null });
     expect(stage.attempts).to.have.length(3);
-  });
-
-  it("waits for as long as a source has asked for", async () => {
-    stage.work = ({ what }) => {
-      if (stage.attempts.length > 1) return { found: what };
-      throw new Problem("rate-limited", "Too many requests", { retryAfter: 200 });
-    };
-    const id = await stage.buy("x");
-    await eventually(() => stage.notBefore() > 0);
-    expect(stage.notBefore() - stage.clock.now()).to.be.within(150_000, 200_000);
-    stage.clock.advance(201_000);
-    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
   });
 
   describe("that takes too long", () => {

@@ -62,15 +62,6 @@ describe("a credit: what was paid first and not delivered", () => {
     expect([delivered.status, shop.executions]).to.deep.equal([200, 2]);
   });
 
-  it("outlives a restart", async () => {
-    await send();
-    await shop.restart();
-    shop.handler = undefined;
-    await eventually(() => shop.executions === 1);
-    expect((await eventually(send, ({ status }) => status !== 409)).status).to.equal(200);
-    expect(shop.rail.moved.size).to.equal(1);
-  });
-
   it("is paid back once when it cannot be delivered in ten minutes, and is never delivered then", async () => {
     await send();
     shop.clock.advance(10 * 60_000);
@@ -98,11 +89,6 @@ describe("a credit: what was paid first and not delivered", () => {
       "payment.signed.authorization.nonce",
       nonce,
     );
-  });
-
-  it("is not run without end for one payment", async () => {
-    for (let at = 0; at < 30; at++) await eventually(send, ({ status }) => status !== 409);
-    expect(shop.executions).to.equal(25);
   });
 
   /** Another process ends the work while it is done here. */
