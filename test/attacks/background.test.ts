@@ -33,48 +33,23 @@ const onClaim: ReconcilerDeps["onClaim"] = (_key, _record, { isTrue }) =>
 
 describe("the lease of a payment", () => {
   let time: FrozenTime;
-  let processes: Reservations[];
+  let reservations: Reservations;
   beforeEach(() => {
     time = freezeTime();
-    const store = createMemoryStore();
-    processes = [1, 2, 3].map(() => createReservations({ store, clock, onError: fail, leaseMs: 500 }));
+    reservations = createReservations({ store: createMemoryStore(), clock, onError: fail, leaseMs: 500 });
   });
   afterEach(() => {
-    for (const process of processes) process.close();
+    reservations.close();
     time.thaw();
   });
 
-  it("is not touched any more by a process that was stalled while it lapsed and another one took it", async () => {
-    const [first, second, third] = processes as [Reservations, Reservations, Reservations];
-    const lost = await first.claimPayment("k");
-    time.stall(700);
-    const held = await second.claimPayment("k");
-    expect(held, "it has lapsed").not.to.equal(undefined);
-    await time.pass(400); // The first one's renewals come back to life.
-    await lost?.release();
-    expect(await third.claimPayment("k"), "the second one's work goes on").to.equal(undefined);
-    await held?.release();
-    expect(await third.claimPayment("k")).not.to.equal(undefined);
-  });
-
   it("is needed to note a refusal: another call may be settling by now", async () => {
-    const [first] = processes as [Reservations];
-    await first.claimPayment("refused");
-    await first.begin("refused", RECORD);
+    await reservations.claimPayment("refused");
+    await reservations.begin("refused", RECORD);
     time.stall(700);
-    const noted = first.update("refused", { ...RECORD, state: "rejected" });
+    const noted = reservations.update("refused", { ...RECORD, state: "rejected" });
     expect(await noted.catch((error: unknown) => error)).to.have.property("code", "unavailable");
-    expect(await first.read("refused")).to.have.property("state", "settling");
-  });
-
-  it("is kept for as long as its process works", async () => {
-    const [first, second] = processes as [Reservations, Reservations];
-    const lease = await first.claimPayment("long");
-    for (let waited = 0; waited < 5; waited++) {
-      await time.pass(200);
-      expect(await second.claimPayment("long")).to.equal(undefined);
-    }
-    await lease?.release();
+    expect(await reservations.read("refused")).to.have.property("state", "settling");
   });
 });
 

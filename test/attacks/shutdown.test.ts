@@ -63,9 +63,9 @@ describe("a server that ends under load", () => {
     await start(Number(new URL(seller.url).port));
   });
 
-  for (const [signal, end] of [
-    ["SIGTERM", () => seller.stop()],
-    ["kill -9", () => seller.kill()],
+  for (const [signal, end, code] of [
+    ["SIGTERM", () => seller.stop(), 0],
+    ["kill -9", () => seller.kill(), undefined],
   ] as const)
     for (const settlements of AFTER)
       it(`with ${signal} delivers whatever was paid, and charges for nothing else (${settlements} settlements later)`, async () => {
@@ -87,7 +87,7 @@ describe("a server that ends under load", () => {
         await Promise.race([reached.promise, Promise.all(calls)]); // A busy machine may refuse some before they are settled.
         const ended = end();
         const first = await Promise.all(calls.map((call) => call.catch(() => undefined)));
-        await ended;
+        expect(await ended, "its exit code").to.equal(code);
         await start(Number(new URL(seller.url).port));
         const answers = await Promise.all(payments.map(insist));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(CALLS).fill(200));

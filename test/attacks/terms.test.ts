@@ -62,14 +62,6 @@ describe("an offer that was made", () => {
   const send = (payment: string, at: Shop = shop): Promise<Response> =>
     at.post("/v1/roll", ROLL, { "payment-signature": payment });
 
-  it("can still be paid after the facilitator named another payer of its fees", async () => {
-    const payment = await pay();
-    solana.script.extra = { feePayer: "second" };
-    await shop.restart();
-    expect((await send(await pay())).status, "the new offer").to.equal(200);
-    expect((await send(payment)).status, "the earlier offer").to.equal(200);
-  });
-
   it("can be paid at another process, to which the facilitator named another payer of its fees", async () => {
     solana.script.extra = { feePayer: "second" };
     twin = await openShop({ rail: solana, store: shop.store, clock: shop.clock, baseUrl: shop.url });

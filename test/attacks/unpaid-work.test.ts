@@ -89,28 +89,6 @@ describe("work that nobody pays for", () => {
       expect((await Promise.all(held)).map(({ status }) => status)).to.deep.equal([200, 200]);
     });
 
-    it("is not begun a second time while the balance cannot be read", async () => {
-      rail = createScriptedRail();
-      rail.script.balance = () => Promise.reject(new Error("the node is away"));
-      shop = await openShop({ rail });
-      const proceed = hold(shop);
-      const first = shop.buy("/v1/roll", ROLL);
-      await eventually(() => shop.executions === 1);
-      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
-      proceed();
-      expect((await first).status).to.equal(200);
-      expect((await shop.buy("/v1/roll", ROLL)).status, "alone again").to.equal(200);
-    });
-
-    it("counts as in flight while the outcome of its settlement is not known", async () => {
-      rail = createLimitedRail(PRICE);
-      rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
-      shop = await openShop({ rail });
-      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(503);
-      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(429);
-      expect(shop.executions).to.equal(1);
-    });
-
     it("is in flight no longer once it is settled after all", async () => {
       rail = createLimitedRail(2n * PRICE);
       const { settle } = rail.script;
@@ -183,15 +161,6 @@ describe("work that nobody pays for", () => {
       shop.handler = refuse;
       expect((await shop.buy("/v1/roll", ROLL)).status, "settled before it failed").to.equal(502);
       expect(rail.moved.size).to.equal(2);
-    });
-
-    it("is not begun for an authorization that may expire meanwhile", async () => {
-      shop = await openShop();
-      const payment = await shop.pay("/v1/roll", { validForSeconds: 6 });
-      const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
-      expect(refused.status).to.equal(402);
-      expect(((await refused.json()) as { error: string }).error).to.match(/^payment_expired: /);
-      expect(shop.executions).to.equal(0);
     });
   });
 

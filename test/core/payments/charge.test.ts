@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { claims, move, refuses } from "../../support/chains/scripted-rail.ts";
+import { claims, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -110,45 +110,6 @@ describe("a paid request", () => {
     expect(response.status).to.equal(504);
     expect(brief.rail.asked.settle).to.equal(0);
     await brief.close();
-  });
-
-  it("is not charged when the caller leaves before the settlement", async () => {
-    const payment = await shop.pay("/v1/roll");
-    const started = Promise.withResolvers<void>();
-    shop.handler = (_input, { signal }) =>
-      new Promise((_resolve, reject) => {
-        started.resolve();
-        signal.addEventListener("abort", () => reject(signal.reason as Error));
-      });
-    const leaving = new AbortController();
-    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
-    await started.promise;
-    leaving.abort();
-    expect(await call).to.equal("left");
-    shop.handler = undefined;
-    const again = await shop.retry("/v1/roll", ROLL, payment);
-    expect(again.status).to.equal(200);
-    expect(shop.rail.asked.settle).to.equal(1);
-  });
-
-  it("keeps its result for a caller who leaves during the settlement", async () => {
-    const payment = await shop.pay("/v1/roll");
-    const reached = Promise.withResolvers<void>();
-    const proceed = Promise.withResolvers<void>();
-    shop.rail.script.settle = async (paid, offer) => {
-      reached.resolve();
-      await proceed.promise;
-      return move(shop.rail, paid, offer);
-    };
-    const leaving = new AbortController();
-    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
-    await reached.promise;
-    leaving.abort();
-    expect(await call).to.equal("left");
-    proceed.resolve();
-    const again = await shop.retry("/v1/roll", ROLL, payment);
-    expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
-    expect(shop.rail.moved.size).to.equal(1);
   });
 
   it("counts as in flight, and not as left, when its caller leaves a settlement whose outcome is not known", async () => {
