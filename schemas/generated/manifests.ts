@@ -290,6 +290,28 @@ export interface Manifest {
 }
 
 /**
+ * The credential to send with every request, if its variable is set.
+ */
+export interface UpstreamKey {
+  /**
+   * The name of the environment variable with the credential.
+   */
+  variable: string;
+  /**
+   * The HTTP header for the credential. Either `header` or `query` is set.
+   */
+  header?: string;
+  /**
+   * A word before the credential in the header: `Bearer`.
+   */
+  scheme?: "Bearer" | "Basic" | "Token" | "Key";
+  /**
+   * The query parameter for the credential.
+   */
+  query?: string;
+}
+
+/**
  * The settings for all services.
  */
 export interface SiteManifest {
@@ -505,24 +527,7 @@ export interface SiteManifest {
     /**
      * Further credentials, if the API requires several with every request; each is written like `key`.
      */
-    keys?: {
-      /**
-       * The name of the environment variable with the credential.
-       */
-      variable: string;
-      /**
-       * The HTTP header for the credential. Either `header` or `query` is set.
-       */
-      header?: string;
-      /**
-       * A word before the credential in the header: `Bearer`.
-       */
-      scheme?: "Bearer" | "Basic" | "Token" | "Key";
-      /**
-       * The query parameter for the credential.
-       */
-      query?: string;
-    }[];
+    keys?: UpstreamKey[];
     /**
      * For an MCP server, whose tools services sell with `proxy.mcp`: `http` for Streamable HTTP at `url`, `stdio` for a program that is started.
      */

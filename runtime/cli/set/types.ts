@@ -17,7 +17,11 @@ const TYPES = "schemas/generated/services.ts";
 const OWN_TYPES = "schemas/generated/manifests.ts";
 const OWN: TypePlan["types"] = [
   { name: "Manifest", schema: toTypeSchema(manifestSchema, "returned", String) },
-  { name: "SiteManifest", schema: toTypeSchema(siteSchema, "returned", String) },
+  {
+    name: "UpstreamKey",
+    schema: toTypeSchema(siteSchema.properties.upstreams.items.properties.key, "returned", String),
+  },
+  { name: "SiteManifest", schema: toTypeSchema(siteSchema, "returned", () => "UpstreamKey") }, // The only reference in it.
 ];
 /** The generator calls this method of the mapping of the fields, so a field of this name has another one meanwhile. */
 const SHADOWING = "hasOwnProperty";
