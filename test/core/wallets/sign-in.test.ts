@@ -142,12 +142,6 @@ describe("a wallet that signs in", () => {
     expect((await list(await sign(signer as unknown as Signer, whole, SOLANA))).status).to.equal(200);
   });
 
-  it("is let in once by each signature", async () => {
-    const payload = await sign(account);
-    expect((await list(payload)).status).to.equal(200);
-    expect(await refusalOf(await list(payload))).to.match(/^sign_in_refused: the nonce was used before/);
-  });
-
   it("is let in once, also where the clock of another process is 50 minutes behind", async () => {
     let laterMs = 0;
     await open({ store: createMemoryStore(() => Date.now() + laterMs) });

@@ -3,7 +3,7 @@ import { toHex } from "viem";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { thrown } from "../../support/thrown.ts";
-import { ETHER, GWEI, never, offer, second, seller, stageFacilitator, treasury } from "./stage.ts";
+import { ETHER, GWEI, never, offer, stageFacilitator, treasury } from "./stage.ts";
 
 describe("the in-process facilitator", () => {
   const stage = stageFacilitator();
@@ -124,14 +124,6 @@ describe("the in-process facilitator", () => {
     expect(await facilitator.verify(await pay(), offer, never)).to.include({ isValid: true });
   });
 
-  it("settles once when the node takes the transaction and its answer is lost", async () => {
-    let lost = 0;
-    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));
-    const before = await stage.jpyc.balanceOf(seller);
-    expect(await open().settle(await pay(), offer, never)).to.include({ success: true });
-    expect((await stage.jpyc.balanceOf(seller)) - before).to.equal(ETHER);
-  });
-
   it("does not call a payment refused that an earlier attempt has settled", async () => {
     const payment = await pay();
     await open().settle(payment, offer, never);
@@ -144,15 +136,5 @@ describe("the in-process facilitator", () => {
     const error = await thrown(open().settle(await pay(), offer, never));
     await stage.chain.setBalance(treasury.address, 100n * ETHER);
     expect(error).to.include({ code: "settlement-unknown" });
-  });
-
-  it("survives the death of its node without an unhandled rejection", async () => {
-    const facilitator = open();
-    const fresh = { ...offer, asset: second }; // The SDK remembers for a while which tokens are contracts.
-    const payment = await pay(fresh);
-    await facilitator.supported(never);
-    stage.proxy.intervene(() => "lose");
-    expect(await thrown(facilitator.verify(payment, fresh, never))).to.include({ code: "facilitator-unavailable" });
-    expect(await thrown(facilitator.settle(payment, fresh, never))).to.include({ code: "settlement-unknown" });
   });
 });

@@ -111,15 +111,6 @@ describe("the in-process facilitator", () => {
     expect(await open().verify(smuggled, offer, never)).to.include({ isValid: true });
   });
 
-  it("settles 30 at once, every one", async () => {
-    const facilitator = open();
-    const payments = await Promise.all(Array.from({ length: 30 }, () => pay()));
-    const before = await stage.jpyc.balanceOf(seller);
-    const receipts = await Promise.all(payments.map((payment) => facilitator.settle(payment, offer, never)));
-    expect(receipts.filter(({ success }) => success)).to.have.length(30);
-    expect((await stage.jpyc.balanceOf(seller)) - before).to.equal(30n * ETHER);
-  });
-
   it("settles the good ones although one in the middle is refused by the token", async () => {
     const facilitator = open();
     const poor = privateKeyToAccount(generatePrivateKey());
