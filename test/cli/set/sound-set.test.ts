@@ -85,8 +85,9 @@ describe("a set that was found sound", () => {
 describe("a server that starts again", () => {
   it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
     const sandbox = await sharedSandbox();
-    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": LEFT + TOSS["plugins/toss.ts"] });
     const data = createFolder();
+    const unseen = `// ${data}\n${LEFT}${TOSS["plugins/toss.ts"]}`; // Otherwise an earlier start may have been noted.
+    const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": unseen });
     const begin = (...args: string[]) =>
       startSeller({ sandbox, dataDir: data, dir, args, env: { COINS_ARE_OUT: out } });
     let out = "";

@@ -6,7 +6,6 @@ import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.t
 import { createFolder } from "../folder.ts";
 import { INHERITED } from "../inherited.ts";
 import { untilRailsUp } from "./rails-up.ts";
-import { withSoundNote } from "./sound-note.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -22,19 +21,9 @@ export async function startSandboxServer(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<SandboxServer> {
-  const data = createFolder();
-  const begin = (): Promise<SandboxServer> => start(data, args, env);
-  return args.includes("--dir") ? begin() : withSoundNote({ dataDir: data }, begin);
-}
-
-async function start(
-  data: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<SandboxServer> {
   const child = spawn(process.execPath, [LAUNCHER, "sandbox", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data, ...env },
+    env: { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: createFolder(), ...env },
   });
   const gone = once(child, "exit");
   let said = "";

@@ -1,26 +1,27 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { noteSoundSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
+import { digestSet, noteSoundSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
+import { NODE_COMPILE_CACHE } from "../../run/compile-cache.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const KEPT = join(ROOT, "node_modules/.cache");
-/** By the shop's folder. */
-const notes = new Map<string, string>();
+/** Has a file by the digest of each set without faults. It begins anew together with the compiled code. */
+const KEPT = join(NODE_COMPILE_CACHE, "sound-sets");
 
 /**
- * Starts a server on a data directory that has the note of an earlier start, made here or elsewhere, that the files of its
- * shop have no faults. So the same files are checked once: for all tests of a process, or for all where they are the
- * project's own.
+ * Starts a server on a data directory with the note that the files of its shop have no faults, if an earlier start has
+ * found that, in any folder and any process. So the same files are checked once.
  */
 export async function withSoundNote<T>(
   { dataDir, dir = ROOT }: { readonly dataDir: string; readonly dir?: string | undefined },
   start: () => Promise<T>,
 ): Promise<T> {
-  const kept = notes.get(dir) ?? (dir === ROOT ? await readSoundSet(KEPT) : undefined);
-  if (kept !== undefined && (await readSoundSet(dataDir)) === undefined) await noteSoundSet(dataDir, kept);
+  const digest = digestSet(dir);
+  if (digest === undefined) return start();
+  if (existsSync(join(KEPT, digest))) await noteSoundSet(dataDir, digest);
   const started = await start();
-  const noted = await readSoundSet(dataDir);
-  if (noted === undefined || noted === kept) return started;
-  notes.set(dir, noted);
-  if (dir === ROOT) await noteSoundSet(KEPT, noted);
+  if ((await readSoundSet(dataDir)) !== digest) return started;
+  await mkdir(KEPT, { recursive: true });
+  await writeFile(join(KEPT, digest), "");
   return started;
 }
