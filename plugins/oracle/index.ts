@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
+import { checkSaid, definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
 
 /** Answers a yes/no question with a language model, and anchors the answer before returning it. */
 export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
@@ -20,7 +20,9 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
         const asked = { service: "oracle", instructions, data: question, schema: VERDICT, signal };
         const { answer, explanation, asked_at } = await step("verdict", async () => {
           const asked_at = Math.floor(clock.now() / 1000);
-          return { ...(await llm.answer<Verdict>(asked)), asked_at };
+          const verdict = await llm.answer<Verdict>(asked);
+          checkSaid(verdict.explanation);
+          return { ...verdict, asked_at };
         });
         const merkle_root = createHash("sha256").update(`${question}|${answer}|${asked_at}`).digest("hex");
         const { base, solana } = await step("anchor", () => anchor.write(merkle_root, signal));

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
-import { checkSaid } from "./refusals.ts";
+import { checkSaid, definePlugin, isBlank, type Plugins, Problem, toValueError } from "#plugin";
 import { tierOf } from "./tiers.ts";
 
 /** Texts that a language model writes about a text: /v1/roast, /v1/aura and /v1/grade. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
-import type { Llm, LlmRequest } from "#plugin";
+import { checkSaid, type Llm, type LlmRequest } from "#plugin";
 import { splitText } from "./parts.ts";
 
 /** Summarizes a text of any length in 3 to 5 bullets. @throws the errors of `llm.answer`. */
@@ -48,7 +48,7 @@ export async function createSummarize(llm: Llm): Promise<Summarize> {
 
   const takeNotes = async (data: string, signal: AbortSignal): Promise<string> => {
     const answer = await llm.answer<{ notes: string[] }>({ ...ask(notes, NOTES), data, signal });
-    return answer.notes.join("\n");
+    return saying(answer.notes).join("\n");
   };
 
   async function condense(text: string, signal: AbortSignal): Promise<string> {
@@ -67,8 +67,14 @@ export async function createSummarize(llm: Llm): Promise<Summarize> {
     let rest = text;
     while (rest.length > PART_LENGTH) rest = await condense(rest, signal);
     const answer = await llm.answer<{ summary_bullets: string[] }>({ ...ask(bullets, SUMMARY), data: rest, signal });
-    return answer.summary_bullets;
+    return saying(answer.summary_bullets);
   };
+}
+
+/** @throws Problem `upstream-failed` for sentences that decline. */
+function saying(sentences: string[]): string[] {
+  checkSaid(sentences.join(" "));
+  return sentences;
 }
 
 const ask = (instructions: string, schema: object): Pick<LlmRequest, "service" | "instructions" | "schema"> => ({

@@ -43,7 +43,7 @@ export type {
 export { Problem, type ProblemCode, toValueError, type ValidationIssue } from "./problem.ts";
 export type { BoughtCall, Purchases } from "./purchases.ts";
 export type { ReportFigure, ReportFile, ReportPage, ReportResult, Reports } from "./reports.ts";
-export { isBlank } from "./text.ts";
+export { checkSaid, isBlank } from "./text.ts";
 
 /** What the runtime lends to a plugin at its setup. */
 export interface Host {

@@ -1,5 +1,24 @@
+import { Problem } from "./problem.ts";
+
 /** White space, controls and invisible characters alone. */
 const BLANK = /^[\s\p{Cc}\p{Cf}\p{DI}]*$/u;
 
 /** Whether a text has no visible character. */
 export const isBlank = (text: string): boolean => BLANK.test(text);
+
+/** The stock phrases of models that decline within the form that they were asked for. */
+const REFUSAL =
+  /^(?:as an ai[^,.]*, )?(?:(?:i['’]m |i am )?sorry, (?:but )?)?(?:i (?:can['’]t|cannot|won['’]t)|i(?:['’]m| am) (?:unable|not able) to) (?:(?:help|assist|comply)(?: you)? with|fulfill?|process|complete|answer) (?:that|this|your)(?: request)?(?:[.,;!]|$)/i;
+/** A longer text goes on to say something: it may quote the phrase. In UTF-16 code units. */
+const LONGEST_REFUSAL = 200;
+
+/**
+ * Refuses the main text of a language model's answer that says nothing, so that nobody pays for it.
+ * @throws Problem `upstream-failed` for a refusal, or for a text without a letter or digit.
+ */
+export function checkSaid(text: string): void {
+  const said = text.trim();
+  if (said.length <= LONGEST_REFUSAL && REFUSAL.test(said))
+    throw new Problem("upstream-failed", "The language model declined to answer");
+  if (!/[\p{L}\p{N}]/u.test(said)) throw new Problem("upstream-failed", "The language model gave no usable answer");
+}

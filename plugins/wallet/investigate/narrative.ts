@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Host, Problem } from "#plugin";
+import { checkSaid, type Host, Problem } from "#plugin";
 import type { Evidence, Missing } from "./evidence.ts";
 import type { Assessment } from "./score/score.ts";
 
@@ -35,6 +35,7 @@ export async function narrate(
       schema: SCHEMA,
       signal,
     });
+    checkSaid(narrative);
     return { text: narrative, failure: null };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import oracle from "../../../plugins/oracle/index.ts";
 import text from "../../../plugins/text/index.ts";
+import tldr from "../../../plugins/tldr/index.ts";
 import { type Host, type Plugin, Problem } from "../../../runtime/api/plugin.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createLlm } from "../../../runtime/drivers/llm/llm.ts";
@@ -34,9 +35,9 @@ describe("a paid question to a language model", () => {
   /** Pays for a call whose work is that of the service. */
   async function buy(id: string, plugin: Plugin<object>, host: Partial<Host>): Promise<Response> {
     const ask = await serve(id, plugin, createHost(host));
-    const input = id === "oracle" ? { question: "Is it?" } : { target: "A test." };
+    const field = { oracle: "question", tldr: "text" }[id] ?? "target";
     shop.handler = async (_input, { signal }) => {
-      await ask(input, { signal });
+      await ask({ [field]: "Is it?" }, { signal });
       return { value: 1 };
     };
     return shop.buy("/v1/roll", { low: 1, high: 6 });
@@ -65,7 +66,11 @@ describe("a paid question to a language model", () => {
     });
 
   const SORRY = "I'm sorry, but I can't help with that.";
+  const plugins: Readonly<Record<string, Plugin<object>>> = { oracle, tldr };
   const worthless: readonly [id: string, answer: object][] = [
+    ["oracle", { answer: "NO", explanation: "I'm sorry, but I can't assist with that request." }],
+    ["oracle", { answer: "MAYBE", explanation: "…" }],
+    ["tldr", { summary_bullets: [SORRY, SORRY, "I cannot comply with that."] }],
     ["roast", { ...ROAST, roast: SORRY }],
     ["roast", { ...ROAST, roast: "As an AI language model, I cannot fulfill this request." }],
     ["roast", { ...ROAST, roast: "…" }],
@@ -75,7 +80,7 @@ describe("a paid question to a language model", () => {
   for (const [id, answer] of worthless)
     it(`is not charged when the model declines in the form that ${id} asks for: ${JSON.stringify(answer)}`, async () => {
       server.behave(say(answer));
-      expect((await buy(id, text, { llm: createServicesLlm(server.url) })).status).to.equal(502);
+      expect((await buy(id, plugins[id] ?? text, { llm: createServicesLlm(server.url) })).status).to.equal(502);
       expect(shop.rail.asked.settle).to.equal(0);
     });
 

@@ -131,6 +131,13 @@ describe("a job of investigation", () => {
       expect(["A.", " \n", ""].map(isTaken)).to.deep.equal([true, false, false]);
     });
 
+    it("takes no refusal for a summary, and names it as missing", async () => {
+      const { data } = await investigateWith(async () => ({ narrative: "I'm sorry, but I can't assist with that." }));
+      const message = "The language model declined to answer";
+      expect(data.narrative).to.equal(null);
+      expect(data.missing).to.deep.include({ source: "language model", message, atStake: 0 });
+    });
+
     it("does without it when none is configured, and names it when it fails", async () => {
       const without = await investigateWith(() => Promise.reject(new Problem("unavailable")));
       const failing = await investigateWith(() => Promise.reject(new Problem("upstream-failed", "It spoke nonsense")));
