@@ -14,7 +14,7 @@ import { listNames, listTools, type ToolList } from "./tool-list.ts";
 /** An open session with an MCP server. */
 export interface McpConnection {
   readonly call: CallTool;
-  /** Whether the server answers a ping (MCP, "Ping"), even with an error. */
+  /** Whether the server answers a ping, or of a version without pings its description, even with an error. */
   isAlive(timeoutMs: number): Promise<boolean>;
   /** The pause that the server named with its last 429, in milliseconds. */
   askedMs?(): number | undefined;
@@ -101,7 +101,8 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
 
 async function answersPing(client: Client, timeoutMs: number): Promise<boolean> {
   const { ProtocolError } = await import("@modelcontextprotocol/client");
-  return inTime(timeoutMs, new AbortController().signal, (bounds) => client.ping(bounds)).then(
+  const ask = client.getProtocolEra() === "modern" ? client.discover : client.ping;
+  return inTime<unknown>(timeoutMs, new AbortController().signal, (bounds) => ask.call(client, bounds)).then(
     () => true,
     (error: unknown) => error instanceof ProtocolError,
   );
@@ -120,8 +121,8 @@ interface Opened {
 
 async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  // Redirects are refused: they could carry the credential to another origin.
-  const requestInit = { headers: { ...headers }, redirect: "error" as const };
+  // The client follows redirects within the server's own origin only: others would get the credential.
+  const requestInit = { headers: { ...headers } };
   const ask = createBoundedFetch("The MCP server", LARGEST_MESSAGE);
   let asked: number | undefined;
   const fetch: typeof ask = async (...request) => {

@@ -95,6 +95,10 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       return await queue.add(work, { signal });
     },
     async ready(tool) {
+      const known = live;
+      const session = await open();
+      // Nothing tells that a server over HTTP has gone: somebody would pay first for a call that cannot be made.
+      if (session === known && !slots && !(await session.isAlive(timeoutMs))) await leave(session);
       await missing.refuse(tool, await open());
     },
     outage() {
@@ -132,9 +136,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       throw (await missing.explain(tool, failure.words ?? "", session)) ?? failure.problem;
     } finally {
       lastUsed = clock.now();
-      const others = (atWork.get(session) ?? 1) - 1;
-      atWork.set(session, others);
-      if (others === 0 && !slots && live !== session) await session.close().catch(() => {});
+      atWork.set(session, (atWork.get(session) ?? 1) - 1);
+      if (!slots && live !== session) await leave(session);
     }
   }
 
@@ -144,12 +147,15 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     const failure = toCallProblem(error, title, session.askedMs?.());
     const { isSessionLost, isLate, restMs = 0 } = failure;
     if (!options.neverRests) busy.rest(Math.min(restMs, LONGEST_REST_MS));
-    if (isSessionLost && (await opened?.catch(() => undefined)) === session) {
-      if (slots) await end(true);
-      else live = opened = undefined; // Over HTTP, only one of its calls may have failed: it is closed after the last one.
-    }
+    if (isSessionLost && (await opened?.catch(() => undefined)) === session) await (slots ? end(true) : leave(session));
     if (isLate) void endIfDead(session);
     return failure;
+  }
+
+  /** Opens no further calls in a session over HTTP. Only one of its calls may have failed: it is closed after the last one. */
+  async function leave(session: McpConnection): Promise<void> {
+    if (live === session) live = opened = undefined;
+    if (!atWork.get(session)) await session.close().catch(() => {});
   }
 
   /**

@@ -43,6 +43,23 @@ for (const kind of ["stateless", "sessions"] as const)
       expect([site.calls(), shop.rail.moved.size]).to.deep.equal([1, 1]);
     });
 
+    for (const [what, status, answer] of [
+      ["has gone", 502, undefined],
+      ["asks for a pause", 503, 429],
+      ["refuses its credential", 500, 401],
+    ] as const)
+      it(`costs nothing when the server ${what} after earlier calls`, async () => {
+        const moved = shop.rail.moved.size;
+        site.intercept((response) => {
+          if (answer === undefined) response.socket?.destroy();
+          else response.writeHead(answer).end();
+        });
+        expect([(await shop.buy("/v1/write", {})).status, shop.rail.moved.size]).to.deep.equal([status, moved]);
+        shop.clock.advance(20_000);
+        site.intercept(undefined);
+        expect([(await shop.buy("/v1/write", {})).status, shop.rail.moved.size]).to.deep.equal([200, moved + 1]);
+      });
+
     for (const [what, tools] of [
       ["with an error", []],
       ["as if it had run", [UNKNOWN]],

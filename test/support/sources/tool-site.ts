@@ -15,7 +15,7 @@ export type SiteTool = Tool & {
   readonly run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
 };
 
-/** An MCP server over Streamable HTTP on loopback. */
+/** An MCP server over Streamable HTTP on loopback. Its path `/moved` leads to `url`. */
 export interface ToolSite {
   readonly url: string;
   /** The headers and queries of all requests. */
@@ -57,6 +57,7 @@ export async function openToolSite(kind: "stateless" | "sessions"): Promise<Tool
   const server = createServer(async (request, response) => {
     asked.push(request);
     if (answer) return answer(response);
+    if (request.url === "/moved") return void response.writeHead(307, { location: "/mcp" }).end();
     await (kind === "stateless" ? serveOnce(request, response) : serveSession(request, response));
   });
   const url = `${await listenOnLoopback(server)}/mcp`;
