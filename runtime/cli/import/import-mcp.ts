@@ -1,6 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
+import { reasonOf } from "../call/http.ts";
 import type { Env } from "../config/reader.ts";
 import { USUAL_PRICE } from "./import-openapi.ts";
 import { type ImportOutcome, type LeftOut, toUnknown, type UpstreamEntry } from "./imported.ts";
@@ -77,13 +78,25 @@ async function connect(command: McpCommandLine, lines: string[]): Promise<McpCon
     const lent = isStarted ? "\nIt gets only PATH, and the variables that --env names." : "";
     throw new Problem(
       "upstream-failed",
-      `${command.server.join(" ")} does not answer as an MCP server: ${toReason(error as Error)}${said}${lent}`,
+      `${command.server.join(" ")} does not answer as an MCP server: ${toReason(error as Error)}${said}${lent}${toHint(command, error)}`,
       { cause: error },
     );
   }
 }
 
-const toReason = ({ message }: Error): string => message.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
+/** What a credential lacks that the server asks for. */
+function toHint({ key, env }: McpCommandLine, error: unknown): string {
+  const { status } = error as { readonly status?: number };
+  if (status !== 401 && status !== 403) return "";
+  if (key === undefined) return "\n--key names the variable that holds its bearer token.";
+  return env[key] ? "" : `\n${key}, which --key names, is not set.`;
+}
+
+/** The reason, with what is below it where `fetch` has failed, which does not say why. */
+function toReason({ message, cause }: Error): string {
+  const why = message.endsWith("fetch failed") && cause instanceof Error ? `${message}: ${reasonOf(cause)}` : message;
+  return why.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
+}
 
 /** @throws Problem `bad-request` for a credential that a server of this kind would not get. */
 function refuseMisplaced({ server, key, variables }: McpCommandLine): void {

@@ -91,6 +91,28 @@ describe("an import of hostile tools", () => {
     }
   });
 
+  it("says why a server cannot be reached, where it leads elsewhere, and which credential it lacks", async () => {
+    const site = createServer(({ url }, response) =>
+      url === "/away"
+        ? response.writeHead(307, { location: "http://127.0.0.1:9/mcp" }).end()
+        : response.writeHead(401).end(),
+    );
+    const url = await listenOnLoopback(site);
+    const dir = await openShop();
+    const refused = (server: string, key?: string): Promise<string> =>
+      refusal(
+        runMcpImport({ server: [server], key, dir, tools: [], all: true, variables: [], env: {}, isDryRun: false }),
+      );
+    try {
+      expect(await refused("http://127.0.0.1:9/mcp")).to.match(/: fetch failed: bad port$/);
+      expect(await refused(`${url}/away`)).to.include("Redirect to http://127.0.0.1:9/mcp not followed");
+      expect(await refused(`${url}/mcp`)).to.match(/401\)\n--key names the variable that holds its bearer token\.$/);
+      expect(await refused(`${url}/mcp`, "TOKEN")).to.match(/401\)\nTOKEN, which --key names, is not set\.$/);
+    } finally {
+      site.close();
+    }
+  });
+
   for (const kind of ["sessions", "stateless"] as const)
     it(`leaves out tools that are none by MCP, and takes the others of the list: ${kind}`, async () => {
       const site = await openToolSite(kind);
