@@ -586,7 +586,7 @@ export interface IntelWalletResponse {
    */
   activity: {
     /**
-     * How many transactions the wallet has sent on Base.
+     * The wallet's nonce on Base: how many transactions it has sent. Delegations (EIP-7702) count, too; a contract's begins at 1 and counts the contracts that it creates.
      */
     base_tx_count: number | null;
     /**
