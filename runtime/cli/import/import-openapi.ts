@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { Env } from "../config/reader.ts";
-import { type ImportOutcome, toUnknown } from "./imported.ts";
+import { type ImportOutcome, type Say, toUnknown } from "./imported.ts";
 import { recordLive } from "./live.ts";
 import { importOperations, type OpenApiImport } from "./openapi/openapi.ts";
 import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
@@ -25,13 +25,15 @@ export interface OpenApiCommand {
   readonly typed?: string | undefined;
   /** Set to record the answers of read-only operations, with the credentials of this environment. */
   readonly live?: { readonly env: Env } | undefined;
+  /** Hears how far a long import is; default: standard error. */
+  readonly say?: Say | undefined;
 }
 
 /** The price of an imported service when none is given. */
 export const USUAL_PRICE = "0.01";
 
 /** A document and the selection from it. */
-type OpenedDocument = Omit<OpenApiImport, "price">;
+type OpenedDocument = Omit<OpenApiImport, "price" | "say">;
 
 /** @throws Problem `bad-request` for an unusable document or selection; `upstream-failed`. */
 export async function openDocument({
@@ -56,7 +58,7 @@ export async function openDocument({
  * @throws Problem `bad-request` for an unusable document, selection or shop; nothing is written then.
  */
 export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedDocument): Promise<ImportOutcome> {
-  const { location, dir, selection, price, upstream: named, isDryRun } = command;
+  const { location, dir, selection, price, upstream: named, isDryRun, say = console.error } = command;
   const document = opened ?? (await openDocument(command));
   const { operations, upstream } = document;
   const again = toCommandLine(
@@ -68,8 +70,8 @@ export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedD
     ...(named ? ["--upstream", named] : []),
   );
   if (isEmpty(selection)) return { report: toTable(operations, location, command.typed ?? again), isPartial: false };
-  const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE });
-  const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
+  const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE, say });
+  const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun, say });
   return recordLive({ report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 }, applied, {
     dir,
     env: isDryRun ? undefined : command.live?.env,

@@ -18,6 +18,12 @@ export interface Imported {
   readonly notes: readonly string[];
 }
 
+/** Hears how far a long import is, in one line. */
+export type Say = (line: string) => void;
+
+/** From so many services on, an import is long. */
+export const MANY = 500;
+
 /** An entry of `upstreams`. */
 export type UpstreamEntry = JsonObject & { readonly id: string; readonly title: string };
 

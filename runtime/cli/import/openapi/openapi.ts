@@ -1,7 +1,15 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
-import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
+import {
+  type Imported,
+  type ImportedService,
+  type LeftOut,
+  MANY,
+  Refused,
+  type Say,
+  type UpstreamEntry,
+} from "../imported.ts";
 import { createNames, noteOf, toClashNotes, toCutNote, toServiceId } from "../names.ts";
 import { onlyRedirects, readResponse } from "./answers.ts";
 import { failureFields } from "./failures.ts";
@@ -24,6 +32,8 @@ export interface OpenApiImport {
   readonly upstream: string;
   /** US dollars; undefined for free services. */
   readonly price: string | undefined;
+  /** Hears how far a long import is. */
+  readonly say?: Say | undefined;
 }
 
 /** A service without its example. */
@@ -35,7 +45,7 @@ interface Draft {
 
 /** The chosen operations as services. Operations that cannot be sold are listed under `refused`. */
 export async function importOperations(options: OpenApiImport): Promise<Imported> {
-  const { read, pointers, operations, chosen, upstream, price } = options;
+  const { read, pointers, operations, chosen, upstream, price, say } = options;
   const { document, source, url } = read;
   const upstreams = readUpstreams(document, { id: upstream, url, pointers, chosen });
   const book = createSchemaBook(document, pointers, upstream);
@@ -52,7 +62,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
   });
   const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
   const misfits: string[] = [];
-  const services = await addExamples(drafts, schemas, { refused, misfits });
+  const services = await addExamples(drafts, schemas, { refused, misfits, say });
   const kept = drafts.filter(({ manifest }) => services.some((service) => service.manifest.id === manifest.id));
   return {
     source,
@@ -113,17 +123,19 @@ interface Found {
   readonly refused: LeftOut[];
   /** The ids of services whose answers in the document do not fit their schema. */
   readonly misfits: string[];
+  readonly say: Say | undefined;
 }
 
 /** Completes the manifests, and refuses services without an example. */
 async function addExamples(
   drafts: readonly Draft[],
   schemas: ReadonlyMap<string, JsonObject>,
-  { refused, misfits }: Found,
+  { refused, misfits, say }: Found,
 ): Promise<ImportedService[]> {
   const compile = createCompiler(schemas);
   const services: ImportedService[] = [];
-  for (const { parts, manifest } of drafts) {
+  for (const [at, { parts, manifest }] of drafts.entries()) {
+    if (at > 0 && at % MANY === 0) say?.(`${at} of ${drafts.length} operations have been read`);
     const { name } = parts.operation;
     const { input, output, proxy } = manifest;
     const isFile = parts.answer.body.kind === "file";

@@ -1,7 +1,15 @@
 import { Problem } from "../../../api/problem.ts";
 import { subschemas } from "../../../core/schema/subschemas.ts";
 import { byPlace, type Fault, toFaultLine } from "../../../core/set/faults.ts";
-import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
+import {
+  type Imported,
+  type ImportedService,
+  type LeftOut,
+  MANY,
+  Refused,
+  type Say,
+  type UpstreamEntry,
+} from "../imported.ts";
 import { type ImportNotes, readNotes, toNotesFile } from "./notes.ts";
 import {
   type FilePlan,
@@ -23,6 +31,8 @@ export interface ApplyOptions {
   readonly isPriceGiven: boolean;
   /** Whether to write nothing. */
   readonly isDryRun: boolean;
+  /** Hears how far a long import is. */
+  readonly say?: Say | undefined;
 }
 
 export interface AppliedImport {
@@ -47,11 +57,11 @@ export interface AppliedImport {
  * @throws Problem `bad-request` when the shop cannot take the import.
  */
 export async function applyImport(imported: Imported, options: ApplyOptions): Promise<AppliedImport> {
-  const { dir, upstream, isPriceGiven, isDryRun } = options;
+  const { dir, upstream, isPriceGiven, isDryRun, say } = options;
   const files = await readShop(dir);
   const notes = await readNotes(dir, upstream);
   const terms: PlanTerms = { files, notes, isPriceGiven, upstreams: imported.upstreams };
-  const sound = await planSound(imported, terms);
+  const sound = await planSound(imported, terms, say);
   const { plans, site, services } = sound;
   const after = toNotes(
     imported,
@@ -98,7 +108,7 @@ function toSteps(
 type Sound = Omit<AppliedImport, "imported" | "gone">;
 
 /** Plans the files. Omits services until the check finds no fault in the rest. */
-async function planSound(imported: Imported, terms: PlanTerms): Promise<Sound> {
+async function planSound(imported: Imported, terms: PlanTerms, say?: Say): Promise<Sound> {
   const refused: LeftOut[] = [...imported.refused];
   let services = imported.services;
   for (;;) {
@@ -111,6 +121,7 @@ async function planSound(imported: Imported, terms: PlanTerms): Promise<Sound> {
     const plans = [...own.map(({ plan }) => plan), ...schemas];
     const upstreams = usedUpstreams(services, imported);
     const site = planSite(upstreams, terms, new Set(own.map(({ plan }) => plan.file)));
+    if (services.length >= MANY) say?.(`Checking ${services.length} services`);
     const { set, faults } = await checkFiles(overlay(terms.files, plans, site));
     const planned = { services, refused, plans, site, upstreams, total: set.manifests.length };
     if (faults.length === 0) return { ...planned, faults };
