@@ -28,7 +28,7 @@ export interface Scene {
 }
 
 export interface Open {
-  /** A source that is waited for a second at most. */
+  /** A source that is waited for a second at most, twice. */
   readonly impatientWith?: string;
   /** Default: all of the project's services. */
   readonly services?: readonly string[];
@@ -148,9 +148,9 @@ export async function openScene(): Promise<Scene> {
   }
 }
 
-/** These services, and the one that refunds need; one source, or the language model, is waited for a second at most. */
+/** These services, and the one that refunds need; one source, or the language model, is waited for a second at most, twice. */
 function toSet(id?: string, services?: readonly string[]): ManifestSet {
-  const brief = { timeout_seconds: 1 };
+  const brief = { timeout_seconds: 1, retries: 1 };
   const upstreams = set.site.upstreams?.map((one) => (one.id === id ? { ...one, ...brief } : one)) ?? [];
   const isSold = (service: string): boolean =>
     services === undefined || services.includes(service) || service === set.site.refunds?.screen;
