@@ -23,7 +23,7 @@ import { createDocuments, toDocumentReply } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";
 import { createReports } from "./routes/reports.ts";
 import { type HandlerOptions, type Methods, toHandler } from "./routes/resource.ts";
-import { createRest, type RestDeps, toCallBudget } from "./routes/rest.ts";
+import { createRest, type RestDeps } from "./routes/rest.ts";
 import { createRpc } from "./routes/rpc.ts";
 import { createProbes, type ReadyReport } from "./routes/status.ts";
 
@@ -51,6 +51,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly reports?: Pick<ReportShelf, "find">;
   /** Names the recorded sources of a service's answers, for their header. */
   readonly origins?: RestDeps["origins"];
+  /** Counts the calls that the limits refuse. */
+  readonly count?: RestDeps["count"];
   /** The answer of `/sandbox`. When omitted, the path does not exist. */
   readonly sandbox?: object;
   readonly clock: Clock;
@@ -95,9 +97,9 @@ export function createApp(deps: AppDeps): RequestListener {
   mount(createProbes(site.name, deps.ready), () => undefined);
   mount(
     createRest({ ...deps, services: deps.routed ?? deps.services, ...shared, baseUrl: site.baseUrl }),
-    toCallBudget,
+    () => undefined,
   );
-  const endpoints = createRpc({ ...shared, doors: deps.doors ?? new Map(), fail });
+  const endpoints = createRpc({ ...shared, doors: deps.doors ?? new Map(), count: deps.count, fail });
   const slashed = [...endpoints].map(([path, methods]) => [`${path}/`, methods] as const); // Some clients add a slash.
   mount(new Map([...endpoints, ...slashed]), () => undefined);
   mount(createDocuments(deps.documents ?? new Map()), () => "free");

@@ -215,6 +215,7 @@ function toListener(
       tallies.count({ service: service.manifest.id, door: "rest", rail: "", what: "challenge" });
       return challenge;
     },
+    count: tallies.count,
     reports,
     doors: surfaces.doors,
     documents: surfaces.documents,

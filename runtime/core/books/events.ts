@@ -83,6 +83,7 @@ export type BookEvent = SaleEvent | RefundEvent | ReversalEvent;
 export interface BookTally {
   /** Minutes since the Unix epoch. */
   readonly minute: number;
+  /** A service's id; empty for a request to another door that was refused before it was read. */
   readonly service: string;
   readonly door: Door;
   /** The rail's id; empty when the call named no rail. */

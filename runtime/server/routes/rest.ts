@@ -1,4 +1,6 @@
 import type { Request, Response } from "express";
+import { Problem } from "../../api/problem.ts";
+import type { Tallies } from "../../core/books/tallies.ts";
 import type { Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
@@ -33,6 +35,8 @@ export interface RestDeps {
   /** How deeply a body may be nested. */
   readonly maxDepth: number;
   readonly limits: Limits;
+  /** Counts the calls that the limits refuse: their inputs are not read, and `invoke` never sees them. */
+  readonly count?: Tallies["count"] | undefined;
   /** The value of the header `X-Payphone-Upstreams` on a service's results, if any. */
   readonly origins?: ((manifest: Manifest) => string | undefined) | undefined;
 }
@@ -48,19 +52,24 @@ export function createRest(deps: RestDeps): ReadonlyMap<string, Methods> {
 }
 
 /** Counts calls with a payment, valid or not, apart from calls without one. */
-export const toCallBudget = ({ headers }: Request): BudgetName => (readPaymentHeaders(headers) ? "paying" : "unpaid");
+const toCallBudget = ({ headers }: Request): BudgetName => (readPaymentHeaders(headers) ? "paying" : "unpaid");
 
 /** An unpaid call of a priced service is answered from prepared bytes; every other call goes through `invoke`. */
-function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, limits, origins }: RestDeps): Responder {
+function toResponder(service: Service, deps: RestDeps): Responder {
+  const { invoke, challenge, baseUrl, maxDepth, limits, count, origins } = deps;
   const priced = service.manifest.price !== undefined;
   const resource = `${baseUrl}${service.path}`;
   const unpaid = cachedReply(toChallengeReply);
   const bounds = { maxBytes: service.bodyBytes, maxFields: service.bodyFields, maxDepth, limits };
   const origin = origins?.(service.manifest);
   const originHeaders = origin === undefined ? [] : ["X-Payphone-Upstreams", origin];
-  return (request, response) => {
+  return async (request, response) => {
     const context = contextOf(response);
     context.service = service.manifest.id;
+    await limits.take(context.client, toCallBudget(request)).catch((refusal: unknown) => {
+      count?.({ service: service.manifest.id, door: "rest", rail: "", what: `failed:${Problem.from(refusal).code}` });
+      throw refusal;
+    });
     const payment = readPaymentHeaders(request.headers);
     // A HEAD request shows no result, so a payment on it would buy nothing.
     const isCall = payment ?? (service.manifest.free && readSignInHeader(request.headers));

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { Tallies } from "../../core/books/tallies.ts";
 import { type DoorCall, type DoorReply, ENVELOPE_LEVELS, type RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { FailureLog } from "../access-log.ts";
 import { toDataHeaders } from "../reply/headers.ts";
@@ -13,6 +14,8 @@ export interface RpcDeps {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly maxDepth: number;
   readonly limits: Limits;
+  /** Counts the requests that the limits refuse. */
+  readonly count?: Tallies["count"] | undefined;
   readonly fail: FailureLog;
 }
 
@@ -26,7 +29,7 @@ async function answer(
   door: RpcDoor,
   request: Request,
   response: Response,
-  { maxDepth, limits, fail }: Omit<RpcDeps, "doors">,
+  { maxDepth, limits, count, fail }: Omit<RpcDeps, "doors">,
 ): Promise<Reply> {
   const context = contextOf(response);
   const { id: requestId, client } = context;
@@ -40,6 +43,8 @@ async function answer(
     version1: isVersion1(request),
     signal: disconnectSignal(response),
   });
+  if (door.name && reply.status === 429 && reply.calls.every(({ service }) => service === door.name))
+    count?.({ service: "", door: door.name, rail: "", what: "failed:rate-limited" });
   for (const call of reply.calls) note(context, call);
   for (const { problem } of reply.calls) if (problem) fail(response, problem);
   // Calls with a problem are left out: paid work that is not delivered has its receipt in each answer.

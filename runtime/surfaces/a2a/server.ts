@@ -39,6 +39,7 @@ const BYTES_OF_ONE = 16_384;
 /** The door between agents. */
 export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOptions): RpcDoor {
   return {
+    name: "a2a",
     maxBytes,
     async handle(http) {
       let received: Received | undefined;

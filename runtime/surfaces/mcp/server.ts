@@ -41,6 +41,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
   const dispatch = createMcpMethods(options);
 
   return {
+    name: "mcp",
     maxBytes,
     handle: (http) => respond(http).catch((thrown: unknown) => toReply(failWith(Problem.from(thrown), http.requestId))),
   };

@@ -1,10 +1,13 @@
 import { Problem } from "../../api/problem.ts";
+import type { Door } from "../../core/books/events.ts";
 import type { Service } from "../../core/service.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { RequestHeaders } from "../http/headers.ts";
 
 /** A JSON-RPC endpoint (MCP, A2A). `handle` never rejects. */
 export interface RpcDoor {
+  /** As calls are counted; omitted when it sells nothing. */
+  readonly name?: Door;
   /** The largest body, in bytes. */
   readonly maxBytes: number;
   handle(request: DoorRequest): Promise<DoorReply>;

@@ -107,7 +107,10 @@ function toSplit(tallies: readonly TallySum[], by: "service" | "door" | "rail"):
       const [sold, asked] = [counts.get("result") ?? 0, counts.get("challenge") ?? 0];
       return { name, counts, sold, asked, problems: toProblems(counts) };
     })
-    .filter(({ name, asked, counts }) => name !== "" || asked + (counts.get("attempt") ?? 0) > 0)
+    .filter(
+      ({ name, asked, counts, problems }) =>
+        name !== "" || asked + (counts.get("attempt") ?? 0) + problems.turnedAway > 0,
+    )
     .sort((one, other) => other.sold - one.sold);
   return toFigureTable(
     `Calls by ${by}`,
