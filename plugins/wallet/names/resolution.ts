@@ -1,4 +1,5 @@
 import { type Clock, type Plugins, Problem } from "#plugin";
+import { isNobodys } from "../address.ts";
 import { type AddressQuestion, type NamedQuestion, readName, SUPPORTED_TLDS } from "./name.ts";
 import type { NameRegistry, Resolution } from "./registry.ts";
 
@@ -32,7 +33,12 @@ export function createResolveName({
     const asked = readName(given);
     const question = asked.kind === "name" ? asked : await findName(asked, signal);
     const { addresses, notes: found } = await resolve(question, signal);
-    const notes = asked.kind === "name" ? found : [`The primary name of ${await toWritten(asked)}.`, ...found];
+    const lost = addresses.filter(({ address }) => isNobodys(address.toLowerCase()));
+    const notes = [
+      ...(asked.kind === "name" ? [] : [`The primary name of ${await toWritten(asked)}.`]),
+      ...found,
+      ...lost.map(({ address }) => `Nobody has the key of ${address}: what is sent there is lost.`),
+    ];
     return {
       name: question.name,
       addresses: [...addresses],

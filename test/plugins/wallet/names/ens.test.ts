@@ -54,6 +54,15 @@ describe("a .eth name", () => {
     expect(notes).to.equal(null);
   });
 
+  it("says when nobody has the key of an address that its owner has set", async () => {
+    const dead = "0x000000000000000000000000000000000000dEaD";
+    await ens.register("lost.eth");
+    await ens.setAddress("lost.eth", dead);
+    const { addresses, notes } = await resolve({ name: "lost.eth" });
+    expect(addresses).to.deep.equal([{ chain: "ethereum", address: dead, ttl_hint_seconds: 300 }]);
+    expect(notes).to.equal(`Nobody has the key of ${dead}: what is sent there is lost.`);
+  });
+
   it("does not lead to what is no Solana key", async () => {
     await ens.register("odd.eth", { ttl: 400 * DAY });
     await ens.setAddress("odd.eth", ALICE);
