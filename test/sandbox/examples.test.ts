@@ -84,6 +84,18 @@ describe("the offline sandbox", () => {
     );
     expect(response.headers.get("payment-response")).to.equal(null);
   });
+
+  it("says so where a question is about the blocks of a recording, and not the recorded one", async () => {
+    const [{ input } = { input: {} }] = manifests.find(({ id }) => id === "ledger_summary")?.examples ?? [];
+    const asked = json({ ...(input as object), direction: "both" });
+    const response = await pay(`${server.url}/v1/ledger/summary`, asked);
+    const { code, detail } = (await response.json()) as { code: string; detail: string };
+    expect([response.status, code]).to.deep.equal([502, "upstream-failed"]);
+    expect(detail).to.match(
+      /^The sandbox works offline, and has .* blocks .* Base node: .* set BASE_RPC_URL .* --live base\.$/,
+    );
+    expect(response.headers.get("payment-response")).to.equal(null);
+  });
 });
 
 /** The sandbox's own chains are embedded; all other sources are recorded. */

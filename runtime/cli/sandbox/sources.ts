@@ -1,4 +1,7 @@
+import { buffer } from "node:stream/consumers";
+import { Problem } from "../../api/problem.ts";
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
+import type { WireAnswer } from "../../drivers/upstream/transport.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedSession } from "../../sandbox/recordings/session.ts";
@@ -59,7 +62,10 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
           baseUrls,
           titles,
           remedy: SET_LIVE,
-          fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
+          fallback: (request) => {
+            const chain = upstreams.find(({ id }) => id === request.upstream && origins.get(id) === "embedded");
+            return chain && toKnown(chain, live(request));
+          },
         });
         return (request) => (origins.get(request.upstream) === "live" ? live(request) : play(request));
       },
@@ -82,6 +88,22 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
     },
   };
 }
+
+/** The answer of an embedded chain. @throws Problem `upstream-failed` about blocks that only recordings have. */
+async function toKnown({ id, title, variable }: UpstreamManifest, asked: Promise<WireAnswer>): Promise<WireAnswer> {
+  const answer = await asked;
+  const body = await buffer(answer.body);
+  if (!body.includes(NO_SUCH_BLOCK)) return { ...answer, body: ReadableStream.from([body]) };
+  const remedy = variable ? `set ${variable} and start it with --live ${id}` : "give it a node";
+  throw new Problem(
+    "upstream-failed",
+    `The sandbox works offline, and has neither a recording nor the blocks for this question to ${title}: it answers the ` +
+      `manifests' examples, and what happens on its own chain. For anything else, ${remedy}.`,
+  );
+}
+
+/** In anvil's answer about a block above its newest. */
+const NO_SUCH_BLOCK = "BlockOutOfRangeError";
 
 const SET_LIVE = "start it with --live and the source's id (--online: all sources)";
 /** The upstream id of the language model in recordings. */
