@@ -701,7 +701,7 @@ export interface InvestigateDeliverable {
    */
   signedBy?: string | null;
   /**
-   * EIP-191 over the JCS text (RFC 8785) of {domain, address, verdict, score, investigated_at, report_sha256, data_sha256, merkle_root}; domain is `<service name>/investigate/v1`.
+   * EIP-191 over the JCS text (RFC 8785) of {domain, address, verdict, score, investigated_at, report_sha256, data_sha256, merkle_root}; domain is `<service name>/investigate/v1`, address is `subject.address` of report.json, investigated_at its `investigatedAt`.
    */
   signature?: string | null;
   /**

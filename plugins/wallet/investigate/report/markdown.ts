@@ -116,7 +116,7 @@ function aboutVerification({ domain }: Report): string {
     "`report_sha256` is the SHA-256 of `report.md` and `data_sha256` that of `report.json`; `merkle_root` is the SHA-256 of " +
       "the 64 bytes of both, in this order. The operator's signature (EIP-191) is over the JCS text (RFC 8785) of " +
       `\`{"domain":"${domain}",address,verdict,score,investigated_at,report_sha256,data_sha256,merkle_root}\`, whose ` +
-      "other values stand in `report.json`. The merkle root is the calldata of a transaction on Base and the memo of one " +
-      "on Solana.",
+      "other values stand in `report.json`: `address` as `subject.address`, `investigated_at` as `investigatedAt`. The " +
+      "merkle root is the calldata of a transaction on Base and the memo of one on Solana.",
   ].join("\n\n");
 }

@@ -10,6 +10,7 @@ import { faultsOf, problemOf, TREASURY } from "../../host.ts";
 import { DEAD, type Investigated, LAZARUS, newAddress, open, openHost, pay, present, transfer } from "./stage.ts";
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
+type Json = Readonly<Record<string, unknown>>;
 
 describe("an investigation of an address on Base", () => {
   offline();
@@ -70,23 +71,22 @@ describe("an investigation of an address on Base", () => {
       expect([verdict, provisional]).to.deep.equal(["inconclusive", true]);
     });
 
-    it("is signed by the operator over the digests of both files, and anchors the root of the two", async () => {
-      const { deliverable, report, data, page } = found;
+    it("is signed over what its own recipe names, and anchors the root of both files", async () => {
+      const { deliverable, report, page } = found;
       const dataFile = host.published.get(String(deliverable.reportJsonUrl))?.body ?? "";
+      const data = JSON.parse(String(dataFile)) as Json;
       const [report_sha256, data_sha256] = [sha256(report), sha256(dataFile)];
       const merkle_root = sha256(Buffer.from(report_sha256 + data_sha256, "hex"));
-      const statement = {
-        domain: "payphone/investigate/v1",
-        address: subject,
-        verdict: data.verdict,
-        score: data.score,
-        investigated_at: data.investigatedAt,
-        report_sha256,
-        data_sha256,
-        merkle_root,
-      };
+      const digests: Readonly<Record<string, unknown>> = { report_sha256, data_sha256, merkle_root };
+      const [, recipe = ""] = report.split("## How to verify");
+      const [, domain, names = ""] = /\{"domain":"(.*?)",(.*?)\}/.exec(recipe) ?? [];
+      const places = new Map([...recipe.matchAll(/`(\w+)` as `([\w.]+)`/g)].map(([, name, place]) => [name, place]));
+      const read = (name: string): unknown =>
+        (places.get(name) ?? name).split(".").reduce((part: unknown, key) => (part as Json)[key], data);
+      const said = names.split(",").map((name) => [name, digests[name] ?? read(name)]);
+      const statement = { domain, ...Object.fromEntries(said) };
       const message = canonicalize(statement) ?? "";
-      expect(deliverable).to.include({ merkleRoot: merkle_root, signedBy: TREASURY.address, score: data.score });
+      expect(deliverable).to.include({ merkleRoot: merkle_root, signedBy: TREASURY.address, score: statement.score });
       expect(
         await verifyMessage({ address: TREASURY.address, message, signature: deliverable.signature as Hex }),
       ).to.equal(true);
