@@ -38,9 +38,9 @@ export interface CallCourse extends CallSteps {
   rail?: string | undefined;
   /** The payer that the payment names, in the form of the book. */
   payer?: string | null;
-  /** The id of the sale that the payment is or will be. */
+  /** The id of the sale that the payment is or will be; of the earlier one, where `isResumed`. */
   sale?: string;
-  /** Whether the payment is on record from an earlier call. */
+  /** Whether an earlier call has bought what this one asks for, with this payment or by its `payment-identifier`. */
   isResumed?: boolean;
 }
 

@@ -8,6 +8,7 @@ import {
   type Bought,
   checkSameCall,
   describePayment,
+  noteResumed,
   noteStep,
   type Purchase,
   payerOf,
@@ -181,16 +182,16 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
-    if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
     checkSameCall(record, purchase);
     return finish(purchase, record);
   }
 
   async function finish(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     const check = record.owed || record.job ? () => deps.checkReady(purchase, record.payer) : undefined;
-    if (record.state !== "settled") return answer(purchase, await reconciler.conclude(purchase.key, record, check));
-    const outcome = await answer(purchase, record);
-    return outcome.kind === "result" && !record.owed ? { ...outcome, isRepeat: true } : outcome;
+    const known = record.state === "settled" ? record : await reconciler.conclude(purchase.key, record, check);
+    if (known.state !== "rejected") noteResumed(purchase);
+    const outcome = await answer(purchase, known);
+    return outcome.kind === "result" && known === record && !record.owed ? { ...outcome, isRepeat: true } : outcome;
   }
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {

@@ -10,11 +10,11 @@ export interface SaleAnswer {
   readonly sentAt?: number;
   /** When the answer was ready although the buyer had disconnected. */
   readonly goneAt?: number;
-  /** Later calls that fetched the answer with the same payment. */
+  /** Later calls that fetched the answer with the same payment, or by its `payment-identifier`. */
   readonly later?: { readonly count: number; readonly lastAt: number };
 }
 
-/** `sent`: to the paying call; `gone`: the buyer had disconnected; `later`: to a later call with the same payment. */
+/** `sent`: to the paying call; `gone`: the buyer had disconnected; `later`: to a later call, see `SaleAnswer`. */
 export type AnswerWay = "sent" | "gone" | "later";
 
 /**

@@ -121,6 +121,11 @@ export function describePayment(
   return { rail, payer: toBookPayer(network, authorization.payer ?? null), sale: saleId(key) };
 }
 
+/** Notes that a call asks for what an earlier one has bought, with the payment of this key. */
+export function noteResumed({ invocation: { course }, key }: Pick<Purchase, "invocation" | "key">): void {
+  if (course) Object.assign(course, { isResumed: true, sale: saleId(key) } satisfies Partial<CallCourse>);
+}
+
 /** Notes when a step of a call was done. */
 export function noteStep({ invocation }: Purchase, step: "reserved" | "verified" | "worked", at: number): void {
   if (invocation.course) invocation.course[step] = at;

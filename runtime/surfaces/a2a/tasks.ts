@@ -132,7 +132,7 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
     async pay(task, payment, context) {
       const course: CallCourse = { begun: clock.now() };
       const outcome = await buy(task, payment, context, course);
-      const isOwn = task.payment?.isOwn || (course.verified !== undefined && !course.isResumed);
+      const isOwn = task.payment?.isOwn || course.verified !== undefined;
       const paying = { payment, isOwn };
       if (outcome instanceof Problem) return fail(task, paying, outcome, context);
       return task.state === "failed" ? { task } : conclude(task, paying, outcome, context);

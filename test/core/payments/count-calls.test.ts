@@ -1,10 +1,13 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { saleId } from "../../../runtime/core/books/events.ts";
 import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
 import { countCalls } from "../../../runtime/core/payments/count-calls.ts";
 import type { Service } from "../../../runtime/core/service.ts";
+import type { SettlementState } from "../../../runtime/core/x402/x402.ts";
 import { noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
 import { recordCounts } from "../../support/books/recorded-counts.ts";
+import { nonceOf, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
 
@@ -37,7 +40,7 @@ describe("the counts of a call whose buyer has gone", () => {
 
 describe("the counts of a shop's calls", () => {
   let shop: Shop;
-  const { counters, counted, refused, clear } = recordCounts();
+  const { counters, counted, refused, answered, sales, clear } = recordCounts();
   beforeEach(async () => {
     clear();
     shop = await openShop({ counters });
@@ -89,6 +92,41 @@ describe("the counts of a shop's calls", () => {
     for (const _ of [1, 2, 3]) await eventually(async () => (await send("/v1/echo", payment)).status === 502);
     expect(["failed:paid-not-delivered", "replay"].map(countOf)).to.deep.equal([1, 2]);
     expect(refused).to.deep.equal([[PAYER, "failed:paid-not-delivered"]]);
+  });
+
+  describe("that name an earlier purchase with a new payment", () => {
+    const payAnew = (path: string, nonce: number): Promise<string> =>
+      shop.pay(path, { nonce, identifier: "order_2026_11_22_0001" });
+
+    it("have the sale of that purchase as answered later", async () => {
+      for (const nonce of [1, 2])
+        expect((await send("/v1/roll", await payAnew("/v1/roll", nonce))).status).to.equal(200);
+      expect(answered).to.deep.equal(["sent", "later"]);
+      expect(new Set(sales).size).to.equal(1);
+    });
+
+    it("have its refund as one failure", async () => {
+      shop.handler = () => {
+        throw new Problem("unparseable-input", "There is no such die");
+      };
+      for (const nonce of [1, 2])
+        expect((await send("/v1/echo", await payAnew("/v1/echo", nonce))).status).to.equal(502);
+      expect(["failed:paid-not-delivered", "replay"].map(countOf)).to.deep.equal([1, 1]);
+      expect(refused).to.deep.equal([[PAYER, "failed:paid-not-delivered"]]);
+    });
+
+    it("have a sale of their own where the earlier payment was never made", async () => {
+      const [first, second] = [await payAnew("/v1/roll", 1), await payAnew("/v1/roll", 2)];
+      shop.rail.script.settle = refuses();
+      expect((await send("/v1/roll", first)).status).to.equal(402);
+      const { moved } = shop.rail;
+      const isMade = (nonce: string): SettlementState =>
+        moved.has(nonce) ? { state: "settled", transaction: moved.get(nonce) ?? "" } : { state: "dead" };
+      shop.rail.script = { find: (payment) => isMade(nonceOf(payment)) };
+      expect((await send("/v1/roll", second)).status).to.equal(200);
+      const [nonce = ""] = moved.keys();
+      expect([answered, sales]).to.deep.equal([["sent"], [saleId(`eip155:8453:${PAYER}:${nonce}`)]]);
+    });
   });
 });
 

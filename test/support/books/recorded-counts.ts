@@ -8,17 +8,24 @@ export function recordCounts() {
   const counted: TallyNames[] = [];
   const refused: [payer: string, what: string][] = [];
   const answered: AnswerWay[] = [];
+  /** The sale of each of them. */
+  const sales: string[] = [];
   const counters: CallCounters = {
     tallies: {
       count: (names) => counted.push(names),
       end: (names, whats) => counted.push(...whats.map((what) => ({ ...names, what }))),
     },
     refusals: { note: (payer, what) => refused.push([payer, what]) },
-    answers: { note: (_sale, _begun, way) => answered.push(way) },
+    answers: {
+      note(sale, _begun, way) {
+        answered.push(way);
+        sales.push(sale);
+      },
+    },
     inCall,
   };
   const clear = (): void => {
-    for (const each of [counted, refused, answered]) each.length = 0;
+    for (const each of [counted, refused, answered, sales]) each.length = 0;
   };
-  return { counters, counted, refused, answered, clear };
+  return { counters, counted, refused, answered, sales, clear };
 }

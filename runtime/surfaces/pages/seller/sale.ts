@@ -74,7 +74,7 @@ function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
   return [
     ...(sentAt === undefined ? [] : [{ at: sentAt, what: "The answer was sent" }]),
     ...(goneAt === undefined ? [] : [{ at: goneAt, what: "The answer was ready, but the buyer had gone" }]),
-    ...(later ? [{ at: later.lastAt, what: `The same payment fetched the answer ${times}, at no charge; last` }] : []),
+    ...(later ? [{ at: later.lastAt, what: `The buyer fetched the answer ${times}, at no charge; last` }] : []),
   ];
 }
 
