@@ -53,7 +53,7 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 export function toPayingText(note: PaymentNote, payTo: string, isOwnName: boolean): string {
   const { amount, symbol, title, payer, wallet, identifier } = note;
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
-  const again = isOwnName ? "; what was bought under this name is not charged again" : "";
+  const again = isOwnName ? "; what was bought under this name on this rail is not charged again" : "";
   const name = identifier === undefined ? "" : `, as ${identifier}${again}`;
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${name}`;
 }

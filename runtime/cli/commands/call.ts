@@ -57,7 +57,7 @@ export function addCallCommand(program: Command): void {
     )
     .option(
       "--id <identifier>",
-      "your own name for this purchase: a call with the same name is not charged again",
+      "your own name for this purchase: a call with the same name is not charged again on the same rail (name that by --rail)",
       toIdentifier,
     )
     .addOption(railsOption("that are paid on"))

@@ -35,7 +35,7 @@ describe("the identifier of a call", () => {
   it("is the buyer's own where one is given", async () => {
     const { err } = await run({ url: seller.url, identifier: ID });
     expect(ids()).to.deep.equal([ID]);
-    expect(err).to.include(`as ${ID}; what was bought under this name is not charged again`);
+    expect(err).to.include(`as ${ID}; what was bought under this name on this rail is not charged again`);
   });
 
   it("is told when the outcome is not known, to repeat the call without the payment's file", async () => {
