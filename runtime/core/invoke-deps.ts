@@ -2,7 +2,7 @@ import type { Clock, Log } from "../api/capabilities.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { Credits } from "./payments/credits.ts";
 import type { Exposure } from "./payments/exposure.ts";
-import type { Identifiers } from "./payments/identifiers.ts";
+import type { Identifiers } from "./payments/identifiers/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
 import type { Purchase, Selling, VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";

@@ -97,8 +97,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function charge(purchase: Purchase): Promise<Outcome> {
     const { service, invocation, payment, offer } = purchase;
-    const { facilitator, provePayer } = railOf(rails, offer) as Rail;
-    const named = await deps.identifiers.recall(purchase, { provePayer, finish });
+    const { facilitator } = railOf(rails, offer) as Rail;
+    const named = await deps.identifiers.recall(purchase, { finish });
     if (named) return named;
     if (purchase.fault !== undefined) throw purchase.fault;
     deps.checkTrust(offer);

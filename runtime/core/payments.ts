@@ -7,7 +7,7 @@ import { createJobRecords } from "./jobs/records.ts";
 import { type CallCounters, countCalls } from "./payments/count-calls.ts";
 import { createCredits } from "./payments/credits.ts";
 import { createExposure } from "./payments/exposure.ts";
-import { createIdentifiers } from "./payments/identifiers.ts";
+import { createIdentifiers } from "./payments/identifiers/identifiers.ts";
 import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
 import { createUsdOf, payerOf } from "./payments/purchase.ts";

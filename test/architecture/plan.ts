@@ -50,6 +50,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "set",
     "schema",
   ],
+  "runtime/core/payments": ["identifiers"],
   "runtime/drivers": [
     "mcp",
     "proxy",

@@ -157,7 +157,8 @@ async function prepare(
   };
   report.payment = note;
   terminal.err(texts.toPayingText(note, offer.requirements.payTo, options.identifier !== undefined));
-  return { request: target.request, payment: await payer.sign(named), note };
+  const { network } = offer.requirements;
+  return { request: target.request, payment: await payer.sign(named), network, note };
 }
 
 /** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or a seller's first refusal. */
@@ -174,8 +175,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   });
   const receipt = readReceipt(answer);
   if (receipt) {
-    const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
-    report.receipt = { ...receipt, explorer_url };
+    report.receipt = { ...receipt, explorer_url: texts.toLink(pending, receipt) ?? null };
   }
   const isRefused = isFirst && options.resume === undefined && isSellers(answer);
   const isBought = isResult(answer) && (answer.text !== "" || receipt !== undefined); // An empty 202 or 204 may be a gateway's.
@@ -185,7 +185,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     delete report.resume;
   }
   if (isBought) deliver(answer, options, terminal, report);
-  if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
+  if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(pending, receipt, performance.now() - started));
   else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, options.identifier !== undefined));
   if (!isBought) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
 }

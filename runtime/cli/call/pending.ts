@@ -25,6 +25,8 @@ export interface Pending {
   readonly request: SellerRequest;
   /** The value of PAYMENT-SIGNATURE. */
   readonly payment: string;
+  /** CAIP-2; absent in older files. */
+  readonly network?: string;
   readonly note: PaymentNote;
 }
 

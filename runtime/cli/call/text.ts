@@ -5,7 +5,7 @@ import { toColumns } from "../columns.ts";
 import { printable } from "../printable.ts";
 import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
-import type { PaymentNote } from "./pending.ts";
+import type { PaymentNote, Pending } from "./pending.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -53,21 +53,25 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 export function toPayingText(note: PaymentNote, payTo: string, isOwnName: boolean): string {
   const { amount, symbol, title, payer, wallet, identifier } = note;
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
-  const again = isOwnName ? "; what was bought under this name on this rail is not charged again" : "";
+  const again = isOwnName ? "; what was bought under this name with this wallet is not charged again" : "";
   const name = identifier === undefined ? "" : `, as ${identifier}${again}`;
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${name}`;
 }
 
 /** The receipt. Facts that the seller did not report are omitted. */
-export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse> | undefined, ms: number): string {
-  const { amount, symbol, title, payer, explorer, wallet } = note;
+export function toReceiptText(pending: Pending, receipt: Partial<SettleResponse> | undefined, ms: number): string {
+  const { amount, symbol, title, payer, wallet } = pending.note;
+  const isElsewhere = isOfOtherNetwork(pending, receipt);
   const transaction = receipt?.transaction && printable(receipt.transaction);
   const lines: [string, string | undefined][] = [
-    ["paid", `${amount} ${symbol}`],
-    ["network", `${title}${receipt?.network ? `, ${printable(receipt.network)}` : ""}`],
+    [
+      "paid",
+      isElsewhere ? "nothing now, by this receipt of an earlier payment on another network" : `${amount} ${symbol}`,
+    ],
+    ["network", [!isElsewhere && title, receipt?.network && printable(receipt.network)].filter(Boolean).join(", ")],
     ["payer", printable(receipt?.payer ?? payer)],
     ["transaction", transaction || "the seller sent no receipt"],
-    ["explorer", transaction && toLink(explorer, transaction)],
+    ["explorer", toLink(pending, receipt)],
     [
       "",
       transaction && wallet === "sandbox"
@@ -86,7 +90,7 @@ export const toUnpaidText = (receipt: unknown, isOwnName: boolean): string => {
   return `${receipt ? "The receipt is of a failure" : "No receipt came"}: by the seller's account, nothing was paid${earlier}.`;
 };
 
-/** How to ask again without the payment's file: on another rail, the seller would not find the purchase. */
+/** How to ask again without the payment's file: with another wallet, as on Solana, the seller would not find it. */
 export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
   `Or, without that file, repeat the command with --rail ${rail} --resume ${identifier}`;
 
@@ -94,9 +98,15 @@ export const toResumeText = ({ rail, identifier }: PaymentNote): string =>
 export const toUnfollowedText = (url: string): string =>
   printable(`Not followed: ${url} is at another address than the call`);
 
+/** Whether an identifier has found a purchase that was paid on another network. */
+const isOfOtherNetwork = ({ network }: Pending, receipt: Partial<SettleResponse> | undefined): boolean =>
+  network !== undefined && receipt?.network !== undefined && receipt.network !== network;
+
 /** The URL of the transaction in the rail's block explorer. */
-export const toLink = (explorer: string, transaction: string): string =>
-  explorer.replace("{tx}", encodeURIComponent(transaction));
+export const toLink = (pending: Pending, receipt: Partial<SettleResponse> | undefined): string | undefined =>
+  receipt?.transaction && !isOfOtherNetwork(pending, receipt)
+    ? pending.note.explorer.replace("{tx}", encodeURIComponent(receipt.transaction))
+    : undefined;
 
 /** Explains an answer that is not a result: one line for each fault of the input, or the problem's title and detail. */
 export function toFailureText(answer: SellerResponse, receipt?: SettleResponse): string {

@@ -57,7 +57,7 @@ export function addCallCommand(program: Command): void {
     )
     .option(
       "--id <identifier>",
-      "your own name for this purchase: a call with the same name is not charged again on the same rail (name that by --rail)",
+      "your own name for this purchase: a call with the same name and the same wallet is not charged again",
       toIdentifier,
     )
     .addOption(railsOption("that are paid on"))

@@ -33,12 +33,15 @@ export const hasRail = (rails: readonly Rail[], token: RailToken): boolean =>
   rails.some(({ manifest }) => isSameToken(manifest, token));
 
 /**
- * Whether the payer that a payment names has signed it, for this rail and lately, whatever the payer's balance. Does not
- * ask the facilitator.
+ * How the payer that a payment names has signed it, for this rail and lately, whatever the payer's balance; undefined
+ * when that payer has not. Does not ask the facilitator.
  * @param payload as in `Payment`
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
-export type ProvePayer = (payload: Readonly<Record<string, unknown>>) => Promise<boolean>;
+export type ProvePayer = (payload: Readonly<Record<string, unknown>>) => Promise<PayerProof | undefined>;
+
+/** What has signed: the payer's key, or the contract at the payer's address on this network. */
+export type PayerProof = "key" | "contract";
 
 /** Whether a rail can be offered now. */
 export type RailStatus =

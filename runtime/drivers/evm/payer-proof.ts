@@ -32,7 +32,7 @@ export async function toAuthorizationDigest(
 export function createPayerProof(client: EvmClient, domain: TokenDomain): ProvePayer {
   return async (payload) => {
     const payment = readEip3009(payload);
-    if (!payment || payment.signature.length > LONGEST_SIGNATURE) return false;
+    if (!payment || payment.signature.length > LONGEST_SIGNATURE) return undefined;
     const { signature, authorization } = payment;
     const address = authorization.from;
     const [{ recoverAddress }, hash] = await Promise.all([
@@ -40,7 +40,7 @@ export function createPayerProof(client: EvmClient, domain: TokenDomain): ProveP
       toAuthorizationDigest(authorization, domain),
     ]);
     const signer = await recoverAddress({ hash, signature }).catch(() => undefined); // Not a key's signature.
-    if (signer?.toLowerCase() === address.toLowerCase()) return true;
-    return isContractSignature(client, { address, hash, signature });
+    if (signer?.toLowerCase() === address.toLowerCase()) return "key";
+    return (await isContractSignature(client, { address, hash, signature })) ? "contract" : undefined;
   };
 }

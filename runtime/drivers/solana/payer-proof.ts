@@ -17,12 +17,12 @@ export function createSolanaPayerProof({
 }: Pick<SolanaReceiver, "client" | "payTo" | "mint">): ProvePayer {
   return async ({ transaction }) => {
     const parsed = typeof transaction === "string" ? parseSolanaTransaction(transaction) : undefined;
-    if (!parsed?.transfer?.destination) return false;
+    if (!parsed?.transfer?.destination) return undefined;
     const { payer, signature, destination } = parsed.transfer;
-    if (!isEd25519(base58.decode(payer), parsed.message, signature)) return false;
-    if (!(await tokenAccountOf(payTo, mint)).toBuffer().equals(destination)) return false;
+    if (!isEd25519(base58.decode(payer), parsed.message, signature)) return undefined;
+    if (!(await tokenAccountOf(payTo, mint)).toBuffer().equals(destination)) return undefined;
     const blockhash = base58.encode(parsed.blockhash);
     const signal = AbortSignal.timeout(CALL_MS);
-    return (await client.ask((node) => node.isBlockhashValid(blockhash), signal)).value;
+    return (await client.ask((node) => node.isBlockhashValid(blockhash), signal)).value ? "key" : undefined;
   };
 }

@@ -35,7 +35,20 @@ describe("the identifier of a call", () => {
   it("is the buyer's own where one is given", async () => {
     const { err } = await run({ url: seller.url, identifier: ID });
     expect(ids()).to.deep.equal([ID]);
-    expect(err).to.include(`as ${ID}; what was bought under this name on this rail is not charged again`);
+    expect(err).to.include(`as ${ID}; what was bought under this name with this wallet is not charged again`);
+  });
+
+  it("finds what was paid on another network, whose receipt is no payment of now and no transaction here", async () => {
+    const receipt = { success: true, transaction: "0x01", network: "eip155:137", payer: seller.buyer };
+    const headers = { "payment-response": Buffer.from(JSON.stringify(receipt)).toString("base64") };
+    seller.script.answers = [{ status: 200, body: {}, headers }];
+    const { code, err } = await run({ url: seller.url, identifier: ID });
+    expect(code).to.equal(0);
+    expect(err)
+      .to.match(/paid +nothing now, .*\n +network +eip155:137\n/)
+      .and.not.to.include("basescan.org");
+    const { receipt: reported } = JSON.parse((await run({ url: seller.url, identifier: ID, json: true })).out);
+    expect(reported).to.deep.equal({ ...receipt, explorer_url: null });
   });
 
   it("is told when the outcome is not known, to repeat the call without the payment's file", async () => {

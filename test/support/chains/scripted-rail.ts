@@ -23,7 +23,7 @@ export interface ScriptedRail extends Rail {
     verify?: Answer<VerifyResponse>;
     settle?: Answer<SettleResponse>;
     find?: Answer<SettlementState>;
-    /** Whether a payment's own signature proves its payer; default: it does not. */
+    /** How a payment's own signature proves its payer; default: not at all. */
     provePayer?: Rail["provePayer"];
     balance?: (payer: string, offer: PaymentRequirements) => bigint | Promise<bigint>;
     /** Fails when the chain cannot be read. */
@@ -96,7 +96,7 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
     moved,
     script: {},
     payTo: PAY_TO,
-    provePayer: async (payload) => (await rail.script.provePayer?.(payload)) ?? false,
+    provePayer: async (payload) => rail.script.provePayer?.(payload),
     manifest: { ...BASE_RAIL, ...manifest },
     facilitator: {
       async supported() {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { SettlementState } from "../../../../runtime/core/x402/x402.ts";
-import { move, nonceOf, refuses } from "../../../support/chains/scripted-rail.ts";
+import type { PaymentRequirements, SettlementState } from "../../../../runtime/core/x402/x402.ts";
+import { createScriptedRail, move, nonceOf, refuses } from "../../../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../../../support/sellers/shop.ts";
 
 const OTHER = { low: 1, high: 100 };
@@ -73,7 +73,7 @@ describe("a payment with an identifier", () => {
   });
 
   it("says 422 of an input that has no digest: half a character is no fault of ours", async () => {
-    shop.rail.script.provePayer = async () => true;
+    shop.rail.script.provePayer = async () => "key";
     const id = newId();
     await buy(id);
     const refused = await buy(id, { ...ROLL, label: "\ud800" });
@@ -88,6 +88,28 @@ describe("a payment with an identifier", () => {
     expect(await (await buy(id, ROLL, `0x${"33".repeat(20)}`)).json()).to.deep.equal({ value: 3 });
     expect(shop.rail.moved.size).to.equal(2);
   });
+
+  for (const [proof, isSame] of [
+    ["key", true],
+    ["contract", false],
+  ] as const)
+    it(`${isSame ? "gets the stored answer" : "is another purchase"} on another network, when a ${proof} has signed`, async () => {
+      const there = createScriptedRail({ id: "polygon", network: "eip155:137" });
+      const two = await openShop({ others: [there] });
+      for (const rail of [two.rail, there]) rail.script.provePayer = async () => proof;
+      const identifier = newId();
+      const challenge = (await (await two.post("/v1/roll", {})).json()) as { accepts: PaymentRequirements[] };
+      const answers = await Promise.all(
+        challenge.accepts.map(async (offer) =>
+          two.retry("/v1/roll", ROLL, await two.pay("/v1/roll", { identifier, change: () => offer })),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+      expect([two.executions, two.rail.moved.size + there.moved.size]).to.deep.equal(isSame ? [1, 1] : [2, 2]);
+      const [one, other] = answers.map(two.receipt);
+      expect(one?.network === other?.network).to.equal(isSame);
+      await two.close();
+    });
 
   it("gets nothing for a signature that does not verify", async () => {
     const id = newId();
@@ -124,7 +146,7 @@ describe("a payment with an identifier", () => {
     it(`gets the stored answer while another signature fetches it, when ${who} proves the payer`, async () => {
       const id = newId();
       const first = await (await buy(id)).text();
-      shop.rail.script.provePayer = async () => isProven;
+      shop.rail.script.provePayer = async () => (isProven ? "key" : undefined);
       const anew = async (): Promise<Response> =>
         shop.post("/v1/roll", ROLL, { "payment-signature": await shop.pay("/v1/roll", { identifier: id }) });
       const [reading, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

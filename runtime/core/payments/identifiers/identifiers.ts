@@ -1,17 +1,18 @@
-import type { Clock } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import type { Outcome } from "../call.ts";
-import type { Store } from "../store.ts";
-import { createDeadline } from "../time/deadline.ts";
-import { createLeases } from "../time/leases.ts";
-import { type Rail, railOf } from "../x402/rails.ts";
-import { type Payment, readPayment } from "../x402/read-payment.ts";
-import type { PaymentPayload } from "../x402/x402.ts";
-import { callOf, isAskedAgain, type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
-import type { PaymentRecord } from "./record.ts";
-import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
-import type { Settler } from "./settlement.ts";
-import { explainTime, leastSecondsOf } from "./validity.ts";
+import type { Clock } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { Outcome } from "../../call.ts";
+import type { Store } from "../../store.ts";
+import { createDeadline } from "../../time/deadline.ts";
+import { createLeases } from "../../time/leases.ts";
+import { type Rail, railOf } from "../../x402/rails.ts";
+import { type Payment, readPayment } from "../../x402/read-payment.ts";
+import type { PaymentPayload } from "../../x402/x402.ts";
+import { callOf, isAskedAgain, type Purchase, toVerified, type VerifiedPurchase } from "../purchase.ts";
+import type { PaymentRecord } from "../record.ts";
+import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "../reservations.ts";
+import type { Settler } from "../settlement.ts";
+import { explainTime, leastSecondsOf } from "../validity.ts";
+import { createIdentifierNames } from "./names.ts";
 
 /**
  * The identifiers that payers give to their purchases (x402 extension `payment-identifier`). A payer who lost an answer
@@ -32,10 +33,7 @@ export interface Identifiers {
    * Call it under the lease of a payment that has no record: a settled payment is public, and anybody could copy it.
    * @throws Problem as `once`.
    */
-  recall(
-    purchase: Purchase,
-    ways: Pick<Ways, "finish"> & { provePayer: Rail["provePayer"] },
-  ): Promise<Outcome | undefined>;
+  recall(purchase: Purchase, ways: Pick<Ways, "finish">): Promise<Outcome | undefined>;
   /** Records what an identifier stands for, before the payment itself; false when another call was first. */
   bind(purchase: VerifiedPurchase): Promise<boolean>;
   close(): void;
@@ -80,16 +78,17 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   const { store, rails, reservations, look, clock, onError, answersMs = 0 } = deps;
   const keptMs = Math.max(KEEP_MS, answersMs);
   const leases = createLeases({ store, prefix: "lease:named:", onError });
+  const names = createIdentifierNames({ store, rails });
   const verifyDeadline = createDeadline(VERIFY_MS);
 
   return {
     async once(purchase, ways) {
-      const { payment, payer, offer } = purchase;
+      const { payment, payer } = purchase;
       if (payment.identifier === undefined) return ways.buy(purchase);
       // The payer's own signature decides; the facilitator's word counts only where the payload names no payer.
       const proven = payment.authorization.payer ?? payer;
       if (proven === undefined) throw new Problem("unavailable", NOBODY);
-      const name = `${payerOf(proven, offer)}:${payment.identifier}`;
+      const name = await names.choose(proven, purchase);
       const buy: Steps["buy"] = async (named, earlier) => {
         if (!earlier) return ways.buy({ ...purchase, named });
         const { isSettled, ...terms } = earlier;
@@ -99,12 +98,11 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       };
       return find(name, purchase, { buy, finish: ways.finish }) as Promise<Outcome>; // `buy` always returns one here.
     },
-    async recall(purchase, { provePayer, finish }) {
-      const { authorization, identifier, payload } = purchase.payment;
-      if (identifier === undefined || authorization.payer === undefined || !provePayer) return undefined;
-      const name = `${payerOf(authorization.payer, purchase.offer)}:${identifier}`;
-      if (!(await store.get(`named:${name}#0`))) return undefined;
-      if (!(await provePayer(payload).catch(() => false))) return undefined; // The facilitator decides instead.
+    async recall(purchase, { finish }) {
+      const { authorization, identifier } = purchase.payment;
+      if (identifier === undefined || authorization.payer === undefined) return undefined;
+      const name = await names.find(authorization.payer, purchase);
+      if (name === undefined) return undefined; // The facilitator decides instead.
       return find(name, purchase, { buy: async () => undefined, finish });
     },
     async bind(purchase) {
