@@ -1,3 +1,4 @@
+import { isEvm } from "../../set/manifest.ts";
 import type { Store } from "../../store.ts";
 import { type PayerProof, type Rail, railOf } from "../../x402/rails.ts";
 import { type Purchase, payerOf } from "../purchase.ts";
@@ -30,7 +31,10 @@ export function createIdentifierNames({ store, rails }: { store: Store; rails: r
   }
 
   return {
-    choose: async (payer, purchase) => nameOf(toNames(payer, purchase), await prove(purchase)),
+    async choose(payer, purchase) {
+      const names = toNames(payer, purchase);
+      return isEvm(purchase.offer) ? nameOf(names, await prove(purchase)) : names.here;
+    },
     async find(payer, purchase) {
       const names = toNames(payer, purchase);
       if (!(await isKnown(names.here)) && !(await isKnown(names.everywhere))) return undefined;
