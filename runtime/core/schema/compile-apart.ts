@@ -1,6 +1,7 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { SchemaEnv } from "ajv/dist/compile/index.js";
+import type { SchemaEnv } from "ajv/dist/compile/index.js";
 import type { AnyValidateFunction } from "ajv/dist/core.js";
+import { subschemas } from "./subschemas.ts";
 
 /** The schemas that are compiled together with everything that they refer to. */
 const whole = new WeakSet<SchemaEnv>();
@@ -12,25 +13,37 @@ const whole = new WeakSet<SchemaEnv>();
  * open. @throws Ajv's errors
  */
 export function compileApart(ajv: Ajv2020, schema: string | object): AnyValidateFunction | undefined {
-  const waiting = Object.values(ajv.schemas).filter((one) => one !== undefined && !one.validate) as SchemaEnv[];
-  for (const one of waiting) ajv._compilations.add(one);
+  const found = partsOf(ajv, schema);
+  const waiting = [...found].filter(([, part]) => !part.validate);
+  for (const [, part] of waiting) ajv._compilations.add(part);
   const compileNamed = (key: string): AnyValidateFunction | undefined => {
-    const named = ajv.schemas[key];
+    const named = found.get(key);
     if (named) ajv._compilations.delete(named);
     return ajv.getSchema(key);
   };
   try {
     const compiled = typeof schema === "string" ? compileNamed(schema) : ajv.compile(schema);
-    const found = new Set(compiled?.schemaEnv ? [compiled.schemaEnv] : []);
-    for (const one of found)
-      for (const [key, part] of Object.entries(whole.has(one) ? {} : one.root.refs))
-        if (part instanceof SchemaEnv && !found.has(part)) {
-          if (!part.validate) compileNamed(key);
-          found.add(part);
-        }
-    for (const one of found) whole.add(one);
+    for (const [key, part] of waiting) if (!part.validate) compileNamed(key);
+    for (const part of found.values()) whole.add(part);
     return compiled;
   } finally {
-    for (const one of waiting) ajv._compilations.delete(one);
+    for (const [, part] of waiting) ajv._compilations.delete(part);
   }
+}
+
+/** The schemas by key that are not `whole`: the one of a key, and those to which it, or an inline one, leads. */
+function partsOf(ajv: Ajv2020, schema: string | object): ReadonlyMap<string, SchemaEnv> {
+  const found = new Map<string, SchemaEnv>();
+  const add = (reference: string): void => {
+    const key = reference.replace(/#.*$/, "");
+    const named = ajv.schemas[key];
+    if (named && !whole.has(named)) found.set(key, named);
+  };
+  const look = (inside: unknown): void => {
+    for (const { schema: part } of subschemas(inside)) if (typeof part.$ref === "string") add(part.$ref);
+  };
+  if (typeof schema === "string") add(schema);
+  else look(schema);
+  for (const named of found.values()) look(named.schema);
+  return found;
 }

@@ -22,9 +22,10 @@ export interface Drafts {
 /** Checks manifests against their file names, each other, the schemas and the site. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   const ofSite = site ? [...checkRefunds(site, manifests, schemas), ...checkRules(site, manifests, schemas)] : [];
+  const paths = manifests.map((draft) => routeOf(draft)?.path ?? "");
   const ofEach = manifests.flatMap((draft) => [
     ...checkId(draft, manifests),
-    ...checkRoute(draft, manifests),
+    ...checkRoute(draft, manifests, paths),
     ...checkAliases(draft),
     ...checkSchemas(draft, schemas),
     ...checkParameters(draft, schemas),
@@ -84,12 +85,13 @@ function checkId(draft: Draft, all: readonly Draft[]): Fault[] {
   return [faultAt(draft, ["id"], "duplicate-id", `${first.file} has the same id but for capitals`)];
 }
 
-function checkRoute(draft: Draft, all: readonly Draft[]): Fault[] {
+/** @param paths of all manifests; empty where there is none. */
+function checkRoute(draft: Draft, all: readonly Draft[], paths: readonly string[]): Fault[] {
   const route = routeOf(draft);
   if (!route) return [];
   if (isReserved(route.path))
     return [faultAt(draft, ["route"], "reserved-path", "payphone answers such a path itself")];
-  const first = all.find((other) => overlaps(routeOf(other)?.path ?? "", route.path));
+  const first = all[paths.findIndex((path) => overlaps(path, route.path))];
   if (!first || first === draft) return [];
   const complaint = `a request for it could also be meant for ${first.file}; a path belongs to one service`;
   return [faultAt(draft, ["route"], "duplicate-route", complaint)];

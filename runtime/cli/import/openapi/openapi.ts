@@ -63,7 +63,8 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
   const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
   const misfits: string[] = [];
   const services = await addExamples(drafts, schemas, { refused, misfits, say });
-  const kept = drafts.filter(({ manifest }) => services.some((service) => service.manifest.id === manifest.id));
+  const sold = new Set(services.map(({ manifest }) => manifest.id));
+  const kept = drafts.filter(({ manifest }) => sold.has(manifest.id));
   return {
     source,
     upstreams: [...new Set(kept.map((draft) => draft.upstream))],

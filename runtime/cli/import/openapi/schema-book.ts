@@ -41,6 +41,8 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   const names = nameAll(document, upstream);
   const files = new Map<string, string>();
   const alike = new Map<string, boolean>();
+  /** The keys of pages of which all that they reach is converted. */
+  const completed = new Set<string>();
 
   const look: SchemaTerms["look"] = pointers.tryObject;
   const toKey = (reference: string, side: WireSide): string => `${side} ${reference}`;
@@ -98,7 +100,9 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   /** Fills the open pages. @throws Refused when one that these keys reach cannot be converted. */
   function complete(keys: readonly string[]): void {
     fill();
-    for (const { refused } of reach(keys)) if (refused) throw refused;
+    const reached = reach(keys.filter((key) => !completed.has(key)));
+    for (const { refused } of reached) if (refused) throw refused;
+    for (const { side, reference } of reached) completed.add(toKey(reference, side));
   }
 
   /** The file name of a page. Both sides share a file when their schemas are equal. */

@@ -178,10 +178,9 @@ function overlay(files: ShopFiles, plans: readonly FilePlan[], site: readonly Fi
 
 /** The fault because of which a service is omitted: in its manifest, or in a schema that it references. */
 function faultOf(service: ImportedService, imported: Imported, faults: readonly Fault[]): Fault | undefined {
-  const files = new Set([
-    toManifestFile(service.manifest.id),
-    ...usedSchemas([service], imported).map((name) => `schemas/${name}.json`),
-  ]);
+  const own = faults.find(({ file }) => file === toManifestFile(service.manifest.id));
+  if (own || !faults.some(({ file }) => file.startsWith("schemas/"))) return own;
+  const files = new Set(usedSchemas([service], imported).map((name) => `schemas/${name}.json`));
   return faults.find(({ file }) => files.has(file));
 }
 

@@ -58,10 +58,12 @@ export async function writeAll(dir: string, files: readonly (readonly [file: str
   const earlier = new Map<string, string | undefined>();
   const staged: { readonly draft: string; readonly path: string }[] = [];
   try {
+    for (const folder of new Set(files.map(([file]) => dirname(join(dir, file))))) {
+      makeFolder(folder);
+      await removeDrafts(folder);
+    }
     for (const [file, text] of files) {
       const path = join(dir, file);
-      makeFolder(dirname(path));
-      if (!earlier.has(path)) await removeDrafts(dirname(path));
       if (!earlier.has(path)) earlier.set(path, await readFile(path, "utf8").catch(() => undefined));
       const draft = join(dirname(path), `.${process.pid}.${staged.length}.import`);
       staged.push({ draft, path });
