@@ -44,6 +44,26 @@ describe("the answer of an imported operation", () => {
     expect(report).to.match(/^note: the document's examples of answers do not fit .*: shelf_rate$/m);
   });
 
+  it("is compared with the document's examples also where these are texts of JSON", async () => {
+    const dir = await openShop();
+    const schema = { type: "object", properties: { price: { type: "number" } } };
+    const content = (example: object) => ({ "application/json": { schema, example: JSON.stringify(example) } });
+    const rate = { responses: { 200: { content: content({ price: 1 }) } } };
+    const save = { method: "post", requestBody: { required: true, content: content({ price: 2 }) } };
+    const { report } = await importAll(dir, await writeDocument(dir, { rate, save }));
+    expect(report).not.to.include("do not fit");
+    expect((await manifestOf(dir, "shelf_rate")).examples).to.deep.equal([{ input: {}, output: { price: 1 } }]);
+    expect((await manifestOf(dir, "shelf_save")).examples).to.deep.equal([{ input: { body: { price: 2 } } }]);
+  });
+
+  it("may be one of the values that a document lists as the items of what is no list", async () => {
+    const dir = await openShop();
+    const bot = { items: { anyOf: [{ type: "string" }, { nullable: true }] } };
+    const content = { "application/json": { schema: { type: "object", properties: { bot } }, example: { bot: "B1" } } };
+    const { report } = await importAll(dir, await writeDocument(dir, { post: { responses: { 200: { content } } } }));
+    expect(report).not.to.include("do not fit");
+  });
+
   it("is empty where its status allows no body, whatever the document says of one", async () => {
     const content = { "application/json": { schema: { type: "object" } } };
     const dir = await openShop();

@@ -3,7 +3,7 @@ import { partsField } from "../../../core/proxy/media.ts";
 import { Refused } from "../imported.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { examplesOf } from "./parameters.ts";
+import { jsonExamplesOf } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** The body of a successful answer. */
@@ -96,7 +96,7 @@ function readContent({ content }: JsonObject, pointers: Pointers): Content {
     return { body: { kind: "file", media: usual.toLowerCase() }, ...accept };
   }
   if (isJsonType(type)) {
-    const examples = examplesOf(media, schema, pointers);
+    const examples = jsonExamplesOf(media, schema, pointers);
     return { body: { kind: "json", schema: media.schema, examples }, ...accept, ...mayStream };
   }
   if (/html/i.test(type)) throw new Refused("it answers with a page in HTML, which is not passed on");

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isCollection, isObject, type JsonObject, tryParseJson } from "../../../core/json.ts";
 import { CREDENTIAL } from "../../../core/proxy/credential.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
@@ -223,6 +223,13 @@ function toListText(
   const examples = examplesOf(own, pointers.object(schema), pointers).map(toText);
   return { note: `A list, with ${mark.name} between its items.`, examples };
 }
+
+/** The examples of a JSON body. Some documents write them as texts of JSON. */
+export const jsonExamplesOf = (media: JsonObject, schema: JsonObject, pointers: Pointers): readonly unknown[] =>
+  examplesOf(media, schema, pointers).flatMap((one) => {
+    const data = typeof one === "string" ? tryParseJson(one) : undefined;
+    return isCollection(data) ? [data, one] : [one];
+  });
 
 /** The examples of a parameter or a media type, followed by those of its schema (OpenAPI 3.1, section 4.8.19). */
 export function examplesOf(

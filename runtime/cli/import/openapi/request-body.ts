@@ -4,7 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { examplesOf, type Field, toFormText } from "./parameters.ts";
+import { examplesOf, type Field, jsonExamplesOf, toFormText } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import { isDeepObject, kindOf } from "./styles.ts";
 
@@ -80,7 +80,7 @@ export function readRequestBody(
   if (hasFiles || (encoding === "form" && isWrittenOtherwise(media, pointers)))
     return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, { taken, hasFiles }) };
   if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
-  const examples = examplesOf(media, schema, pointers);
+  const examples = (encoding === "json" ? jsonExamplesOf : examplesOf)(media, schema, pointers);
   if (encoding === "text") {
     const texts = examples.filter((one) => typeof one === "string");
     return {

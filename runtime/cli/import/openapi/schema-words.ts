@@ -215,7 +215,7 @@ const toPlainValue = (text: string): unknown =>
   isNumber(text) ? Number(text) : /^(?:true|false)$/.test(text) ? text === "true" : text;
 
 /** A schema as its document means it, where nothing fits it by the letter. */
-export const asMeant = (schema: JsonObject): JsonObject => withItemsEnum(withNullAsChoice(schema));
+export const asMeant = (schema: JsonObject): JsonObject => withItemsEnum(withItemsAsChoice(withNullAsChoice(schema)));
 
 /** Some documents write the allowed values of a list's items beside the items: no list is one of them. */
 function withItemsEnum(schema: JsonObject): JsonObject {
@@ -225,6 +225,14 @@ function withItemsEnum(schema: JsonObject): JsonObject {
   return isMisplaced && isObject(items) && items.$ref === undefined
     ? { ...rest, items: { enum: listed, ...items } }
     : schema;
+}
+
+/** Some documents write a choice as the `items` of what need be no list, such as Slack's `bot_id`. */
+function withItemsAsChoice(schema: JsonObject): JsonObject {
+  const { items, ...rest } = schema;
+  const choice = isObject(items) ? items.anyOf : items;
+  const isChoice = Array.isArray(choice) && ["type", "anyOf", "properties"].every((key) => rest[key] === undefined);
+  return isChoice ? { ...rest, anyOf: [{ type: "array", items }, ...choice] } : schema;
 }
 
 /** Some documents join a schema and `null` by `allOf`: no value is both. */
