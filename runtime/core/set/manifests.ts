@@ -22,10 +22,12 @@ export interface Drafts {
 /** Checks manifests against their file names, each other, the schemas and the site. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   const ofSite = site ? [...checkRefunds(site, manifests, schemas), ...checkRules(site, manifests, schemas)] : [];
-  const paths = manifests.map((draft) => routeOf(draft)?.path ?? "");
+  const byId = firstsOf(manifests, ({ data }) => data.id?.toLowerCase());
+  const byPath = firstsOf(manifests, (draft) => routeOf(draft)?.path);
+  const open = manifests.filter((draft) => routeOf(draft)?.path.includes("{"));
   const ofEach = manifests.flatMap((draft) => [
-    ...checkId(draft, manifests),
-    ...checkRoute(draft, manifests, paths),
+    ...checkId(draft, byId),
+    ...checkRoute(draft, byPath, open),
     ...checkAliases(draft),
     ...checkSchemas(draft, schemas),
     ...checkParameters(draft, schemas),
@@ -39,6 +41,12 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   ]);
   return [...ofSite, ...ofEach];
 }
+
+type Firsts = ReadonlyMap<string | undefined, Draft>;
+
+/** The first manifest of each key. */
+const firstsOf = (all: readonly Draft[], keyOf: (draft: Draft) => string | undefined): Firsts =>
+  new Map(all.toReversed().map((draft) => [keyOf(draft), draft]));
 
 /** Work that leaves traces must be paid first: its effect would remain even if the settlement failed afterwards. */
 function checkCharge(draft: Draft): Fault[] {
@@ -74,25 +82,26 @@ function checkSignIn(draft: Draft): Fault[] {
     : [];
 }
 
-function checkId(draft: Draft, all: readonly Draft[]): Fault[] {
+function checkId(draft: Draft, byId: Firsts): Fault[] {
   const { id } = draft.data;
   if (id === undefined) return [];
   const name = draft.file.replace(/^.*\/|\.yaml$/g, "");
   if (id !== name)
     return [faultAt(draft, ["id"], "id-not-file-name", `must be ${JSON.stringify(name)}, as its file is called`)];
-  const first = all.find(({ data }) => data.id?.toLowerCase() === id.toLowerCase());
+  const first = byId.get(id.toLowerCase());
   if (!first || first.data.id === id) return []; // Of two with one id, the file with another name is at fault.
   return [faultAt(draft, ["id"], "duplicate-id", `${first.file} has the same id but for capitals`)];
 }
 
-/** @param paths of all manifests; empty where there is none. */
-function checkRoute(draft: Draft, all: readonly Draft[], paths: readonly string[]): Fault[] {
+/** @param open the manifests whose paths have parameters: only these share requests with another path. */
+function checkRoute(draft: Draft, byPath: Firsts, open: readonly Draft[]): Fault[] {
   const route = routeOf(draft);
   if (!route) return [];
   if (isReserved(route.path))
     return [faultAt(draft, ["route"], "reserved-path", "payphone answers such a path itself")];
-  const first = all[paths.findIndex((path) => overlaps(path, route.path))];
-  if (!first || first === draft) return [];
+  const met = open.find((other) => overlaps(routeOf(other)?.path ?? "", route.path));
+  const first = [byPath.get(route.path), met].find((other) => other !== draft && other !== undefined);
+  if (!first) return [];
   const complaint = `a request for it could also be meant for ${first.file}; a path belongs to one service`;
   return [faultAt(draft, ["route"], "duplicate-route", complaint)];
 }
