@@ -54,7 +54,7 @@ function toServicePage(service: Service, options: ServicePageOptions): Html {
     isSandbox,
     isTest: isTestSite(site),
     script: `${PATHS.assets}explorer.js`,
-    aside: toSidebar(services, id),
+    aside: toSidebar(services, service),
     main: html`<article class="service" id="${id}">
 <div class="about">
 <p class="crumb"><a href="${PATHS.explorer}">Services</a> / ${toHeading(category)}</p>

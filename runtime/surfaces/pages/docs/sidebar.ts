@@ -24,15 +24,25 @@ export const toSearch = (): Html => html`<search hidden id="_search">
 <output for="_filter" id="_count"></output>
 </search>`;
 
-/** The list of all services beside a page, collapsed on small screens. @param current the id of the page's service */
-export function toSidebar(services: readonly Service[], current?: string): Html {
-  const groups = toGroups(services).map(
+/** The most services beside the page of one: all of a thousand would make a gigabyte of pages. */
+const MOST_BESIDE = 100;
+
+/**
+ * The list of services beside a page, collapsed on small screens: all, or those around the page's own.
+ * @param current the page's service
+ */
+export function toSidebar(services: readonly Service[], current?: Service): Html {
+  const middle = current ? services.indexOf(current) - MOST_BESIDE / 2 : 0;
+  const from = Math.max(0, Math.min(middle, services.length - MOST_BESIDE));
+  const shown = current ? services.slice(from, from + MOST_BESIDE) : services;
+  const isCut = shown.length < services.length;
+  const groups = toGroups(shown).map(
     ([heading, members], at) => html`<div class="group"><p class="heading" id="_side-${at}">${heading}</p>
-<ul aria-labelledby="_side-${at}">${members.map((service) => toEntry(service, service.manifest.id === current))}</ul></div>`,
+<ul aria-labelledby="_side-${at}">${members.map((service) => toEntry(service, service === current))}</ul></div>`,
   );
-  return html`<details class="side"><summary>All services</summary>
+  return html`<details class="side"><summary>${isCut ? "Services" : "All services"}</summary>
 ${current !== undefined && toSearch()}
-<nav aria-label="Services">${groups}</nav>
+<nav aria-label="Services">${groups}${isCut && html`<p><a href="${PATHS.explorer}">All ${services.length} services</a></p>`}</nav>
 </details>`;
 }
 

@@ -20,6 +20,28 @@ describe("the page of a service", () => {
     return (pages.get(`/docs/${id}`)?.markup ?? "").replaceAll(/<[^>]*>/g, "");
   }
 
+  it("lists a hundred services around its own in a larger shop, and leads to the list of all", async () => {
+    const { set, service } = await showSet(ROOT);
+    const roll = service("roll");
+    const services = Array.from({ length: 300 }, (_, at) => ({
+      ...roll,
+      manifest: { ...roll.manifest, id: `r${at}` },
+    }));
+    const { site, schemas } = set;
+    const pages = toServicePages({ services, site, schemas, baseUrl: BASE_URL, isSandbox: true });
+    const listed = (id: string): string[] =>
+      [...(pages.get(`/docs/${id}`)?.markup ?? "").matchAll(/<a href="\/docs\/(r\d+)"/g)].map(
+        ([, other = ""]) => other,
+      );
+    for (const [id, first, last] of [
+      ["r0", "r0", "r99"],
+      ["r150", "r100", "r199"],
+      ["r299", "r200", "r299"],
+    ] as const)
+      expect(listed(id)).to.have.length(100).and.include.members([first, id, last]);
+    expect(pages.get("/docs/r7")?.markup).to.include('<a href="/docs">All 300 services</a>');
+  });
+
   it("says where each form takes its fields", async () => {
     expect(await textOf("screen")).to.include("Also answers GET, with the same fields in the query.");
     const routes = (["GET", "POST"] as const).map((method) => ({ method, path: "/v1/screen" }));
