@@ -84,9 +84,11 @@ async function connect(command: McpCommandLine, lines: string[]): Promise<McpCon
   }
 }
 
-/** What a credential lacks that the server asks for. */
+/** What a credential lacks that the server asks for, or which transport an address is not of. */
 function toHint({ key, env }: McpCommandLine, error: unknown): string {
   const { status } = error as { readonly status?: number };
+  if (status === 404 || status === 405)
+    return "\nOnly Streamable HTTP is spoken, not the older HTTP+SSE: a server with both has an address for each, often /mcp and /sse.";
   if (status !== 401 && status !== 403) return "";
   if (key === undefined) return "\n--key names the variable that holds its bearer token.";
   return env[key] ? "" : `\n${key}, which --key names, is not set.`;

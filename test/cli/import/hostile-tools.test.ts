@@ -91,11 +91,11 @@ describe("an import of hostile tools", () => {
     }
   });
 
-  it("says why a server cannot be reached, where it leads elsewhere, and which credential it lacks", async () => {
+  it("says why a server cannot be reached, where it leads elsewhere, and which credential or transport it lacks", async () => {
     const site = createServer(({ url }, response) =>
       url === "/away"
         ? response.writeHead(307, { location: "http://127.0.0.1:9/mcp" }).end()
-        : response.writeHead(401).end(),
+        : response.writeHead(url === "/sse" ? 405 : 401).end(),
     );
     const url = await listenOnLoopback(site);
     const dir = await openShop();
@@ -106,6 +106,7 @@ describe("an import of hostile tools", () => {
     try {
       expect(await refused("http://127.0.0.1:9/mcp")).to.match(/: fetch failed: bad port$/);
       expect(await refused(`${url}/away`)).to.include("Redirect to http://127.0.0.1:9/mcp not followed");
+      expect(await refused(`${url}/sse`)).to.match(/\nOnly Streamable HTTP is spoken, not the older HTTP\+SSE: /);
       expect(await refused(`${url}/mcp`)).to.match(/401\)\n--key names the variable that holds its bearer token\.$/);
       expect(await refused(`${url}/mcp`, "TOKEN")).to.match(/401\)\nTOKEN, which --key names, is not set\.$/);
     } finally {
