@@ -58,6 +58,12 @@ export class Refused extends Error {
   override readonly name = "Refused";
 }
 
+/** Why something is left out. @throws errors other than Refused, which are bugs. */
+export function toReason(error: unknown): string {
+  if (error instanceof Refused) return error.message;
+  throw error;
+}
+
 /** The problem with a selection. @param what it names: `tool` */
 export function toUnknown(unknown: readonly string[], known: readonly string[], what: string): Problem {
   const lines = unknown.map((name) => `${name}: no such ${what}${didYouMean(name, known)}`);

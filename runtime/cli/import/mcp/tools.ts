@@ -8,6 +8,7 @@ import {
   type ImportedService,
   type LeftOut,
   Refused,
+  toReason,
   type UpstreamEntry,
 } from "../imported.ts";
 import {
@@ -58,8 +59,7 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
       described.push([draft.manifest.id, tool.description ?? ""]);
       for (const [name, schema] of draft.schemas) schemas.set(name, schema);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      refused.push({ name: tool.name, reason: error.message });
+      refused.push({ name: tool.name, reason: toReason(error) });
     }
   }
   const notes = [...toClashNotes(upstream.id, ids, chosen), ...toCutNote(described), ...toTraceNote(services)];

@@ -8,6 +8,7 @@ import {
   MANY,
   Refused,
   type Say,
+  toReason,
   type UpstreamEntry,
 } from "../imported.ts";
 import { createNames, noteOf, toClashNotes, toCutNote, toServiceId } from "../names.ts";
@@ -199,10 +200,4 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
         `answers may report a failure with a good status, and are charged: ${ids}; where they do, say so under answer ("failed: /success == false")`,
     ),
   ];
-}
-
-/** @throws errors other than Refused, which are bugs. */
-function toReason(error: unknown): string {
-  if (error instanceof Refused) return error.message;
-  throw error;
 }

@@ -6,8 +6,8 @@ import {
   type ImportedService,
   type LeftOut,
   MANY,
-  Refused,
   type Say,
+  toReason,
   type UpstreamEntry,
 } from "../imported.ts";
 import { type ImportNotes, readNotes, toNotesFile } from "./notes.ts";
@@ -144,8 +144,7 @@ function tryPlan(service: ImportedService, terms: PlanTerms, refused: LeftOut[])
   try {
     return planService(service, terms);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    refused.push({ name: service.name, reason: error.message });
+    refused.push({ name: service.name, reason: toReason(error) });
     return undefined;
   }
 }
@@ -154,8 +153,7 @@ function toSchemaPlan(name: string, { schemas }: Imported, terms: PlanTerms): Fi
   try {
     return planSchema(name, schemas.get(name) ?? {}, terms);
   } catch (error) {
-    if (error instanceof Refused) throw new Problem("bad-request", `Nothing was written: ${error.message}`);
-    throw error;
+    throw new Problem("bad-request", `Nothing was written: ${toReason(error)}`);
   }
 }
 
