@@ -23,6 +23,24 @@ describe("the example of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("has no null in its path, which must not be empty, also where the schema allows one", async () => {
+    const dir = await openShop();
+    const parts = ["from", "to", "step", "unit"].map((name) => ({
+      name,
+      in: "path",
+      required: true,
+      schema: { ...text, nullable: true },
+    }));
+    const get = {
+      operationId: "range",
+      parameters: parts,
+      responses: { 200: { content: { "application/json": {} } } },
+    };
+    const paths = { "/range(from={from},to={to},step={step},unit={unit})": { get } };
+    const { report } = await importAll(dir, await writeDocument(dir, {}, { paths }));
+    expect(report).to.include("1 service").and.not.to.include("left out");
+  });
+
   it("says what is wrong with the document's own where the schema has none that could be sent either", async () => {
     const dir = await openShop();
     const schema = { ...text, format: "uri", enum: ["http://localhost/", "http://10.0.0.1/"] };

@@ -167,7 +167,7 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   if (typeof place !== "string" && typeof own.$ref === "string") pointers.follow(own); // Refuses it by name.
   if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
     throw new Refused("one of its parameters has no name or no place");
-  const plain = isObject(schema) ? schema : {};
+  const plain = isObject(schema) ? { ...schema, ...(place === "path" && { nullable: false }) } : {};
   const mark = MARKS[String(style)];
   const isList = kindOf(plain, pointers) === "array";
   const listed = mark && isList ? toListText(own, plain, { pointers, mark }) : undefined;
