@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { partsField } from "../../../core/proxy/media.ts";
 import { Refused } from "../imported.ts";
+import { jsonExamplesOf } from "./examples.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { jsonExamplesOf } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** The body of a successful answer. */

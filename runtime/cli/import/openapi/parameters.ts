@@ -1,7 +1,8 @@
-import { isCollection, isObject, type JsonObject, tryParseJson } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import { CREDENTIAL } from "../../../core/proxy/credential.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
+import { examplesOf } from "./examples.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 import { orDigits } from "./schema-words.ts";
@@ -65,7 +66,7 @@ export function readParameters(
   function add(parameter: Parameter): void {
     const { place, wireName, own, text } = parameter;
     const isRequired = place === "path" || own.required === true;
-    if (place === "header" && CREDENTIAL.test(wireName)) {
+    if (isOfProvider(parameter)) {
       parts.notes.push(
         `${operation.name}: ${wireName} is a credential: name it under the upstream's key in _site.yaml`,
       );
@@ -106,6 +107,15 @@ export function readParameters(
     return isOthers ? "an object whose fields are parameters of their own" : written;
   }
 }
+
+/** Whether a parameter is a credential; of a plain word in the query, such as "token", only where it is said to be one. */
+function isOfProvider({ place, wireName, own }: Parameter): boolean {
+  if (!/^(?:header|query)$/.test(place) || !CREDENTIAL.test(wireName)) return false;
+  return place === "header" || !PLAIN.test(wireName) || SAID.test(String(own.description));
+}
+
+const PLAIN = /^(?:appid|key|passw(?:or)?d|pwd|secret|sig|signature|token)$/i;
+const SAID = /\b(?:api|access|auth\w*|oauth\w*)[ -]?(?:key|token)\b/i;
 
 /** Some documents write a query behind a path, and call what stands there parameters of the path. */
 function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter): Parameter {
@@ -167,7 +177,8 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   if (typeof place !== "string" && typeof own.$ref === "string") pointers.follow(own); // Refuses it by name.
   if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
     throw new Refused("one of its parameters has no name or no place");
-  const plain = isObject(schema) ? { ...schema, ...(place === "path" && { nullable: false }) } : {};
+  const { nullable, ...rest } = isObject(schema) ? schema : {};
+  const plain = nullable === undefined || place === "path" ? rest : { ...rest, nullable };
   const mark = MARKS[String(style)];
   const isList = kindOf(plain, pointers) === "array";
   const listed = mark && isList ? toListText(own, plain, { pointers, mark }) : undefined;
@@ -222,30 +233,4 @@ function toListText(
   const toText = (value: unknown): unknown => (Array.isArray(value) ? value.join(mark.text) : value);
   const examples = examplesOf(own, pointers.object(schema), pointers).map(toText);
   return { note: `A list, with ${mark.name} between its items.`, examples };
-}
-
-/** The examples of a JSON body. Some documents write them as texts of JSON. */
-export const jsonExamplesOf = (media: JsonObject, schema: JsonObject, pointers: Pointers): readonly unknown[] =>
-  examplesOf(media, schema, pointers).flatMap((one) => {
-    const data = typeof one === "string" ? tryParseJson(one) : undefined;
-    return isCollection(data) ? [data, one] : [one];
-  });
-
-/** The examples of a parameter or a media type, followed by those of its schema (OpenAPI 3.1, section 4.8.19). */
-export function examplesOf(
-  { example, examples }: JsonObject,
-  schema: JsonObject,
-  pointers: Pointers,
-): readonly unknown[] {
-  const listed = isObject(examples) ? Object.values(examples) : [];
-  const named = listed.flatMap((one) => {
-    const { $ref } = isObject(one) ? one : {};
-    const found = typeof $ref === "string" ? pointers.at($ref) : one;
-    return isObject(found) && "value" in found ? [found.value] : [];
-  });
-  const inSchema = [
-    ...(schema.example === undefined ? [] : [schema.example]),
-    ...(Array.isArray(schema.examples) ? schema.examples : []),
-  ];
-  return [...(example === undefined ? [] : [example]), ...named, ...inSchema];
 }

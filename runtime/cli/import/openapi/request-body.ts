@@ -2,9 +2,10 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { BodyEncoding } from "../../../core/proxy/plan.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
+import { examplesOf, jsonExamplesOf } from "./examples.ts";
 import { isJsonType, isPlainJson } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
-import { examplesOf, type Field, jsonExamplesOf, toFormText } from "./parameters.ts";
+import { type Field, toFormText } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import { isDeepObject, kindOf } from "./styles.ts";
 
