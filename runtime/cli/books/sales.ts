@@ -2,7 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { Problem } from "../../api/problem.ts";
 import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import { forgetBefore } from "../../core/books/keeping.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { Config } from "../config/config.ts";
+import { printable } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
 import { createLoneFees, feesByGroup, toFeeSummary } from "./fees.ts";
@@ -28,6 +30,7 @@ const MOST_SHOWN = 50;
 export function listSales(config: Config, command: SalesCommand, terminal: Terminal): Promise<void> {
   return withBooks(config, command, async (shop) => {
     if (shop.sandboxDir !== undefined) terminal.err("The sandbox's book: play money.");
+    noteUnknown(shop, command.filter, terminal);
     const { books } = shop.site;
     if ((command.filter.from ?? Number.POSITIVE_INFINITY) < forgetBefore(books, Date.now()))
       terminal.err(`books.keep_days is ${books?.keep_days}: earlier sales are not kept`);
@@ -35,6 +38,19 @@ export function listSales(config: Config, command: SalesCommand, terminal: Termi
     else if (command.format === "text") printNewest(shop, command, terminal);
     else await printAll(shop, command, terminal);
   });
+}
+
+/** Says which names of a filter nothing was sold under, and what was meant by a typing error. */
+function noteUnknown({ books, site, own }: LentBook, { service, rail }: LineFilter, { err }: Terminal): void {
+  if (service === undefined && rail === undefined) return;
+  const sold = sumUp(books, {}, { own, by: "service" });
+  const rails = [...site.rails.map(({ id }) => id), ...sold.flatMap((sum) => sum.rail ?? [])];
+  for (const [what, name, known] of [
+    ["service", service, sold.map(({ group }) => group)],
+    ["rail", rail, rails],
+  ] as const)
+    if (name !== undefined && !known.includes(name))
+      err(`The book has nothing of the ${what} "${printable(name)}"${didYouMean(name, known)}`);
 }
 
 function printGroups({ books, site, own }: LentBook, { filter, format, group }: SalesCommand, { out }: Terminal): void {

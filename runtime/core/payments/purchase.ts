@@ -42,7 +42,7 @@ export interface VerifiedPurchase extends Purchase {
   readonly named?: string;
 }
 
-/** A verified purchase with another payment of the same payer for the same offer. */
+/** A verified purchase with another payment of the same payer, and the offer of that. */
 export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
   const { payment, offer, listed } = purchase;
   return {

@@ -233,7 +233,11 @@ describe("payphone sales", () => {
       .and.to.match(/1 JPYC[, ]/);
   });
 
-  it("tells no fees of other chains where the rail is unknown", async () => {
-    expect((await run("small", "--rail", "nope")).out).to.equal("nothing was sold\n");
+  it("says that nothing was sold under a mistyped name, and tells no fees of other chains then", async () => {
+    const { out, err } = await run("small", "--rail", "bace", "--service", "@rol");
+    expect(out).to.equal("nothing was sold\n");
+    expect(err)
+      .to.include('The book has nothing of the service "@rol"; did you mean "@roll"?')
+      .and.to.include('The book has nothing of the rail "bace"; did you mean "base"?');
   });
 });
