@@ -95,20 +95,20 @@ describe("a payment with an identifier", () => {
   ] as const)
     it(`${isSame ? "gets the stored answer" : "is another purchase"} on another network, when a ${proof} has signed`, async () => {
       const there = createScriptedRail({ id: "polygon", network: "eip155:137" });
-      const two = await openShop({ others: [there] });
-      for (const rail of [two.rail, there]) rail.script.provePayer = async () => proof;
+      await shop.close();
+      shop = await openShop({ others: [there] });
+      for (const rail of [shop.rail, there]) rail.script.provePayer = async () => proof;
       const identifier = newId();
-      const challenge = (await (await two.post("/v1/roll", {})).json()) as { accepts: PaymentRequirements[] };
+      const challenge = (await (await shop.post("/v1/roll", {})).json()) as { accepts: PaymentRequirements[] };
       const answers = await Promise.all(
         challenge.accepts.map(async (offer) =>
-          two.retry("/v1/roll", ROLL, await two.pay("/v1/roll", { identifier, change: () => offer })),
+          shop.retry("/v1/roll", ROLL, await shop.pay("/v1/roll", { identifier, change: () => offer })),
         ),
       );
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-      expect([two.executions, two.rail.moved.size + there.moved.size]).to.deep.equal(isSame ? [1, 1] : [2, 2]);
-      const [one, other] = answers.map(two.receipt);
+      expect([shop.executions, shop.rail.moved.size + there.moved.size]).to.deep.equal(isSame ? [1, 1] : [2, 2]);
+      const [one, other] = answers.map(shop.receipt);
       expect(one?.network === other?.network).to.equal(isSame);
-      await two.close();
     });
 
   it("gets nothing for a signature that does not verify", async () => {
