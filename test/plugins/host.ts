@@ -20,7 +20,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createGuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
 import { createCache } from "../../runtime/drivers/store/cache.ts";
 import type { Pause } from "../../runtime/drivers/upstream/pace.ts";
-import { createHttpTransport } from "../../runtime/drivers/upstream/transport.ts";
+import { createHttpTransport, type Transport } from "../../runtime/drivers/upstream/transport.ts";
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { toCall } from "../support/sellers/call.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
@@ -38,8 +38,11 @@ export const NOW = 1_800_000_000_000;
 export interface Reach {
   /** By the upstreams' ids: a local server, or the URL of a node that has none of its own. */
   readonly urls?: Readonly<Record<string, string>>;
-  /** Of one attempt; a minute unless said otherwise. Retries pause for a millisecond. */
-  readonly timeoutMs?: number;
+  /**
+   * Of one attempt; a minute unless said otherwise. Retries pause for a millisecond. A function is asked at each attempt, by
+   * the upstream's id, so that a test gives up soon on the source that is silent, and on no other.
+   */
+  readonly timeoutMs?: number | ((id: string) => number);
   /** How often a failed attempt is repeated; as `_site.yaml` says unless said otherwise. */
   readonly retries?: number;
   /** How time is waited for. With one, the rates of `_site.yaml` hold; without, there are none. */
@@ -111,7 +114,7 @@ function publish(file: ReportFile, published: TestHost["published"]): string {
 /** The upstreams of `_site.yaml`, each opened once. */
 function openUpstreams(
   deps: Pick<Host, "clock" | "log">,
-  { urls = {}, timeoutMs = 60_000, retries: wanted, pause }: Reach,
+  { urls = {}, timeoutMs: limit = 60_000, retries: wanted, pause }: Reach,
 ): Host["upstream"] {
   const opened = new Map<string, ReturnType<typeof createUpstream>>();
   const http = createHttpTransport(); // Of its own: a connection that a test gave up would fail the next one's request.
@@ -119,14 +122,18 @@ function openUpstreams(
     const found = site.upstreams?.find((upstream) => upstream.id === id);
     if (!found) throw new RangeError(`_site.yaml names no upstream "${id}"`);
     const { title, variable, url, retries = 2, rate } = found;
+    const timeoutMs = typeof limit === "number" ? limit : 60_000;
+    const transport: Transport = ({ signal, ...request }) =>
+      http.send({ ...request, signal: typeof limit === "number" ? signal : bound(signal, limit(id)) });
     const terms = { url: urls[id] ?? url, headers: {}, timeoutMs, retries: wanted ?? retries, pauseMs: 1 };
     const time = pause ? { rate, pause } : {};
-    const upstream =
-      opened.get(id) ?? createUpstream({ id, title, variable, ...terms, ...time, transport: http.send, ...deps });
+    const upstream = opened.get(id) ?? createUpstream({ id, title, variable, ...terms, ...time, transport, ...deps });
     opened.set(id, upstream);
     return upstream;
   };
 }
+
+const bound = (signal: AbortSignal, ms: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 
 /** A mined transaction of the treasury to itself. */
 export const toTransaction = (hash: Hex, input: Hex, status: "success" | "reverted" = "success"): EvmTransaction => ({

@@ -107,23 +107,24 @@ describe("calldata, and directories as they are in the world", () => {
   });
 
   for (const [what, line] of Object.entries({ ...FAULTS, ...PAUSES })) {
-    const reach = what in PAUSES ? { timeoutMs: 1000, retries: 0 } : {};
+    const silence = (silent: string): Reach =>
+      what in PAUSES ? { timeoutMs: (id) => (id === silent ? 200 : 60_000), retries: 0 } : {};
 
     it(`is decoded by 4byte where Openchain gives ${what}`, async () => {
-      ask = await start(reach);
+      ask = await start(silence("openchain"));
       openchain.behave({ fault: () => line });
       expect(await decode(TRANSFERRED)).to.include({ source: "4byte", function_signature: TRANSFER, canonical: true });
     });
 
     it(`fails, and is not called unknown, where Openchain knows nothing and 4byte gives ${what}`, async () => {
-      ask = await start(reach);
+      ask = await start(silence("fourbyte"));
       fourbyte.behave({ fault: () => line });
       expect((await problemOf(decode(ONLY_4BYTE))).code).to.equal("upstream-failed");
       expect(await decode(TRANSFERRED)).to.include({ source: "openchain", function_signature: TRANSFER });
     });
 
     it(`fails where both directories give ${what}`, async () => {
-      ask = await start(reach);
+      ask = await start(what in PAUSES ? { timeoutMs: 200, retries: 0 } : {});
       for (const directory of [openchain, fourbyte]) directory.behave({ fault: () => line });
       expect((await problemOf(decode(TRANSFERRED))).code).to.equal("upstream-failed");
     });
