@@ -73,6 +73,20 @@ describe("the answer of an imported operation", () => {
     expect(output).to.have.nested.property("properties.answer").and.not.have.property("required");
   });
 
+  it("must be there for a GET, also where the document says nothing of it: that is told", async () => {
+    const dir = await openShop();
+    const responses = { 200: { description: "Success" } };
+    const file = await writeDocument(dir, { read: { responses }, save: { method: "post", responses } });
+    const { report } = await importAll(dir, file);
+    const said = {
+      type: "object",
+      properties: { answer: { description: "What the API answers: its document does not say." } },
+    };
+    expect((await manifestOf(dir, "shelf_read")).output).to.deep.equal({ ...said, required: ["answer"] });
+    expect((await manifestOf(dir, "shelf_save")).output).to.deep.equal(said);
+    expect(report).to.match(/^note: the document does not say what these answer, .*: shelf_read$/m);
+  });
+
   it("may come as a stream, which does not fit the JSON that is sold: that is said", async () => {
     const content = { "application/json": { schema: { type: "object" } }, "text/event-stream": {} };
     const schema = { type: "object", properties: { stream: { type: "boolean", enum: [false] } } };

@@ -11,7 +11,9 @@ export type ResponseBody =
   | { readonly kind: "json"; readonly schema: unknown; readonly examples: readonly unknown[] }
   | { readonly kind: "file"; readonly media: string }
   | { readonly kind: "text" }
-  | { readonly kind: "nothing" };
+  | { readonly kind: "nothing" }
+  /** The document does not say. A GET without an answer has nothing to sell. */
+  | { readonly kind: "unsaid"; readonly isNeeded: boolean };
 
 /** The successful answer of an operation, and the media type to request. */
 export interface OperationAnswer {
@@ -28,7 +30,7 @@ export interface OperationAnswer {
 }
 
 /** @throws Refused when the answer is an HTML page or of an unknown kind. */
-export function readResponse({ responses }: Operation, pointers: Pointers): OperationAnswer {
+export function readResponse({ method, responses }: Operation, pointers: Pointers): OperationAnswer {
   const good = Object.keys(responses)
     .filter((status) => /^2(?:\d\d|XX)$/i.test(status))
     .sort();
@@ -48,8 +50,10 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
   const others = all.filter((one) => !isTaken(one));
   const taken = all.filter((one) => isTaken(one) && /^\d+$/.test(one[0]));
   const isMixed = status !== "default" && others.length > 0 && taken.length > 0;
+  const isUnsaid = found.body.kind === "nothing" && !BODILESS.test(status);
   return {
     ...found,
+    ...(isUnsaid && { body: { kind: "unsaid", isNeeded: method === "GET" } }),
     ...described,
     ...(isMixed && { chargeOn: taken.map(([key]) => Number(key)), unsold: others.map(([key]) => key) }),
   };

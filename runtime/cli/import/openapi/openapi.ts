@@ -180,6 +180,10 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
         `POST may leave traces, so it is paid first: ${ids}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
     ),
     ...noteOf(
+      idsOf(({ answer: { body } }) => body.kind === "unsaid" && body.isNeeded),
+      (ids) => `the document does not say what these answer, and any answer is sold; say it under output: ${ids}`,
+    ),
+    ...noteOf(
       idsOf(({ answer }) => answer.mayStream === true),
       (ids) =>
         `calls that ask for a stream fail, because JSON is sold: where a field of the input does so, such as "stream", allow only false ("enum: [false]"): ${ids}`,

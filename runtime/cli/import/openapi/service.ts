@@ -119,6 +119,10 @@ function toAnswerSide(
   const described = description === undefined || description.trim() === "" ? {} : { description: description.trim() };
   if (body.kind === "file") return { output: { media: body.media, max_bytes: FILE_BYTES } };
   if (body.kind === "nothing") return inField("answer", { description: "Empty: the API answers without a body." }, []);
+  if (body.kind === "unsaid") {
+    const said = { description: "What the API answers: its document does not say." };
+    return inField("answer", said, body.isNeeded ? ["answer"] : []);
+  }
   if (body.kind === "text") return inField("text", described);
   const file = book.fileOf(body.schema, "output");
   if (file !== undefined) return { output: file };
