@@ -69,7 +69,7 @@ function spreadOf(name: string, { body }: RequestPlan, scope: Scope): string[] |
 
 function toField(name: string, item: unknown): string {
   const plain = isObject(item) ? JSON.stringify(item) : item;
-  return `${encodeURIComponent(name)}=${toEncoded(plain, toPlace(name), inQuery)}`;
+  return [name, plain].map((part) => toEncoded(part, toPlace(name), inQuery)).join("=");
 }
 
 /** The fields of the input that the rest of the request does not use. */

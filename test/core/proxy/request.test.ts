@@ -116,6 +116,11 @@ describe("the texts of a request to an upstream", () => {
       expect([refusal(plan, "a\ud800"), refusal(plan, "a\ud83d\ude00")]).to.deep.equal([half, undefined]);
     });
 
+  it("are refused as the names of a form's fields where half of a character is left", () => {
+    const plan = toRequestPlan("POST /", { body: "{value}", encoding: "form" });
+    expect([refusal(plan, { "a\ud800": 1 }), refusal(plan, { "a\ud83d\ude00": 1 })]).to.deep.equal([half, undefined]);
+  });
+
   it("may have an equals sign in a mapping that commas separate, and none where equals signs do", () => {
     const pairs = (template: string) => toRequestPlan("GET /", { query: { q: template } });
     expect(toRequest(pairs("{value}"), { input: { value: { a: "b=c" } } }).query).to.equal("q=a,b%3Dc");
