@@ -14,17 +14,9 @@ const OURS: Verdict = { code: "internal", isQuoted: false };
 const FAILED: Verdict = { code: "upstream-failed", isQuoted: false };
 
 const VERDICTS: ReadonlyMap<number, Verdict> = new Map([
-  [400, THEIRS],
-  [409, THEIRS],
-  [413, THEIRS],
-  [414, THEIRS],
-  [422, THEIRS],
-  [404, NOTHING],
-  [410, NOTHING],
-  [401, OURS],
-  [402, OURS],
-  [403, OURS],
-  [407, OURS],
+  ...[400, 409, 412, 413, 414, 422, 431, 451].map((status) => [status, THEIRS] as const),
+  ...[404, 410].map((status) => [status, NOTHING] as const),
+  ...[401, 402, 403, 407].map((status) => [status, OURS] as const),
 ]);
 
 /** Whether a call with this status is charged. @param chargeOn every 2xx by default */

@@ -86,6 +86,8 @@ describe("a proxied service whose upstream fails", () => {
       "unparseable-input",
       /^The book: bad word$/,
     ],
+    ["412", json(412, { message: "changed since" }), 400, "unparseable-input", /^The book: changed since$/],
+    ["431", { status: 431 }, 400, "unparseable-input", /^The book answered with status 431$/],
     ["404", json(404, { detail: "nothing <b>here</b>" }), 404, "not-found", /^The book: nothing here$/],
     ["410", json(410, { detail: "gone" }), 404, "not-found", /^The book: gone$/],
     ["404 with a page", html(404), 404, "not-found", /^The book answered with status 404$/],
