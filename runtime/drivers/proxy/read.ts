@@ -39,7 +39,9 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
     if (first === undefined)
       throw toMisfit(
         title,
-        new Error("it is an HTML page, not text, not the JSON that it says, cut off, or a stream with an error"),
+        new Error(
+          `it is an HTML page, not text, not the JSON that it says, cut off, or a stream with an error: ${type ?? "of no type"}, ${body.length} bytes`,
+        ),
       );
     refuse({ status, body: first });
     if (proxy.answer?.wrap !== undefined && lacksBody(status, type, body)) return check({});

@@ -150,6 +150,12 @@ describe("a proxied service whose upstream fails", () => {
       if (status === 503) expect(response.headers.get("retry-after")).to.equal("7");
     });
 
+  it("logs of what kind an answer was that cannot be read", async () => {
+    shop.source.script(html(200));
+    await shop.buy("/v1/lookup", { word: "apple" });
+    expect(shop.output()).to.match(/it is an HTML page, .*: text\/html, \d+ bytes"/);
+  });
+
   for (const [what, line] of Object.entries({ silence: hangs, "a beginning and then silence": stalls }))
     it(`answers 502 to ${what}, and charges nothing`, async () => {
       shop.source.script(line);
