@@ -20,7 +20,7 @@ export interface McpConnection {
   askedMs?(): number | undefined;
   /** All tools. @throws as `listTools`. */
   tools(): Promise<ToolList>;
-  /** The names of all tools, as `listNames`; a recorded session has no list. */
+  /** The names of the tools, as `listNames`; a recorded session has no list. */
   names?(timeoutMs: number): Promise<readonly string[]>;
   /** The name that the server reports. */
   readonly name: string;

@@ -54,7 +54,6 @@ const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([
 ]);
 
 const INVALID_PARAMS = -32602;
-const METHOD_NOT_FOUND = -32601;
 
 const UNNAMED_MS = 5000;
 
@@ -110,8 +109,7 @@ export function toCallProblem(error: unknown, title: string, askedMs?: number): 
 function toProtocolProblem(error: ProtocolError, title: string): Problem {
   const words = toLine(error.message) ?? "it refuses the input";
   if (error.code === INVALID_PARAMS) return new Problem("unparseable-input", `${title}: ${words}`, { cause: error });
-  const other = error.message === BROKEN_OFF ? "broke off its answer" : "answered with an error";
-  const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : other;
+  const said = error.message === BROKEN_OFF ? "broke off its answer" : "answered with an error";
   return new Problem("upstream-failed", `${title} ${said}`, { cause: error });
 }
 

@@ -26,9 +26,13 @@ export async function listTools(client: Client, timeout: number): Promise<ToolLi
   return { tools, malformed: await Promise.all(explained) };
 }
 
-/** The names of all tools, which the client does not keep. @throws as `listTools`. */
+/** The names of all tools that can be called, and not only run as a task. @throws as `listTools`. */
 export const listNames = async (client: Client, timeout: number): Promise<readonly string[]> =>
-  (await listRaw(client, timeout)).map(nameOf);
+  (await listRaw(client, timeout)).filter((tool) => !isTaskOnly(tool)).map(nameOf);
+
+/** MCP 2025-11-25, "Tool-Level Negotiation". */
+const isTaskOnly = (tool: unknown): boolean =>
+  isObject(tool) && isObject(tool.execution) && tool.execution.taskSupport === "required";
 
 /** The tools of all pages, as the server describes them. @throws as `listTools`. */
 export async function listRaw(client: Client, timeout: number): Promise<readonly unknown[]> {

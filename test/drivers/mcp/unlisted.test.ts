@@ -29,3 +29,24 @@ describe("an MCP server whose list of tools cannot be read", () => {
     expect([await buy(), lists > asked, shop.rail.moved.size]).to.deep.equal([400, true, 0]);
   });
 });
+
+describe("a tool that its server has come to run as a task only", () => {
+  it("is charged once more, as one that is gone: no input of a buyer is at fault", async () => {
+    await using opened = new AsyncDisposableStack();
+    const site = await openToolSite("sessions");
+    opened.defer(site.close);
+    site.offer({
+      name: "write",
+      inputSchema: { type: "object" },
+      execution: { taskSupport: "required" },
+      run: () => ({ isError: true, content: [{ type: "text", text: "Tool write requires task augmentation" }] }),
+    });
+    const shop = await openToolShop(site, "charge: first");
+    opened.defer(shop.close);
+    for (const status of [502, 503]) {
+      const response = await shop.buy("/v1/write", {});
+      expect([response.status, shop.rail.moved.size]).to.deep.equal([status, 1]);
+      expect(await response.text()).to.include("Site no longer offers the tool");
+    }
+  });
+});
