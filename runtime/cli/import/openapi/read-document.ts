@@ -16,6 +16,8 @@ export interface ReadDocument {
   readonly url?: string;
 }
 
+const OTHERS = "A Postman collection can be converted; for GraphQL, write a manifest";
+
 /**
  * Reads an OpenAPI document (2.0 to 3.2; JSON or YAML) and the files that it references in its own folder, or on its
  * own origin.
@@ -29,7 +31,7 @@ export async function readDocument(location: string): Promise<ReadDocument> {
   if (!isObject(parsed) || !/^(?:2|3)(?:\.|$)/.test(version))
     throw new Problem(
       "bad-request",
-      `${location} is no OpenAPI document: it must say "openapi: 3.x" or "swagger: 2.0"`,
+      `${location} is no OpenAPI document: it must say "openapi: 3.x" or "swagger: 2.0". ${OTHERS}`,
     );
   const whole = hasOutsideReference(parsed) ? await bundle(parsed, url ?? resolve(location)) : parsed;
   const document = version.startsWith("2") ? await toVersion3({ ...whole, swagger: "2.0" }, location) : whole;
