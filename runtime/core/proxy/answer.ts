@@ -51,7 +51,8 @@ export function readBody(type: string | null, body: Uint8Array, reading: ReadPla
   const media = toMediaType(type);
   const parts = partsField(type);
   const text = toText(type, body);
-  const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
+  // PHP calls JSON so where a script names no type.
+  const isPage = /html/.test(media) ? !isCollection(tryParseJson(text ?? "")) : media === "" && PAGE.test(text ?? "");
   if (isPage || text === undefined) return undefined;
   if (parts === "events") return toEvents(text, reading);
   if (parts === "lines") return toLines(text);

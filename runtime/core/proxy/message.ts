@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isCollection, isObject } from "../json.ts";
 import { readText } from "./answer.ts";
 
 const LONGEST = 300;
@@ -8,8 +8,9 @@ const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 
 /** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
 export function messageOf(type: string | null, text: string): string | undefined {
-  if (/html|xml/i.test(type ?? "") || MARKUP.test(text)) return undefined;
-  return toLine(find(readText(text), 0) ?? "");
+  const value = readText(text);
+  const isPage = /html|xml/i.test(type ?? "") && !isCollection(value);
+  return isPage || MARKUP.test(text) ? undefined : toLine(find(value, 0) ?? "");
 }
 
 /** A text of an upstream for callers: at most 300 characters, one line, no markup; undefined when nothing is left. */

@@ -9,7 +9,9 @@ describe("an upstream's answer", () => {
   const bodies: readonly [what: string, type: string | null, body: string | Buffer, value: unknown][] = [
     ["JSON, whatever it is called", "text/plain", '{"a":1}', { a: 1 }],
     ["a text", "text/csv", "a,b\n1,2", "a,b\n1,2"],
-    ["no page", "text/html; charset=utf-8", "{}", undefined],
+    ["no page", "text/html; charset=utf-8", "<p>{}", undefined],
+    ["no text that is called a page", "text/html; charset=utf-8", '"1"', undefined],
+    ["JSON, also where it is called a page", "text/html; charset=utf-8", '{"a":1}', { a: 1 }],
     ["no page, where nothing says what it is", null, "\n<!DOCTYPE html><html></html>", undefined],
     ["JSON after a byte order mark", "application/json", '\ufeff{"a":1}', { a: 1 }],
     ["the text of its charset", 'text/plain; charset="ISO-8859-1"', Buffer.from("caf\u00e9", "latin1"), "caf\u00e9"],
@@ -105,6 +107,8 @@ describe("an upstream's answer", () => {
     expect(said({ code: 7 })).to.equal(undefined);
     expect(messageOf("text/plain", "<!DOCTYPE html><p>no")).to.equal(undefined);
     expect(messageOf("text/plain", "no such word")).to.equal("no such word");
+    expect(messageOf("text/html", "no such word")).to.equal(undefined);
+    expect(messageOf("text/html", '{"error":"no such word"}')).to.equal("no such word");
   });
 
   const conditions: readonly [text: string, status: number, body: unknown, holds: boolean][] = [
