@@ -26,10 +26,19 @@ export const isCharged = (status: number, chargeOn: readonly number[] | undefine
 /** Whether a status means that the operator's credential was refused. */
 export const isKeyRefusal = (status: number): boolean => VERDICTS.get(status) === OURS;
 
-/** The Problem of a status that is not charged. @param message the upstream's message */
-export function toStatusProblem(title: string, status: number, message: string | undefined): Problem {
+/**
+ * The Problem of a status that is not charged.
+ * @param message the upstream's message @param place where it redirects to, for the log
+ */
+export function toStatusProblem(
+  title: string,
+  status: number,
+  message: string | undefined,
+  place?: string | null,
+): Problem {
   const { code, isQuoted } = VERDICTS.get(status) ?? FAILED;
   const said = `${title} answered with status ${status}`;
+  if (place) return new Problem(code, said, { cause: new Error(`${said}, and leads to ${place}`) });
   if (code === "internal") return new Problem(code, undefined, { cause: new Error(said) });
   return new Problem(code, isQuoted && message ? `${title}: ${message}` : said);
 }

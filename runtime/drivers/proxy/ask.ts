@@ -37,7 +37,8 @@ export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask 
     const answer = await upstream.send(request, { signal, maxBytes, isRepeatable });
     upstream.noteRefusal(isKeyRefusal(answer.status) ? answer.status : undefined);
     if (isCharged(answer.status, chargeOn)) return answer;
-    throw toStatusProblem(upstream.title, answer.status, toMessage(answer));
+    const place = /^3/.test(String(answer.status)) ? answer.headers.get("location") : undefined;
+    throw toStatusProblem(upstream.title, answer.status, toMessage(answer), place);
   };
 }
 

@@ -156,6 +156,15 @@ describe("a proxied service whose upstream fails", () => {
     expect(shop.output()).to.match(/it is an HTML page, .*: text\/html, \d+ bytes"/);
   });
 
+  it("logs where a redirect leads that is not followed, and tells no buyer", async () => {
+    shop.source.script({ status: 308, headers: { location: "https://elsewhere.example/words/" } });
+    const said = await (await shop.buy("/v1/lookup", { word: "apple" })).text();
+    expect(shop.output()).to.include(
+      "The book answered with status 308, and leads to https://elsewhere.example/words/",
+    );
+    expect(said).to.include("The book answered with status 308").and.not.include("elsewhere");
+  });
+
   for (const [what, line] of Object.entries({ silence: hangs, "a beginning and then silence": stalls }))
     it(`answers 502 to ${what}, and charges nothing`, async () => {
       shop.source.script(line);
