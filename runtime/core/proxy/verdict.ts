@@ -30,12 +30,7 @@ export const isKeyRefusal = (status: number): boolean => VERDICTS.get(status) ==
  * The Problem of a status that is not charged.
  * @param message the upstream's message @param place where it redirects to, for the log
  */
-export function toStatusProblem(
-  title: string,
-  status: number,
-  message: string | undefined,
-  place?: string | null,
-): Problem {
+export function toStatusProblem(title: string, status: number, message: string | undefined, place?: string): Problem {
   const { code, isQuoted } = VERDICTS.get(status) ?? FAILED;
   const said = `${title} answered with status ${status}`;
   if (place) return new Problem(code, said, { cause: new Error(`${said}, and leads to ${place}`) });

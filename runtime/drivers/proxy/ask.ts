@@ -37,7 +37,8 @@ export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask 
     const answer = await upstream.send(request, { signal, maxBytes, isRepeatable });
     upstream.noteRefusal(isKeyRefusal(answer.status) ? answer.status : undefined);
     if (isCharged(answer.status, chargeOn)) return answer;
-    const place = /^3/.test(String(answer.status)) ? answer.headers.get("location") : undefined;
+    const location = /^3/.test(String(answer.status)) ? answer.headers.get("location") : undefined;
+    const place = location?.split(/[?#]/)[0]; // The rest may hold a key.
     throw toStatusProblem(upstream.title, answer.status, toMessage(answer), place);
   };
 }
