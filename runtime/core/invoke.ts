@@ -7,7 +7,7 @@ import {
   askedOf,
   type Bought,
   checkSameCall,
-  describePayment,
+  notePayment,
   noteResumed,
   noteStep,
   type Purchase,
@@ -52,7 +52,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (isFree || payment === undefined || raw === undefined) return members.serve(asked, invocation);
     if (typeof payment === "string") return refuse(asked, invocation, payment, explainPayment(payment, raw, offered));
     const service = await deps.sellerOf(asked, key);
-    if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
+    notePayment({ invocation, payment, key }, rails);
     const leastSeconds = leastSecondsOf(service);
     const offer = explainTime(payment, clock.now(), leastSeconds) ?? (await offers.match(service, payment, invocation));
     // An expired offer buys nothing new, but what was bought with it can still be fetched.

@@ -139,11 +139,17 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const stalls = createStalls(clock);
   const settler = createSettler({ rails, log, stalls, ...patience });
+  const checkTrust: InvokeDeps["checkTrust"] = (offer) => {
+    const rail = railOf(rails, offer)?.manifest;
+    const reason = rail && trust.reasonAgainstAll(rail);
+    if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
+  };
   const identifiers = createIdentifiers({
     store,
     rails,
     reservations,
     look: settler.look,
+    checkTrust,
     clock,
     answersMs,
     onError: report("payment.lease-failed"),
@@ -200,11 +206,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     log,
     termsOf: (purchase) => ({ rail: railOf(rails, purchase.offer) as Rail, usd: usdOf(purchase), set: deps.setDigest }),
     mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
-    checkTrust(offer) {
-      const rail = railOf(rails, offer)?.manifest;
-      const reason = rail && trust.reasonAgainstAll(rail);
-      if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
-    },
+    checkTrust,
     async checkReady({ service, invocation, input, offer }, payer) {
       deps.checkReady?.(service);
       trials.enter(service, payer && payerOf(payer, offer));

@@ -111,14 +111,14 @@ function toSold({ invocation }: Purchase, { rail, usd, set }: Selling): SoldAs {
   };
 }
 
-/** The call course's data about its payment. @param key the payment's key: `<network>:<authorization>`. */
-export function describePayment(
-  { network, accepted, authorization }: Payment,
-  key: string,
-  rails: readonly Rail[],
-): Pick<CallCourse, "rail" | "payer" | "sale"> {
+/** Notes which payment a call is paid with. */
+export function notePayment(purchase: Pick<Purchase, "invocation" | "payment" | "key">, rails: readonly Rail[]): void {
+  const { invocation, payment, key } = purchase;
+  const { network, accepted, authorization } = payment;
   const rail = railOf(rails, { network, asset: accepted?.asset ?? "" })?.manifest.id;
-  return { rail, payer: toBookPayer(network, authorization.payer ?? null), sale: saleId(key) };
+  const payer = toBookPayer(network, authorization.payer ?? null);
+  if (invocation.course)
+    Object.assign(invocation.course, { rail, payer, sale: saleId(key) } satisfies Partial<CallCourse>);
 }
 
 /** Notes that a call asks for what an earlier one has bought, with the payment of this key. */

@@ -5,9 +5,9 @@ import type { Store } from "../../store.ts";
 import { createDeadline } from "../../time/deadline.ts";
 import { createLeases } from "../../time/leases.ts";
 import { type Rail, railOf } from "../../x402/rails.ts";
-import { type Payment, readPayment } from "../../x402/read-payment.ts";
-import type { PaymentPayload } from "../../x402/x402.ts";
-import { callOf, isAskedAgain, type Purchase, toVerified, type VerifiedPurchase } from "../purchase.ts";
+import { type Payment, readPayment, toPayload } from "../../x402/read-payment.ts";
+import type { PaymentPayload, PaymentRequirements } from "../../x402/x402.ts";
+import { callOf, isAskedAgain, notePayment, type Purchase, toVerified, type VerifiedPurchase } from "../purchase.ts";
 import type { PaymentRecord } from "../record.ts";
 import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "../reservations.ts";
 import type { Settler } from "../settlement.ts";
@@ -50,6 +50,8 @@ export interface IdentifiersDeps {
   readonly rails: readonly Rail[];
   readonly reservations: Pick<Reservations, "claimPayment" | "read">;
   readonly look: Settler["look"];
+  /** @throws Problem when no facilitator that could settle the offer is trusted. */
+  readonly checkTrust: (offer: PaymentRequirements) => void;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
@@ -93,6 +95,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         if (!earlier) return ways.buy({ ...purchase, named });
         const { isSettled, ...terms } = earlier;
         const bought = toVerified({ ...purchase, ...terms, named });
+        notePayment(bought, rails);
         if (!isSettled && !(await isStillValid(bought))) throw undecided();
         return ways.buy(bought);
       };
@@ -106,17 +109,10 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       return find(name, purchase, { buy: async () => undefined, finish });
     },
     async bind(purchase) {
-      const { named, payment, offer, listed, asked, key } = purchase;
+      const { named, payment, offer, invocation, asked, key } = purchase;
       if (named === undefined) return true;
-      const { x402Version, resource } = listed;
-      const kept: PaymentPayload = {
-        x402Version,
-        ...(resource && { resource }),
-        accepted: offer,
-        payload: payment.payload,
-      };
       const value: Named = {
-        payment: kept,
+        payment: toPayload(payment, offer, invocation.resource),
         call: callOf(purchase),
         ...(asked !== undefined && { asked }),
         at: clock.now(),
@@ -132,6 +128,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   /** Whether a payment that was verified before a crash would still be taken. */
   async function isStillValid({ service, payment, listed, offer }: VerifiedPurchase): Promise<boolean> {
     if (explainTime(payment, clock.now(), leastSecondsOf(service))) return false;
+    deps.checkTrust(offer);
     const verdict = await railOf(rails, offer)?.facilitator.verify(listed, offer, verifyDeadline());
     return verdict?.isValid ?? false;
   }

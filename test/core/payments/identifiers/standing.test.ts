@@ -1,7 +1,11 @@
 import { expect } from "chai";
+import { createFacilitatorTrust } from "../../../../runtime/core/payments/trust.ts";
+import { silentLog } from "../../../../runtime/core/silent-log.ts";
 import { createScriptedRail, nonceOf, refuses } from "../../../support/chains/scripted-rail.ts";
+import { createPolygonRail } from "../../../support/sellers/dice.ts";
 import { openShop, ROLL, type Shop, type ShopOptions } from "../../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../../support/store/memory-store.ts";
+import { createTestClock } from "../../../support/test-clock.ts";
 
 const IDENTIFIER = "pay_00000000000000000001";
 const MINUTE = 60_000;
@@ -86,14 +90,44 @@ describe("what an identifier stands for", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
-  it("is the payment of a crash while that is valid, however long, and no other", async () => {
-    await open({});
+  it("is the payment of a crash while that is valid, however long, and no other, and the answer is noted under its sale", async () => {
+    const [noted, sold]: [string[], string[]] = [[], []];
+    const silent = { count: () => {}, end: () => {}, note: () => {} };
+    const answers = { note: (sale: string) => void noted.push(sale) };
+    const { store } = await open({
+      counters: { tallies: silent, refusals: silent, answers, inCall: (_, call) => call() },
+    });
+    const { enter } = store;
+    store.enter = (event, entry) => {
+      if (event.kind === "sale") sold.push(event.id);
+      return enter(event, entry);
+    };
     await buyAndCrash(1, 3600);
     shop.clock.advance(20 * MINUTE);
     expect((await buy(2)).status).to.equal(200);
     expect((await buy(3)).status).to.equal(200);
     expect(shop.rail.moved.size).to.equal(1);
     expect([...shop.rail.moved.keys()].map(BigInt)).to.deep.equal([1n]);
+    expect(noted).to.deep.equal([...sold, ...sold]);
+  });
+
+  it("is not bought with the payment of a crash whose facilitator is not trusted any more, and is by one on another rail once the chain shows that it was not made", async () => {
+    const [rail, other] = [createScriptedRail(), createPolygonRail()];
+    for (const { script } of [rail, other]) script.provePayer = async () => "key";
+    const [store, clock] = [createMemoryStore(), createTestClock()];
+    const site = { rails: [rail.manifest, other.manifest] };
+    const trust = createFacilitatorTrust({ site, store, clock, log: silentLog });
+    await open({ rail, others: [other], store, clock, trust });
+    await buyAndCrash(1);
+    const { facilitator, network } = rail.manifest;
+    const claim = { facilitator: String(facilitator), network, payment: "another", transaction: "0xfe", claimedAt: 0 };
+    trust.withdraw(claim);
+    const asked = { ...rail.asked };
+    expect((await buy(2)).status).to.equal(503);
+    expect([rail.asked.verify, rail.asked.settle]).to.deep.equal([asked.verify, asked.settle]);
+    showDead();
+    expect((await buy(3)).status).to.equal(200);
+    expect([rail.moved.size, other.moved.size]).to.deep.equal([0, 1]);
   });
 
   it("has no work done for a payment of a crash that is not taken any more, and takes the next one once the chain shows that", async () => {
