@@ -131,9 +131,10 @@ export function createStandard(options: StandardOptions): Standard {
     const isNoted = task.payment?.status === "payment-submitted";
     if (!isOpen) return isNoted ? calls.show(task, context) : look(task, context); // A payment that is being made is not stored.
     const reminded = remember(task, message);
-    return context.signIn !== undefined && service
-      ? calls.offer(reminded, service, task.input, context)
-      : calls.show(await book.write(reminded, task), context);
+    if (context.signIn === undefined || !service) return calls.show(await book.write(reminded, task), context);
+    const offer: Answer = async () =>
+      (await book.claimed(id)) ? look(task, context) : calls.offer(reminded, service, task.input, context);
+    return inTurn(id, context, offer, () => calls.show({ ...task, state: "working", text: WORKING }, context));
   }
 
   async function find(id: string, context: TaskContext): Promise<Task | undefined> {
@@ -180,14 +181,21 @@ export function createStandard(options: StandardOptions): Standard {
       if (await book.isSamePurchase(id, { payment })) return look(task, context);
       return refuse(A2A_CODES.unsupportedOperation, TAKEN);
     }
+    // Before this turn the claim may have been withdrawn, and the task been canceled.
+    const make: Answer = async () =>
+      (await book.claimPayment(id, { payment, task }))
+        ? calls.pay(task, payment, context)
+        : refuse(A2A_CODES.unsupportedOperation, TAKEN);
+    return inTurn(id, context, make, () => calls.wait(task, payment, new Problem("payment-in-progress"), context));
+  }
+
+  /** Works on a task that is not over, unless another request does: a payment and a free call would both buy it. */
+  async function inTurn(id: string, context: TaskContext, work: Answer, wait: Answer): ReturnType<Answer> {
     const turn = await book.takeTurn(id);
-    if (!turn) return calls.wait(task, payment, new Problem("payment-in-progress"), context);
+    if (!turn) return wait();
     try {
       const known = await book.read(id);
-      if (known && isOver(known)) return await calls.show(known, context);
-      // Before this turn the claim may have been withdrawn, and the task been canceled.
-      if (!(await book.claimPayment(id, { payment, task }))) return refuse(A2A_CODES.unsupportedOperation, TAKEN);
-      return await calls.pay(task, payment, context);
+      return await (known && isOver(known) ? calls.show(known, context) : work());
     } finally {
       await turn.release().catch(() => {}); // It lapses by itself.
     }
@@ -207,6 +215,8 @@ export function createStandard(options: StandardOptions): Standard {
 /** Whether nothing about a task can change. A failed one keeps its input until it is known how its price was paid back. */
 const isOver = ({ state, input }: Task): boolean => ENDED.includes(state) && input === undefined;
 
+type Answer = () => Promise<Step | A2aRefusal>;
+
 /** A message that continues no task. */
 interface Talk {
   readonly contextId: string | undefined;
@@ -214,6 +224,7 @@ interface Talk {
 
 const PAID = "The payment was received.";
 const TAKEN = "The task is being paid for, or was canceled; ask for it with tasks/get";
+const WORKING = "The task is being worked on; ask for it with tasks/get";
 const ANOTHER_CALL =
   "The task keeps the skill and the input that it began with; leave taskId out to ask for another call";
 

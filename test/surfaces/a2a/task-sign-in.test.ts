@@ -66,9 +66,9 @@ describe("a task of a skill with free calls", () => {
   });
   afterEach(() => door.close());
 
-  const send = async (metadata: object): Promise<Loose> => {
+  const send = async (metadata: object, taskId?: string): Promise<Loose> => {
     const parts = [{ data: { skill: "roll", input: { low: 1, high: 6 } } }];
-    const message = { messageId: "m", role: "ROLE_USER", parts, metadata };
+    const message = { messageId: "m", role: "ROLE_USER", parts, metadata, ...(taskId && { taskId }) };
     return (await door.call("SendMessage", { message })).result.task;
   };
   const proof = (): object => ({ "x402.sign-in-with-x": toProof(door, `0x${"a1".repeat(20)}`) });
@@ -84,6 +84,26 @@ describe("a task of a skill with free calls", () => {
     expect(door.executions).to.equal(1);
     expect((await send(proof())).status.state).to.equal("TASK_STATE_COMPLETED");
     expect(door.executions).to.equal(2);
+  });
+
+  it("is worked on once when its payment comes during its free call: nothing is charged, and the free answer stays", async () => {
+    const [working, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    door.handler = async () => {
+      working.resolve();
+      await mayEnd.promise;
+      return { value: door.executions };
+    };
+    const { id, status } = await send({});
+    const paying = { "x402.payment.payload": door.pay(status.message.metadata["x402.payment.required"]) };
+    const free = send(proof(), id);
+    await working.promise;
+    const waiting = [await send(proof(), id), await send(paying, id), await send(paying, id)];
+    expect(waiting.map((task) => task.status.state)).to.deep.equal(waiting.map(() => "TASK_STATE_WORKING"));
+    mayEnd.resolve();
+    const done = await free;
+    expect(await send(paying, id)).to.deep.equal(done);
+    expect([done.status.state, door.executions]).to.deep.equal(["TASK_STATE_COMPLETED", 1]);
+    expect(door.rails.base.moved.size).to.equal(0);
   });
 
   it("says in words why a proof brings nothing any more", async () => {
