@@ -88,7 +88,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     ready,
     trustAgain: trust.trustAgain,
     prepare: payments.prepare,
-    takeOver: payments.sweep,
+    takeOver() {
+      payments.sweep();
+      jobs.takeOver();
+    },
     async drain() {
       addressWatch.close();
       await Promise.all([jobs.drain(), payments.drain(), sources.schedule.close()]);

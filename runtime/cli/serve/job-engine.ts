@@ -49,10 +49,11 @@ export interface JobEngine {
 }
 
 /** Jobs whose queue is open. */
-export type OpenJobs = Pick<
-  Jobs,
-  "reserve" | "begin" | "inLine" | "servicesInLine" | "list" | "start" | "drain" | "close"
->;
+export interface OpenJobs
+  extends Pick<Jobs, "reserve" | "begin" | "inLine" | "servicesInLine" | "list" | "start" | "drain" | "close"> {
+  /** Takes over at once the refunds that an earlier set of this process left open. */
+  takeOver(): void;
+}
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
@@ -108,6 +109,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
           jobs.start();
           refunds.start();
         },
+        takeOver: refunds.sweep,
         async drain() {
           await Promise.all([jobs.drain(), refunds.drain()]);
         },

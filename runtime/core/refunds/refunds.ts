@@ -28,6 +28,8 @@ export interface Refunds {
   status(id: string, payment?: JobPayment): Promise<RefundStatus>;
   /** Resumes refunds that this or another process left open, now and periodically. */
   start(): void;
+  /** Resumes them once, now. */
+  sweep(): void;
   /** Starts no more attempts, and waits for the running ones. */
   drain(): Promise<void>;
   /** Stops the work; open refunds stay on record. */
@@ -101,6 +103,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       };
     },
     start: sweeper.start,
+    sweep: sweeper.sweep,
     drain: sweeper.drain,
     async close() {
       await sweeper.close();

@@ -151,6 +151,16 @@ describe("a refund", () => {
     expect(await record(job)).to.include({ state: "manual", reason: "The other process says so" });
   });
 
+  it("that was opened by a set which is being replaced is made by the next one as soon as it takes over", async () => {
+    const [former, next] = [createProcess(), createProcess({ sweepMs: 3_600_000 })];
+    next.start();
+    await former.drain();
+    const job = failedJob();
+    await former.open(job);
+    next.sweep();
+    await expectPaidOnce(next, job);
+  });
+
   it("is neither paid nor pending when nobody has opened it", async () => {
     expect(await createProcess().status("unknown")).to.deep.equal(PENDING);
   });
