@@ -93,7 +93,8 @@ export function createCredits(deps: CreditsDeps): Credits {
     },
 
     async explain({ owed, receipt }) {
-      const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : "its work is not done yet";
+      const open = owed?.isPaidBack ? "its work was not done in time" : "its work is not done yet";
+      const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : open;
       const members = owed?.isPaidBack ? await readRefund(owed.id) : undefined;
       const detail = members
         ? `The payment was settled, and ${why}. ${toRefundText(members)}`

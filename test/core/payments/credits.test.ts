@@ -232,9 +232,9 @@ describe("a credit", () => {
     expect([runs, refunds.length]).to.deep.equal([1, 1]);
   });
 
-  it("is paid back after ten minutes or 25 failures, without another run", async () => {
-    const old = toRecord({ settledAt: now - 10 * MINUTE });
-    expect((await credits.deliver("old", old, never)).owed).to.include({ isPaidBack: true });
+  it("is paid back after ten minutes or 25 failures, without another run, and says so", async () => {
+    const old = await credits.deliver("old", toRecord({ settledAt: now - 10 * MINUTE }), never);
+    expect((await credits.explain(old)).message).to.match(/its work was not done in time\. It is being paid back\.$/);
     const worn = toRecord({ owed: { id: "two", input: {}, failures: 25 } });
     expect((await credits.deliver("worn", worn, never)).owed).to.include({ isPaidBack: true });
     expect([runs, refunds.length]).to.deep.equal([0, 2]);
