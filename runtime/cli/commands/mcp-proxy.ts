@@ -43,6 +43,7 @@ export function addMcpProxyCommand(program: Command): void {
       const limits = { perCall: maxUsdPerCall, perDay: maxUsdPerDay };
       const config = loadConfig();
       const spendingDir = spending ?? defaultSpendingDir(config.env);
-      await runMcpProxy(config, { url, limits, spendingDir, dir }, openTerminal());
+      const { stdin, stdout } = process;
+      await runMcpProxy(config, { url, limits, spendingDir, dir }, { ...openTerminal(), stdin, stdout });
     });
 }

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import type { Progress, ProgressToken } from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -28,6 +29,12 @@ export interface McpProxyOptions {
   readonly dir: string;
 }
 
+/** What the client writes to, and what it reads. */
+interface Wire {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+}
+
 const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
 /** A list could go on for ever. */
 const MOST_PAGES = 50;
@@ -35,7 +42,11 @@ const MOST_PAGES = 50;
 export const REPEAT_MS = 45_000;
 
 /** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
-export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
+export async function runMcpProxy(
+  config: Config,
+  options: McpProxyOptions,
+  { err, signal, stdin, stdout }: Pick<Terminal, "err" | "signal"> & Wire,
+): Promise<void> {
   const rails = await loadRails(options.dir);
   const schemas = createToolSchemas();
   const listeners = createListeners();
@@ -86,13 +97,13 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     });
     return server;
   };
-  const transport = new StdioServerTransport(process.stdin.pipe(keepInput()));
+  const transport = new StdioServerTransport(stdin.pipe(keepInput()), stdout);
   const handle = serveStdio(open, { transport });
   const { perCall, perDay } = options.limits;
   err(`Paying for tools of ${options.url}: at most ${perCall} USD a call and ${perDay} USD a day.`);
-  await ended(signal);
+  await ended(stdin, signal);
   await handle.close();
-  process.stdin.destroy(); // It would keep the process alive.
+  stdin.destroy(); // It would keep the process alive.
   await seller.close();
 }
 
@@ -144,9 +155,9 @@ function toTold(error: unknown): ToolResult {
 const toBase = (url: string): string => new URL(".", url.replace(/\/+$/, "")).href.replace(/\/$/, "");
 
 /** Resolves when the client closes its end, or the process is told to stop. */
-async function ended(signal: AbortSignal): Promise<void> {
+async function ended(stdin: Readable, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  process.stdin.once("end", resolve).once("close", resolve);
+  stdin.once("end", resolve).once("close", resolve);
   signal.addEventListener("abort", () => resolve(), { once: true });
   await promise;
 }

@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
+import type { BudgetLimits } from "../../../runtime/cli/mcp-proxy/budget.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
-import { openProxy } from "./proxy.ts";
+import { openProxy, startProxy } from "./proxy.ts";
 import { startForgetful, startForgettingSessions } from "./sellers.ts";
 
 const DICE = { name: "roll", arguments: { low: 1, high: 6, count: 2 } };
@@ -22,7 +23,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   let sandbox: SandboxServer;
   let forgetful: Awaited<ReturnType<typeof startForgetful>>;
   let forgetting: Awaited<ReturnType<typeof startForgettingSessions>>;
-  /** The usual limits, for all tests: a process takes half a second to start, and as long to pay for the first time. */
+  /** With the usual limits, for all tests. */
   let usual: { readonly spending: string; readonly client: Client; readonly old: Client };
   let spending: string;
   const clients: Client[] = [];
@@ -45,8 +46,8 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
   afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
 
-  async function open(url: string, ...limits: readonly string[]): Promise<Client> {
-    const client = await openProxy(url, spending, ...limits);
+  async function open(url: string, limits?: Partial<BudgetLimits>): Promise<Client> {
+    const client = await openProxy(url, spending, limits);
     clients.push(client);
     return client;
   }
@@ -68,13 +69,13 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
 
   it("pays no more than it may for one call and for one day, over a restart", async () => {
-    const tight = await open(`${sandbox.url}/mcp`, "--max-usd-per-call", "0.0005");
+    const tight = await open(`${sandbox.url}/mcp`, { perCall: "0.0005" });
     expect((await call(tight)).content[0]?.text).to.match(/costs 0\.001 USD, more than the 0\.0005/);
-    const twice = ["--max-usd-per-day", "0.002"];
-    const first = await open(`${sandbox.url}/mcp`, ...twice);
+    const first = await startProxy(`${sandbox.url}/mcp`, spending, "--max-usd-per-day", "0.002");
+    clients.push(first);
     expect((await call(first)).isError).to.not.equal(true);
     expect((await call(first)).isError).to.not.equal(true);
-    const again = await open(`${sandbox.url}/mcp`, ...twice);
+    const again = await open(`${sandbox.url}/mcp`, { perDay: "0.002" });
     const refused = await call(again);
     expect(refused.isError).to.equal(true);
     expect(refused.content[0]?.text).to.match(/--max-usd-per-day allows are spent today.*Nothing was paid/);
@@ -95,7 +96,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
 
   it("signs nothing for an input that the tool's schema refuses, so that the day's budget stays", async () => {
-    const client = await open(`${sandbox.url}/mcp`, "--max-usd-per-day", "0.001");
+    const client = await open(`${sandbox.url}/mcp`, { perDay: "0.001" });
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await call(client, { name: "roll", arguments: { low: "one" } });
       expect(answer.isError).to.equal(true);
@@ -122,7 +123,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
 
   it("sends the same payment again when answers are lost, so that one call is charged once", async () => {
-    const client = await open(`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001");
+    const client = await open(`${forgetful.url}/mcp`, { perDay: "0.001" });
     forgetful.lose(2);
     const answer = await call(client);
     expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
@@ -130,7 +131,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   });
 
   it("sends the same payment again after a restart, when its answer was lost", async () => {
-    const terms = [`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001"] as const;
+    const terms = [`${forgetful.url}/mcp`, { perDay: "0.001" }] as const;
     const first = await open(...terms);
     forgetful.lose(1000);
     const left = call(first).catch(() => {});
