@@ -6,9 +6,7 @@ import { toShop } from "../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { createFolder } from "../support/folder.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const CALLS = 30;
@@ -52,16 +50,11 @@ describe("a facilitator that dies under load", () => {
   let sandbox: TestSandbox;
   let first: FacilitatorProxy;
   let second: FacilitatorProxy;
-  let seller: LocalSeller | Seller;
-  const data = createFolder();
+  let seller: LocalSeller;
   const settlers: SandboxFacilitator[] = [];
 
-  /** Sells with these facilitators, in this order; all of the site's where none are named. By default in this process. */
-  async function open(
-    named = "",
-    start = async (dir: string, env: Record<string, string>): Promise<LocalSeller | Seller> =>
-      startLocalSeller({ sandbox, set: await loadSet(dir), env }),
-  ): Promise<void> {
+  /** Sells with these facilitators, in this order; all of the site's where none are named. */
+  async function open(named = ""): Promise<void> {
     sandbox = await sharedSandbox();
     [first, second] = await Promise.all([
       startFacilitatorProxy(sandbox.description.facilitator),
@@ -71,7 +64,7 @@ describe("a facilitator that dies under load", () => {
     const file = "manifests/_site.yaml";
     const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", named) ?? "" });
     const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
-    seller = await start(dir, env);
+    seller = await startLocalSeller({ sandbox, set: await loadSet(dir), env });
   }
   afterEach(async () => {
     await seller.stop();
@@ -162,13 +155,12 @@ describe("a facilitator that dies under load", () => {
   });
 
   it("loses no call when its process is gone", async () => {
-    await open("", (dir, env) => startSeller({ sandbox, dataDir: data, dir, env }));
+    await open();
     const { answers, transactions, paid } = await buyUnder(() => first.stop());
     expect(answers).to.deep.equal(Array(CALLS).fill(200));
     expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
     const { warnings } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings: string[] };
     expect(warnings).to.include("The facilitator first does not answer and is passed over");
-    expect(await seller.stop(), "payphone serve ends in order").to.equal(0);
   });
 
   it("takes its quotes along on Solana, where it pays the fees: whoever asks again pays by the next one, once", async () => {

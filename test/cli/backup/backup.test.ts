@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
-import { type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 async function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -18,8 +19,8 @@ describe("a backup", () => {
   const [sold, restored, files, other] = [createFolder(), createFolder(), createFolder(), createFolder()];
   const file = join(files, "state.backup");
   const payments: { header: string; answer: string }[] = [];
-  const sellers: Seller[] = [];
-  let dir: string;
+  const sellers: LocalSeller[] = [];
+  let set: ManifestSet;
   let backedUp: number;
 
   /** A buyer that notes each payment with its answer. */
@@ -34,14 +35,14 @@ describe("a backup", () => {
     return stockFetch(await sharedSandbox(), "base", noting);
   }
 
-  async function serve(dataDir: string): Promise<Seller> {
-    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir, dir });
+  async function serve(dataDir: string): Promise<LocalSeller> {
+    const seller = await startLocalSeller({ sandbox: await sharedSandbox(), dataDir, set });
     sellers.push(seller);
     return seller;
   }
 
   before(async () => {
-    dir = await makeDirectory(TOSS);
+    set = await loadSet(await makeDirectory(TOSS));
     const seller = await serve(sold);
     const pay = await openBuyer();
     let isOver = false;
@@ -56,9 +57,9 @@ describe("a backup", () => {
     await eventually(() => payments.length >= backedUp + 3);
     isOver = true;
     await buying;
-    expect(await seller.stop()).to.equal(0);
+    await sellers.pop()?.stop();
   });
-  after(() => Promise.all(sellers.map((seller) => seller.kill())));
+  after(() => Promise.all(sellers.map((seller) => seller.stop())));
 
   it("that was made while the shop was selling is whole, and readable by its owner alone", async () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);

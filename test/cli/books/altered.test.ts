@@ -1,13 +1,14 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { expect } from "chai";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
+import { startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const RAILS = ["base", "solana", "polygon"] as const;
@@ -34,8 +35,8 @@ describe("payphone books verify, on a book that was altered", () => {
     started = Date.now();
     sandbox = await sharedSandbox();
     data = createFolder();
-    const dir = await makeProjectShop({ services: ["roll"], rails: RAILS });
-    const seller = await startSeller({ sandbox, dataDir: data, dir });
+    const set = await loadSet(await makeProjectShop({ services: ["roll"], rails: RAILS }));
+    const seller = await startLocalSeller({ sandbox, dataDir: data, set });
     for (const rail of RAILS) {
       const pay = await stockFetch(sandbox, rail);
       sold.set(rail, receiptOf(await pay(`${seller.url}/v1/roll`, json({ low: 1, high: 6 }))).transaction);

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { parse, stringify } from "yaml";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { reversalId, saleId } from "../../../runtime/core/books/events.ts";
+import { once } from "../../../runtime/core/once.ts";
 import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
 import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
@@ -15,8 +17,8 @@ import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
+import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 6 };
@@ -35,17 +37,18 @@ interface Row {
 describe("payphone sales and books verify, with a server on chains", () => {
   let sandbox: TestSandbox;
   let data: string;
-  let seller: Seller;
+  let seller: LocalSeller;
   let started: number;
   before(async () => {
     started = Date.now();
     sandbox = await openTestSandbox(); // Its own: the chains have nothing but what this shop has sold.
     data = createFolder();
-    const dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
-    seller = await startSeller({ sandbox, dataDir: data, dir });
+    const set = await loadSet(await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] }));
+    seller = await startLocalSeller({ sandbox, dataDir: data, set });
   });
+  const stop = once(async () => seller?.stop());
   after(async () => {
-    await seller?.stop();
+    await stop();
     await sandbox?.stop();
   });
   const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data });
@@ -233,7 +236,7 @@ describe("payphone sales and books verify, with a server on chains", () => {
 
   it("answer the same on the data directory of a server that has stopped", async () => {
     const before = await rows();
-    await seller.stop();
+    await stop();
     expect(await rows()).to.deep.equal(before);
     const { out } = await run("sales", "show", "for-solana");
     expect(out).to.match(/begun[\s\S]*reserved[\s\S]*verified[\s\S]*worked[\s\S]*recorded[\s\S]*settled/);

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
@@ -9,8 +10,8 @@ import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
+import { startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { makeProjectShop } from "../../support/sellers/project-shop.ts";
-import { startSeller } from "../../support/sellers/seller.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
 
 describe("payphone serve --check", () => {
@@ -119,10 +120,10 @@ describe("payphone serve --check", () => {
     const { found } = await check({ PUBLIC_BASE_URL: elsewhere });
     expect(found["public address"]).to.match(/answers 200, but not from 127\.0\.0\.1:\d+: check the proxy/);
     other.close();
-    const open = createFolder();
-    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open, dir, port });
-    expect((await check()).found["public address"]).to.match(/leads to a running server$/);
-    expect(await seller.stop()).to.equal(0);
+    const { url, stop } = await startLocalSeller({ sandbox: await sharedSandbox(), set: await loadSet(dir) });
+    const open = await check({ PORT: new URL(url).port, PUBLIC_BASE_URL: url });
+    expect(open.found["public address"]).to.match(/leads to a running server$/);
+    await stop();
   });
 
   it("notices a proxy in front whose callers would all count as one", async () => {

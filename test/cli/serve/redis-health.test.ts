@@ -1,13 +1,13 @@
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { makePayment } from "../../core/jobs/crash-round.ts";
 import { openErrands } from "../../core/jobs/errands.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
-import { type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type LocalSeller, startLocalSeller } from "../../support/sellers/local-seller.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const EVICTS = "Redis may forget payments: its maxmemory-policy is volatile-ttl, set it to noeviction";
@@ -21,19 +21,16 @@ withRedis.describe("a server whose Redis is changed while it sells", () => {
   let sandbox: TestSandbox;
   let redis: TestRedis;
   let client: ReturnType<typeof createClient>;
-  let shop: ReturnType<typeof openErrands>;
-  let data: string;
-  let seller: Seller;
+  let seller: LocalSeller;
   before(async () => {
     sandbox = await sharedSandbox();
     redis = await startRedis();
     client = createClient({ url: redis.url });
     client.on("error", () => {}); // When Redis is restarted.
     await client.connect();
-    shop = openErrands();
-    data = createFolder();
-    const env = { REDIS_URL: redis.url, ERRAND_LOG: shop.log };
-    seller = await startSeller({ sandbox, dir: shop.dir, dataDir: data, env });
+    const { dir, log } = openErrands();
+    const env = { REDIS_URL: redis.url, ERRAND_LOG: log, LOG_LEVEL: "warn" };
+    seller = await startLocalSeller({ sandbox, set: await loadSet(dir), env });
   });
   after(async () => {
     await seller?.stop();
