@@ -62,10 +62,11 @@ describe("a command to a shop that runs", function () {
     await rm(link);
   });
 
-  it("is on record for all machines at once: no process is said to sell another set than it does", async () => {
+  it("names processes that sell different sets, and is on record for all machines at once", async () => {
+    await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"));
     const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir, baseUrl: seller.url });
     try {
-      await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"));
+      expect((await type("status")).said).to.match(/^warning +The processes sell different sets: \w{16} by /m);
       expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");
       const [asked] = await findProcesses(data);
       const { set, processes } = await askProcess<StatusReport>(asked as string, "GET", "/status");

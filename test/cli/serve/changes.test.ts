@@ -2,6 +2,8 @@ import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { chooseSet } from "../../../runtime/cli/serve/serve.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, type Files, makeDirectory, writeFiles } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
@@ -35,6 +37,9 @@ describe("a shop that is changed under fire", function () {
   });
   after(() => seller.stop());
 
+  /** What a start with --strict would sell. */
+  const chooseStrictly = () =>
+    chooseSet({ dir, config: readConfig({ PAYPHONE_DATA_DIR: data }), isKnown: false, strict: true, asSold: false });
   /** A command as the operator types it. */
   const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data });
   const challenge = async (): Promise<string> => (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
@@ -164,11 +169,10 @@ describe("a shop that is changed under fire", function () {
     expect(code, said).to.equal(0);
     expect(said).to.include("~ toss  $0.04 → $0.02 (-50 %)");
     expect(await asked()).to.equal("20000");
-    for (const args of [["--strict"], []]) {
-      await seller.stop();
-      await start(args);
-      expect(await asked(), String(args)).to.equal("20000");
-    }
+    expect((await chooseStrictly()).note).to.match(/was taken back at /);
+    await seller.stop();
+    await start();
+    expect(await asked()).to.equal("20000");
     expect((await ready()).warnings?.[0]).to.match(/was taken back at .*what is sold is the set [0-9a-f]{16}/);
     expect((await type("apply")).code).to.equal(0);
     expect(await asked()).to.equal("40000");
@@ -178,11 +182,8 @@ describe("a shop that is changed under fire", function () {
   it("sells the last good set after a restart on a faulty folder, and says so; --strict refuses", async () => {
     await seller.stop();
     await writeFiles(dir, priced("free"));
-    const refused = await start(["--strict"]).then(
-      () => "started",
-      (error: Error) => error.message,
-    );
-    expect(refused).to.include("manifests/toss.yaml:5:8");
+    const { set, note } = await chooseStrictly();
+    expect([set.faults[0]?.file, note]).to.deep.equal(["manifests/toss.yaml", undefined]);
     await start();
     expect(await asked()).to.equal("40000");
     expect((await ready()).warnings?.[0]).to.match(/is faulty: what is sold is the last good set/);
@@ -193,30 +194,30 @@ describe("a shop that is changed under fire", function () {
     expect((await ready()).warnings).to.equal(undefined);
   });
 
-  it("is renamed by an apply, and starts again under its new name", async () => {
+  it("is renamed by an apply, and refused under its earlier name, until a start says that it is renamed", async () => {
     await writeFiles(dir, edit(priced("0.05"), "manifests/_site.yaml", "name: ", "name: new-"));
     expect((await type("apply")).said).to.include("name changed");
     await seller.stop();
-    await start();
     await writeFiles(dir, priced("0.05"));
-    expect((await type("apply")).code).to.equal(0);
+    const refused = await start().then(
+      () => "started",
+      (error: Error) => error.message,
+    );
+    expect(refused).to.match(
+      /ended with code 2: payphone: \S+ belongs to the shop "new-corner-shop", and this one is /,
+    );
+    await start(["--renamed"]);
+    expect(await asked()).to.equal("50000");
   });
 
-  it("shows its processes, and names those that sell something else", async () => {
+  it("shows its process and its rails", async () => {
     const pay = await stockFetch(sandbox, "base");
     expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
-    const alone = await type("status");
-    expect(alone.said).to.match(/\/\d+ {2}\d+\.\d+\.\d+ {2}[0-9a-f]{16} {2}up /);
-    expect(alone.said)
+    const { said } = await type("status");
+    expect(said).to.match(/\/\d+ {2}\d+\.\d+\.\d+ {2}[0-9a-f]{16} {2}up /);
+    expect(said)
       .to.match(/^rail +base \(eip155:8453\) up$/m)
       .and.not.include("different");
-    const other = await makeDirectory(priced("0.06"));
-    const second = await startSeller({ sandbox, dataDir: data, dir: other, baseUrl: seller.url });
-    try {
-      expect((await type("status")).said).to.match(/^warning +The processes sell different sets: \w{16} by /m);
-    } finally {
-      await second.stop();
-    }
   });
 
   it("is told to believe a facilitator again, by a name that it knows", async () => {

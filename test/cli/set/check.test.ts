@@ -139,21 +139,19 @@ export default definePlugin("toss", () => {
   it("fails when a plugin leaves a rejected promise behind", async () => {
     const text = `Promise.reject(new Error("nobody waits"));\n${TOSS["plugins/toss.ts"]}`;
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": text });
-    const args = [LAUNCHER, "check", "--dir", dir];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    const { code, out, err } = await runPayphone(["check", "--dir", dir]);
     const fault = "plugins/toss.ts:1:16 plugin-failed a promise that nothing catches is rejected: nobody waits";
-    expect([status, (stdout + stderr).split("\n")[0]]).to.deep.equal([1, fault]);
+    expect([code, (out + err).split("\n")[0]]).to.deep.equal([1, fault]);
   });
 
   it("fails when a plugin leaves a rejected promise whose error does not name it", async () => {
     const left =
       'import { readFile } from "node:fs/promises";\nreadFile("/nowhere");\nawait readFile(import.meta.filename);\n';
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": `${left}${TOSS["plugins/toss.ts"]}` });
-    const args = [LAUNCHER, "check", "--dir", dir];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    const { code, out } = await runPayphone(["check", "--dir", dir]);
     const fault = 'plugin-failed handler "toss.toss": a promise that nothing catches is rejected: ENOENT';
-    expect(status).to.equal(1);
-    expect(stdout).to.include(`manifests/toss.yaml:6:10 ${fault}`);
+    expect(code).to.equal(1);
+    expect(out).to.include(`manifests/toss.yaml:6:10 ${fault}`);
   });
 
   it("has its examples run by mocha, too, which need not give its functions, and has little time by default", async () => {
@@ -173,10 +171,9 @@ export default definePlugin("toss", () => {
   it("reports a plugin that would end the process, and fails", async () => {
     const text = TOSS["plugins/toss.ts"] as string;
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": `${text}process.exit(0);\n` });
-    const args = [LAUNCHER, "check", "--dir", dir];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    const { code, out } = await runPayphone(["check", "--dir", dir]);
     const fault = "plugin-failed process.exit would end the whole shop: throw an error instead";
-    expect([status, stdout.split("\n")[0]]).to.deep.equal([1, `plugins/toss.ts:9:9 ${fault}`]);
+    expect([code, out.split("\n")[0]]).to.deep.equal([1, `plugins/toss.ts:9:9 ${fault}`]);
   });
 
   it("fails when a plugin ends the process", async () => {
