@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { json as readJson, text } from "node:stream/consumers";
@@ -9,10 +9,11 @@ import { apply, readHistory, rollBack } from "../../../runtime/cli/operate/chang
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { operate } from "../../attacks/support/operate.ts";
-import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
+import { makeDirectory } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { isAlive, untilGone } from "../../sandbox/sandbox-process.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { findFreePort } from "../../support/free-port.ts";
@@ -28,7 +29,7 @@ import { definePlugin } from "#plugin";
 
 export default definePlugin("toss", () => ({
   async toss({ coins }) {
-    if (coins === 9) writeFileSync("${file}.begun", "");
+    if (coins === 9) writeFileSync("${file}.begun", String(process.pid));
     while (coins === 9 && !existsSync("${file}")) await setTimeout(20);
     return { sides: Array.from({ length: coins }, () => "heads") };
   },
@@ -59,10 +60,16 @@ describe("serve --workers", () => {
 
   const isUp = ({ state }: { readonly state: string }): boolean => state === "up";
 
+  const sockets = (): string[] => readdirSync(data).filter((name) => name.endsWith(".sock"));
+  const children = (): string[] =>
+    readFileSync(`/proc/${seller.pid}/task/${seller.pid}/children`, "utf8").trim().split(" ");
+  /** Waits until a slow call has begun. @returns the worker that has it */
+  const begun = (): Promise<string> =>
+    eventually(() => existsSync(`${gate}.begun`) && readFileSync(`${gate}.begun`, "utf8")) as Promise<string>;
+
   /** What the workers say at their sockets; those that are dead say nothing. */
   async function workers(): Promise<StatusReport[]> {
-    const sockets = readdirSync(data).filter((name) => name.endsWith(".sock"));
-    const asked = sockets.map((name) => statusAt(join(data, name)).catch(() => undefined));
+    const asked = sockets().map((name) => statusAt(join(data, name)).catch(() => undefined));
     return (await Promise.all(asked)).flatMap((status) => status ?? []);
   }
 
@@ -165,10 +172,14 @@ describe("serve --workers", () => {
     for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["10000"]);
   });
 
-  it("ends in order: the call in flight is answered, and all processes are gone", async () => {
+  it("ends in order, also while a worker starts in the place of a dead one: the call in flight is answered", async () => {
     const running = await workers();
     const slow = buy(9);
-    await eventually(() => readdirSync(data).includes("gate.begun"));
+    const busy = await begun();
+    const { pid: victim = 0 } = running.find(({ pid }) => `${pid}` !== busy) ?? {};
+    process.kill(victim, "SIGKILL");
+    await eventually(() => children().length === 2 && !children().includes(`${victim}`)); // It is not ready yet.
+    expect(sockets(), "none of the dead one").not.to.include(`admin-${victim}.sock`);
     const stopped = seller.stop();
     // A connection that is made while the last worker stops listening may hang until the processes are gone.
     await eventually(() =>
@@ -180,7 +191,9 @@ describe("serve --workers", () => {
     writeFileSync(gate, "");
     expect((await slow).status).to.equal(200);
     expect(await stopped).to.equal(0);
+    expect(seller.output()).not.to.include('"worker.not-started"');
     for (const { pid } of running) await untilGone(pid);
+    expect(sockets()).to.deep.equal([]);
   });
 
   it("ends at once when it is interrupted again, and says that it was not in order", async () => {
@@ -189,7 +202,7 @@ describe("serve --workers", () => {
     await start();
     const running = await workers();
     const cut = buy(9).catch((error: unknown) => error);
-    await eventually(() => readdirSync(data).includes("gate.begun"));
+    await begun();
     // None while it ends by itself: Node no longer listens then, and a signal ends it.
     await eventually(() => {
       const isWorking = running.some(({ pid }) => isAlive(pid));
@@ -210,19 +223,15 @@ describe("serve --workers", () => {
   });
 
   it("says once what is missing, and refuses a count that is none", async () => {
-    const serve = (count: string): Promise<{ code: unknown; said: string }> =>
-      new Promise((resolve) => {
-        const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--workers", count];
-        const env = { ...INHERITED, PAYPHONE_DATA_DIR: data };
-        execFile(process.execPath, args, { env, timeout: 60_000 }, (error, out, err) =>
-          resolve({ code: error?.code, said: out + err }),
-        );
-      });
-    const [lacking, senseless] = await Promise.all([serve("2"), serve("0")]);
-    expect(lacking.code, lacking.said).to.equal(2);
-    expect(lacking.said.match(/PUBLIC_BASE_URL is not set/g)).to.have.length(1);
-    expect(senseless).to.deep.include({ code: 2 });
-    expect(senseless.said).to.include("It must be a number from 1 to 64, or auto.");
+    const env = { ...INHERITED, PAYPHONE_DATA_DIR: data };
+    const args = ["serve", "--dir", dir, "--workers"];
+    const lacking = spawnSync(process.execPath, [LAUNCHER, ...args, "2"], { env, encoding: "utf8", timeout: 60_000 });
+    const said = lacking.stdout + lacking.stderr;
+    expect(lacking.status, said).to.equal(2);
+    expect(said.match(/PUBLIC_BASE_URL is not set/g)).to.have.length(1);
+    const { code, err } = await runPayphone([...args, "0"]);
+    expect(code).to.equal(2);
+    expect(err).to.include("It must be a number from 1 to 64, or auto.");
   });
 });
 
