@@ -6,11 +6,10 @@ import { askProcess, findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import { edit, makeDirectory, writeFiles } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
-import { sharedSandbox } from "../../support/chains/chains.ts";
 import { LAUNCHER, typePayphone } from "../../support/commands/commands.ts";
-import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
-import { type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { startSeller } from "../../support/sellers/seller.ts";
 
 /** On one rail, with which it starts sooner. */
 const SHOP = toShop([]);
@@ -23,17 +22,14 @@ const NAMELESS = `data:text/javascript,${encodeURIComponent(`
   syncBuiltinESMExports();
 `)}`;
 
-describe("a command to a shop that runs", function () {
-  this.timeout(180_000);
-  const data = createFolder();
-  let dir: string;
-  let seller: Seller;
-
+describe("a command to a shop that runs", () => {
+  let shop: OperatedShop;
+  let [dir, data] = ["", ""];
   before(async () => {
-    dir = await makeDirectory(SHOP);
-    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir });
+    shop = await openOperatedShop(SHOP);
+    ({ dir, dataDir: data } = shop);
   });
-  after(() => seller.stop());
+  after(() => shop.close());
 
   const type = (...args: string[]) => typePayphone(dir, args, { PAYPHONE_DATA_DIR: data });
 
@@ -64,7 +60,8 @@ describe("a command to a shop that runs", function () {
 
   it("names processes that sell different sets, and is on record for all machines at once", async () => {
     await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"));
-    const second = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir, baseUrl: seller.url });
+    const { sandbox, running } = shop;
+    const second = await startSeller({ sandbox, dataDir: data, dir, baseUrl: running.url });
     try {
       expect((await type("status")).said).to.match(/^warning +The processes sell different sets: \w{16} by /m);
       expect((await type("apply")).said).to.include(" is sold now by 2 processes: ");

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect } from "chai";
+import { makeDirectory } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
@@ -29,18 +31,17 @@ withRedis.describe("a server whose Redis leaves while it starts", () => {
   ] as const)
     it(`says so and ends, ${what}`, async () => {
       const { env } = await sharedSandbox();
-      const data = createFolder();
+      const dir = await makeDirectory(toShop([]));
       proxy.intervene(([, key]) => (key?.startsWith(prefix) ? "refuse" : "pass"));
       const own = {
         ...INHERITED,
-        ETHEREUM_RPC_URL: "http://127.0.0.1:9",
         PORT: "0",
-        PAYPHONE_DATA_DIR: data,
+        PAYPHONE_DATA_DIR: createFolder(),
         REDIS_URL: proxy.url,
       };
       const ended = await new Promise<{ code: unknown; signal: unknown; text: string }>((resolve) => {
         const options = { env: { ...env, ...own, PUBLIC_BASE_URL: "http://127.0.0.1:1" }, timeout: PATIENCE_MS };
-        execFile(process.execPath, [LAUNCHER, "serve"], options, (error, _out, text) => {
+        execFile(process.execPath, [LAUNCHER, "serve", "--dir", dir], options, (error, _out, text) => {
           resolve({ code: error?.code, signal: error?.signal, text });
         });
       });

@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
-import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { typePayphone } from "../../../support/commands/commands.ts";
-import { createFolder } from "../../../support/folder.ts";
-import { type Seller, startSeller } from "../../../support/sellers/seller.ts";
+import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
 
 const PLUGIN = `import { side } from "coins";
 import { definePlugin } from "#plugin";
@@ -21,27 +19,22 @@ const SHOP: Files = {
 };
 const KEPT = "plugins use coins 1.0.0 until a restart, and 2.0.0 is installed";
 
-describe("a package of plugins that was updated while the shop sells", function () {
-  this.timeout(180_000);
-  const data = createFolder();
-  let dir: string;
-  let seller: Seller;
-
+describe("a package of plugins that was updated while the shop sells", () => {
+  let shop: OperatedShop;
   before(async () => {
-    dir = await makeDirectory(SHOP);
-    seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: data, dir });
+    shop = await openOperatedShop(SHOP);
   });
-  after(() => seller.stop());
+  after(() => shop.close());
 
   const type = async (...args: string[]): Promise<string> =>
-    (await typePayphone(dir, args, { PAYPHONE_DATA_DIR: data })).said;
+    (await typePayphone(shop.dir, args, { PAYPHONE_DATA_DIR: shop.dataDir })).said;
 
   it("is said to be sold with a restart only, by each command that changes or shows the shop", async () => {
     for (const command of ["diff", "status"]) expect(await type(command)).not.to.include("coins");
-    await writeFiles(dir, packageOf("2.0.0"));
+    await writeFiles(shop.dir, packageOf("2.0.0"));
     expect(await type("diff")).to.match(new RegExp(`^nothing to apply: .* is sold\nwarning  ${KEPT}\n$`));
-    await writeFiles(dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
-    await writeFiles(dir, packageOf("2.0.0"));
+    await writeFiles(shop.dir, edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
+    await writeFiles(shop.dir, packageOf("2.0.0"));
     expect(await type("apply")).to.match(new RegExp(`is sold now: .*\nwarning  ${KEPT}\n$`));
     expect(await type("status")).to.match(new RegExp(`^warning  In process \\d+ ${KEPT}$`, "m"));
     expect(await type("rollback")).to.include(KEPT);
