@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { toCurl, toSnippets } from "../../../../runtime/surfaces/pages/snippets.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../../support/chains/chains.ts";
+import { INHERITED } from "../../../support/inherited.ts";
 import { withCurl } from "../../../support/programs.ts";
 import { showSet } from "../../support/fixture-set.ts";
 import { type Counter, openCounter, sharedCounter } from "./support/counter.ts";
@@ -77,7 +78,7 @@ describe("a snippet of the explorer's", () => {
 
   it("pays as it stands: the command line", async () => {
     const command = (await codeOf("CLI")).replace(/^npx payphone/m, `${process.execPath} runtime/cli/payphone.js`);
-    const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: { PATH: process.env.PATH } });
+    const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: INHERITED });
     expect(JSON.parse(stdout)).to.include({ label: "treasure_drop_42", scheme: "eip191" });
   });
 });
