@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Agent, fetch as fetchThrough } from "undici";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { balanceOf, toShop } from "../rails/shop.ts";
 import { findProgram } from "../run/programs.ts";
@@ -12,7 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { withProgram } from "../support/programs.ts";
-import { type Seller, startSeller } from "../support/sellers/seller.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const read = (name: string): string => readFileSync(join(ROOT, "runtime/deploy", name), "utf8");
@@ -94,20 +95,15 @@ export default definePlugin("wait", ({ log }) => ({
 
 describe("the sites for proxies", () => {
   let sandbox: TestSandbox;
-  let seller: Seller;
+  let seller: LocalSeller;
   let folder: string;
   let proxy: ChildProcess | undefined;
-  const data = createFolder();
   const agent = new Agent({ connect: { rejectUnauthorized: false } });
 
   before(async () => {
     sandbox = await sharedSandbox();
-    seller = await startSeller({
-      sandbox,
-      dataDir: data,
-      dir: await makeDirectory({ ...toShop([]), ...WAIT }),
-      env: { TRUST_PROXY: "1" },
-    });
+    const set = await loadSet(await makeDirectory({ ...toShop([]), ...WAIT }));
+    seller = await startLocalSeller({ sandbox, set, env: { TRUST_PROXY: "1" } });
   });
   beforeEach(() => {
     folder = createFolder();
@@ -120,7 +116,7 @@ describe("the sites for proxies", () => {
     }
   });
   after(async () => {
-    expect(await seller.stop()).to.equal(0);
+    await seller.stop();
     await agent.close();
   });
 

@@ -2,18 +2,20 @@ import { join } from "node:path";
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
+import { toSandboxSources } from "../../runtime/cli/sandbox/sources.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { HEAD_BYTES } from "../../runtime/core/x402/challenge.ts";
+import { sharedSandbox } from "../support/chains/chains.ts";
 import { withProgram } from "../support/programs.ts";
 import { PROXIES, startProxy } from "../support/proxies.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import type { Loose } from "../surfaces/support/fixture-set.ts";
 
 const HOST = "the-telephones-at-the-corner.example.com";
-const { manifests } = await loadSet(join(import.meta.dirname, "../.."));
-const sold = manifests.filter(({ price }) => price !== undefined);
+const set = await loadSet(join(import.meta.dirname, "../.."));
+const sold = set.manifests.filter(({ price }) => price !== undefined);
 const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
 
 /** Asks for a service and buys it at one of the doors; answers the receipt. */
@@ -55,13 +57,15 @@ const DOORS: Readonly<Record<string, Buy>> = {
 };
 
 describe("a shop whose public address has a host of 40 characters", () => {
-  let server: SandboxServer;
+  let server: LocalSeller;
   let buyer: x402Client;
   /** What is bought, and at which door. */
   let purchase = "";
   before(async () => {
-    server = await startSandboxServer([], { PUBLIC_BASE_URL: `https://${HOST}` });
-    buyer = await createBuyer(server);
+    const [sandbox, own] = [await sharedSandbox(), { env: {}, llm: undefined }];
+    const sources = toSandboxSources({ set, own, sandbox, online: false });
+    server = await startLocalSeller({ sandbox, set, sources, baseUrl: `https://${HOST}` });
+    buyer = await createBuyer(sandbox);
     buyer.setSpendControls({ maxAmountPerPayment: "$5" });
     // Behind the second proxy, the payment of the first one gets the stored answer: the same heads without the work.
     const pay = buyer.createPaymentPayload.bind(buyer);

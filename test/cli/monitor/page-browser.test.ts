@@ -102,13 +102,13 @@ withBrowser.describe("the seller's pages in a browser", () => {
       expect(await page.locator(".u-legend").innerText(), "of the point below the mouse").to.include(`$${plain}`);
     });
 
-  for (const days of [1, 2, 8, 30])
-    it(`name each day once below a chart, and no day that is not drawn: ${days}`, async () => {
-      const santiago = { ...DESKTOP, timezoneId: "America/Santiago" }; // Where 2026-09-06 begins at one o'clock.
-      const first = Date.UTC(2026, 8, 1) / 1000;
+  it("name each day once below a chart, and no day that is not drawn", async () => {
+    const santiago = { ...DESKTOP, timezoneId: "America/Santiago" }; // Where 2026-09-06 begins at one o'clock.
+    const page = await visit(entry, santiago, keepDrawn);
+    const first = Date.UTC(2026, 8, 1) / 1000;
+    for (const days of [1, 2, 8, 30]) {
       const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
       const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
-      const page = await visit(entry, santiago, keepDrawn);
       await page.route("**/?days=30", async (route) => {
         const response = await route.fetch();
         const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
@@ -118,11 +118,13 @@ withBrowser.describe("the seller's pages in a browser", () => {
       await page.locator(".uplot canvas").waitFor();
       const named = await page.evaluate<string[]>("drawn.filter((text) => /^\\d\\d-\\d\\d$/.test(text))");
       const drawn = at.map((seconds) => new Date(seconds * 1000).toISOString().slice(5, 10));
-      expect(drawn).to.include.members(named);
-      expect(named)
+      expect(drawn, String(days)).to.include.members(named);
+      expect(named, String(days))
         .to.have.length.above(0)
         .and.to.deep.equal([...new Set(named)]);
-    });
+      await page.unrouteAll();
+    }
+  });
 
   it("draw where the browser's language is none, and show the figures where nothing can be drawn", async () => {
     const nameless = async (page: Page): Promise<void> => {

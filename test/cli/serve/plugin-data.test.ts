@@ -1,11 +1,9 @@
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
-import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { edit, type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { typePayphone } from "../../support/commands/commands.ts";
-import { createFolder } from "../../support/folder.ts";
-import { type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
 /** A plugin that gets at its data in each way that there is. @param folder of the data, as it imports them */
@@ -58,7 +56,7 @@ const toManifest = (id: string): string =>
     .replace("/v1/toss", `/v1/${id}`)
     .replace("toss.toss", `${id}.toss`);
 /** Plugins that are a file and a folder, and one that imports its code late. */
-const shop = (rate: string): Files => ({
+const toFiles = (rate: string): Files => ({
   ...edit(TOSS, "schemas/TossResponse.json", '"required"', '"additionalProperties": true, "required"'),
   "manifests/flip.yaml": toManifest("flip"),
   "manifests/late.yaml": toManifest("late"),
@@ -74,29 +72,27 @@ const shop = (rate: string): Files => ({
   ...dataOf("plugins/flip", rate),
 });
 
-describe("the data and the imports of plugins", function () {
-  this.timeout(180_000);
-  const state = createFolder();
-  let sandbox: TestSandbox;
+describe("the data and the imports of plugins", () => {
+  let shop: OperatedShop;
   let dir: string;
-  let seller: Seller;
-
   before(async () => {
-    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(shop("old"))]);
+    shop = await openOperatedShop();
+    ({ dir } = shop);
+    await writeFiles(dir, toFiles("old"));
     await symlink("../shared", join(dir, "plugins/linked"));
-    seller = await startSeller({ sandbox, dataDir: state, dir });
+    await shop.restart();
   });
-  after(() => seller.stop());
+  after(() => shop.close());
 
   async function expectSold(rate: string, services = ["toss", "flip", "late", "linked"]): Promise<void> {
-    const pay = await stockFetch(sandbox, "base");
+    const pay = await stockFetch(shop.sandbox, "base");
     for (const service of services) {
-      const answer = await pay(`${seller.url}/v1/${service}`, json({}));
+      const answer = await pay(`${shop.running.url}/v1/${service}`, json({}));
       expect(((await answer.json()) as { data: string[] }).data, service).to.deep.equal(Array(5).fill(rate));
     }
   }
   const type = async (...args: string[]): Promise<string> => {
-    const { code, said } = await typePayphone(dir, args, { PAYPHONE_DATA_DIR: state });
+    const { code, said } = await typePayphone(dir, args, { PAYPHONE_DATA_DIR: shop.dataDir });
     expect(code, said).to.equal(0);
     return said;
   };
@@ -105,13 +101,13 @@ describe("the data and the imports of plugins", function () {
 
   it("change when the shop's folder is applied, and are those of before after a rollback", async () => {
     await expectSold("old", ["toss", "flip"]);
-    await writeFiles(dir, shop("new"));
+    await writeFiles(dir, toFiles("new"));
     await rm(join(dir, "lib/later.ts"));
     await expectSold("old"); // The first call of `late` imports what its file was when the shop was started.
-    await writeFiles(dir, shop("newer"));
+    await writeFiles(dir, toFiles("newer"));
     await rm(join(dir, "lib/late.ts"));
     await expectSold("old");
-    await writeFiles(dir, shop("new"));
+    await writeFiles(dir, toFiles("new"));
     await type("apply");
     await expectSold("new");
     const modules = await countModules();

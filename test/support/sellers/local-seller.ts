@@ -26,6 +26,8 @@ export interface LocalSellerOptions {
   /** Overrides of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Default: where it listens. */
+  readonly baseUrl?: string;
   /** Default: one of its own. */
   readonly dataDir?: string;
   /** What is read in place of live sources: it is a sandbox then, for its buyers too. */
@@ -49,7 +51,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
     openStore({ ...config, log }),
   ]);
   const books = createBookAccess(config);
-  const parts = { set, config, baseUrl: server.url, store, books, clock, log };
+  const parts = { set, config, baseUrl: options.baseUrl ?? server.url, store, books, clock, log };
   const composition = await compose({ ...parts, sandbox: sources && { description, doors: new Map(), ...sources } });
   if (!("listener" in composition)) throw new Error(JSON.stringify(composition));
   server.attach(composition.listener);
