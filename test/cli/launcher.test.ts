@@ -58,13 +58,13 @@ describe("the launcher", () => {
     expect(err).to.include("payphone: a package is missing.\n").and.include(`Run "npm ci" in ${bare}.`);
   });
 
-  it("gives usage faults and commands that do not exist exit code 2", () => {
+  it("gives usage faults and commands that do not exist exit code 2", async () => {
     expect(launch(NEW, ROOT, "cal")).to.deep.equal({
       code: 2,
       out: "",
       err: "error: unknown command 'cal'\n(Did you mean call?)\n",
     });
-    expect(launch(NEW, ROOT, "call").err).to.equal("error: name a service, or give --resume <file>\n");
+    expect((await runPayphone(["call"])).err).to.equal("error: name a service, or give --resume <file>\n");
   });
 
   it("reports faults as they stand, without a stack, and fails", async () => {

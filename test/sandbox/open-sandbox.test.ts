@@ -97,17 +97,20 @@ describe("the sandbox", () => {
     expect(await blockTime()).to.be.closeTo(Date.now() / 1000, 60);
   });
 
-  it("has the same addresses after a restart, on new chains, and keeps the keys to itself", async () => {
+  it("leaves nothing running when it is stopped, and has the same addresses after a restart, on new chains", async () => {
     const first = await openTestSandbox(dataDir);
     await first.usdc.mint(first.env.BASE_PAYMENT_ADDRESS!, 1n);
     await first.stop();
+    expect([first.base, first.polygon].map(({ pid }) => isAlive(pid))).to.deep.equal([false, false]);
+    for (const url of [first.solana.url, first.description.facilitator, first.base.url])
+      expect(await fetch(url).catch((error: Error) => error.message)).to.equal("fetch failed");
     const second = await openTestSandbox(dataDir);
     expect(second.description.buyer).to.deep.equal(first.description.buyer);
     expect(second.env.TREASURY_EVM_KEY).to.equal(first.env.TREASURY_EVM_KEY);
     expect(second.env.TREASURY_SOLANA_KEY).to.equal(first.env.TREASURY_SOLANA_KEY);
     expect(await second.usdc.balanceOf(second.env.BASE_PAYMENT_ADDRESS!)).to.equal(0n);
     await second.stop();
-    expect(statSync(join(dataDir, "sandbox.json")).mode & 0o777).to.equal(0o600);
+    expect(statSync(join(dataDir, "sandbox.json")).mode & 0o777, "it keeps the keys to itself").to.equal(0o600);
   });
 
   it("says which file to delete when its keys are spoilt, and leaves the file alone", async () => {
@@ -130,14 +133,6 @@ describe("the sandbox", () => {
       expect(problem.message).to.include(`in ${join(impossible, "sandbox.json")} (ENOTDIR`);
       expect(problem.message).to.include("PAYPHONE_DATA_DIR").and.not.include("delete");
     }
-  });
-
-  it("leaves nothing running when it is stopped", async () => {
-    const own = await openTestSandbox();
-    await own.stop();
-    expect([own.base, own.polygon].map(({ pid }) => isAlive(pid))).to.deep.equal([false, false]);
-    for (const url of [own.solana.url, own.description.facilitator, own.base.url])
-      expect(await fetch(url).catch((error: Error) => error.message)).to.equal("fetch failed");
   });
 
   it("leaves nothing running when its process is killed", async () => {

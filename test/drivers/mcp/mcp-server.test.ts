@@ -185,15 +185,16 @@ describe("an MCP server over standard input and output", () => {
       await server.close();
     });
 
-    for (const tool of ["invent", "defer"])
-      it(`goes on after a result that cannot be read, since other calls may be at work there: ${tool}`, async () => {
-        const { server } = openStubborn(30_000);
-        const pid = await textOf(server, "self");
+    it("goes on after results that cannot be read, since other calls may be at work there", async () => {
+      const { server } = openStubborn(30_000);
+      const pid = await textOf(server, "self");
+      for (const tool of ["invent", "defer"]) {
         const { message } = await problemOf(server.call(tool, {}, SIGNAL));
-        expect(message).to.equal("Tools's answer does not fit this service");
-        expect(await textOf(server, "self")).to.equal(pid);
-        process.kill(Number(pid), "SIGKILL"); // Nobody waits for it to end in order.
-      });
+        expect(message, tool).to.equal("Tools's answer does not fit this service");
+        expect(await textOf(server, "self"), tool).to.equal(pid);
+      }
+      process.kill(Number(pid), "SIGKILL"); // Nobody waits for it to end in order.
+    });
 
     it("is heard out when it sends a message of many megabytes, which is copied a few times at most", async () => {
       const { server } = openStubborn(30_000);

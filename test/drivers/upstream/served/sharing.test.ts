@@ -33,12 +33,12 @@ describe("what sources have said", () => {
     await isShared(first, await scene.start({ dir, dataDir: data, baseUrl: first.url }));
   });
 
-  withRedis.it("is known to a second process on the same Redis", async () => {
+  withRedis.it("is known to a second server on the same Redis", async () => {
     const redis = await startRedis();
     try {
       const env = { REDIS_URL: redis.url };
       const first = await scene.open({ dir, env });
-      await isShared(first, await scene.start({ dir, env, baseUrl: first.url }));
+      await isShared(first, await scene.open({ dir, env }));
       await scene.clear();
     } finally {
       await redis.stop();
