@@ -66,7 +66,7 @@ describe("a token that is added by YAML alone", () => {
     });
   }
 
-  it("is bought with from `payphone serve`, each for its own price, and none for another's", async () => {
+  it("is bought with, each for its own price, and none for another's", async () => {
     const { description } = sandbox;
     const { rpc, facilitator } = description;
     const treasury = generatePrivateKey();
