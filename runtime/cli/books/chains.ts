@@ -28,7 +28,7 @@ const PATIENCE_MS = 5000;
 
 /**
  * The chains of rails. @throws Problem `unavailable` when the sandbox is not running: its chains exist only as long as
- * it runs.
+ * it runs; `bad-request` when the one that runs has another data directory.
  */
 export async function openChains(place: ChainPlace): Promise<(rail: RailManifest) => RailChain> {
   const { config, sandboxDir } = place;
@@ -37,9 +37,11 @@ export async function openChains(place: ChainPlace): Promise<(rail: RailManifest
       const { rpc, payTo } = railVariables(config, rail);
       return { chain: openReader(rail, rpc), receivers: payTo === "" ? [] : [payTo] };
     };
-  const { rpc, started_at } = await describeSandbox(place.url);
+  const { rpc, started_at, buyer } = await describeSandbox(place.url);
   const { loadWallets } = await import("../../sandbox/wallet.ts");
-  const { evm, solana } = loadWallets(sandboxDir).treasury;
+  const { treasury, buyer: ours } = loadWallets(sandboxDir);
+  if (ours.evm.address !== buyer.evm.address) throw elsewhere(place.url, sandboxDir);
+  const { evm, solana } = treasury;
   return (rail) => {
     const chain = openReader(rail, rpc[rail.id] ?? "");
     return {
@@ -48,6 +50,12 @@ export async function openChains(place: ChainPlace): Promise<(rail: RailManifest
     };
   };
 }
+
+const elsewhere = (url: string, dir: string): Problem =>
+  new Problem(
+    "bad-request",
+    `The sandbox at ${url} keeps its book elsewhere than in ${dir}: set PAYPHONE_DATA_DIR as it was started with, or name the one of this book with --url`,
+  );
 
 function openReader({ network, asset }: RailManifest, url: string): TransferReader | undefined {
   if (url === "") return undefined;

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
 import { parseRoute } from "../../core/set/route.ts";
-import { describeSandbox } from "../books/chains.ts";
+import { describeSandbox, openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import { loadSet } from "../set/load.ts";
@@ -46,7 +46,8 @@ export async function simulate(config: Config, command: SimulateCommand, termina
       "bad-request",
       `Nothing in ${dir} costs at most $${DEAREST_USD} a call and is paid on an EVM rail`,
     );
-  await withBooks(config, { dir, sandbox: true }, async () => {}); // Before the trade, which takes minutes.
+  // Before the trade, which takes minutes.
+  await withBooks(config, { dir, sandbox: true }, ({ sandboxDir }) => openChains({ config, sandboxDir, url }));
   const from = Date.now();
   const wallets = await makeWallets(count);
   const buyers = wallets.map((wallet, at): Buyer => {

@@ -89,6 +89,16 @@ describe("payphone simulate", () => {
     expect(code).to.equal(2);
   });
 
+  for (const command of ["simulate --minutes 0.01", "books verify"])
+    it(`takes no other sandbox's book for the one of the sandbox that runs there: ${command}`, async () => {
+      const other = join(data, "other");
+      await (await openStore({ dataDir: join(other, "sandbox") })).close();
+      const env = { PAYPHONE_DATA_DIR: other, PAYPHONE_URL: sandbox.url };
+      const { out, err, code } = await runPayphone([...command.split(" "), "--dir", dir], env);
+      expect(err).to.match(/^payphone: The sandbox at http:\S+ keeps its book elsewhere than in .*PAYPHONE_DATA_DIR/m);
+      expect([code, out]).to.deep.equal([2, ""]);
+    });
+
   it("does not take a seller for a sandbox that is none", async () => {
     const { err, code } = await runPayphone(["simulate", "--url", "http://127.0.0.1:9"], {
       PAYPHONE_DATA_DIR: data,
