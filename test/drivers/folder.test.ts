@@ -3,9 +3,8 @@ import { chownSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect } from "chai";
 import { makeFile, makeFolder } from "../../runtime/drivers/folder.ts";
+import { itAsRoot } from "../support/as-root.ts";
 import { createFolder } from "../support/folder.ts";
-
-const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 describe("a folder that is made", () => {
   let dir: string;

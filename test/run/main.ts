@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { boundCompileCache } from "./compile-cache.ts";
 import { createQueue, isUnit, type Queue, testFiles, waitingOf } from "./files.ts";
 import { createLane, type Outcome } from "./lane.ts";
-import { installPrograms, missingPrograms } from "./programs.ts";
+import { installPrograms, toWants } from "./programs.ts";
 import { toTimes } from "./times.ts";
 
 const { values, positionals } = parseArgs({
@@ -84,7 +84,7 @@ function summarize(): number {
   const pending = leftOut.reduce((total, [, tests]) => total + tests, 0);
   for (const { failures } of outcomes) if (failures) say(failures);
   if (pending > 0) {
-    say(`Not run, for want of ${missingPrograms().join(" and ") || "what they need"}:`);
+    say(`Not run, for want of ${toWants()}:`);
     for (const [suite, tests] of leftOut) say(`  ${suite}: ${tests}`);
     if (process.env.CI) say("CI leaves nothing out: this is a failure.");
   }

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { isRoot } from "../support/as-root.ts";
 
 /** Debian's packages of the programs that some tests need and that npm does not bring. */
 const PACKAGES = {
@@ -27,7 +28,11 @@ export const findProgram = (program: string): string | undefined =>
 export const isInstalled = (program: string): boolean => findProgram(program) !== undefined;
 
 /** The programs that are missing. */
-export const missingPrograms = (): Program[] => PROGRAMS.filter((program) => !isInstalled(program));
+const missingPrograms = (): Program[] => PROGRAMS.filter((program) => !isInstalled(program));
+
+/** What tests may be left out for. */
+export const toWants = (): string =>
+  [...missingPrograms(), ...(isRoot ? [] : ["root's rights"])].join(" and ") || "what they need";
 
 const APT_TIMEOUT_MS = 300_000;
 
@@ -59,7 +64,7 @@ async function installAs(root: readonly string[], say: Say): Promise<void> {
 
 /** What stands before a command for it to run as root; undefined where that would ask for a password. */
 function toRoot(): string[] | undefined {
-  if (process.getuid?.() === 0) return [];
+  if (isRoot) return [];
   const sudo = isInstalled("sudo") && spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0;
   return sudo ? ["sudo", "-n"] : undefined;
 }

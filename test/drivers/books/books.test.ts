@@ -6,13 +6,13 @@ import { forgetBefore } from "../../../runtime/core/books/keeping.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { bookStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { itAsRoot } from "../../support/as-root.ts";
 import { T, toSale } from "../../support/books/sales.ts";
 import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
 import { testBooks } from "./suite.ts";
 
-const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 const HOUR_MS = 3_600_000;
 /** The start of a day. */
 const DAY = T - 12 * HOUR_MS;

@@ -6,13 +6,12 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import type { Identity } from "../../../runtime/core/peers/identity.ts";
 import { openIdentity, rotateIdentity } from "../../../runtime/drivers/peers/identity.ts";
 import { generateIdentityKey, parseIdentityKeys, toKeyText } from "../../../runtime/drivers/peers/identity-keys.ts";
+import { itAsRoot } from "../../support/as-root.ts";
 import { createFolder } from "../../support/folder.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const SEED = Buffer.from("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "hex");
 const PUBLIC = "MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
-
-const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 describe("our identity", () => {
   let folder: string;

@@ -7,6 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { itAsRoot } from "../../support/as-root.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { expectUnavailable, listKeys, startChild } from "../../support/store/probes.ts";
@@ -14,8 +15,6 @@ import { testStore } from "../../support/store/suite.ts";
 
 /** A shell in which no file can grow beyond 1 MB, as on a disk that is full. */
 const LITTLE_ROOM = ["sh", "-c", 'ulimit -f 2048; exec "$0" "$@"'];
-
-const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 testStore("a file", async () => ({ options: { dataDir: join(createFolder(), "data") }, dispose: async () => {} }));
 
