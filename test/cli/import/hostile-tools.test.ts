@@ -85,7 +85,7 @@ describe("an import of hostile tools", () => {
       expect(await refused(process.execPath, "-e", "console.error('TOKEN', process.env.TOKEN)")).to.match(
         /server: Connection closed\nTOKEN undefined\nIt gets only PATH, and the variables that --env names\.$/,
       );
-      expect(await refused("no-such-program")).to.match(/server: spawn no-such-program ENOENT$/);
+      expect(await refused("./no-such-program")).to.match(/server: spawn \.\/no-such-program ENOENT$/);
     } finally {
       site.close();
     }
