@@ -4,6 +4,7 @@ import { type CallToolResult, type ListToolsResult, Server } from "@modelcontext
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -50,7 +51,7 @@ export async function runMcpProxy(
   const rails = await loadRails(options.dir);
   const schemas = createToolSchemas();
   const listeners = createListeners();
-  const seller = openSeller({ url: options.url, info: INFO, schemaOf: schemas.get, tell: listeners.tell });
+  const seller = openSeller({ url: options.url, info: INFO, schemaOf: schemas.ofInput, tell: listeners.tell });
   const list = async (params: object, cancelled: AbortSignal): Promise<ToolResult> => {
     const page = toReadablePage(await seller.request("tools/list", params, cancelled));
     schemas.learn(page);
@@ -68,7 +69,7 @@ export async function runMcpProxy(
     async schemaOf(tool, cancelled, isFresh) {
       // Without the list, nothing is checked here: the seller checks anyway.
       if (isFresh || !schemas.has(tool)) await listAll(cancelled).catch(() => undefined);
-      return schemas.get(tool);
+      return schemas.ofInput(tool);
     },
     // Asked for each payment: a sandbox can be started where a shop was, and no real key may sign there.
     openWallet: (cancelled) => openWallet(config, toBase(options.url), cancelled),
@@ -92,8 +93,9 @@ export async function runMcpProxy(
         const params = { ...progress, progressToken: token };
         void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
       });
-      const result = await call(asked, mcpReq.signal).catch(toTold).finally(leave);
-      return toReadable(result) as unknown as CallToolResult;
+      const result = toReadable(await call(asked, mcpReq.signal).catch(toTold).finally(leave));
+      // Older clients read objects only, and hold them to the schema that they were shown in this form.
+      return server.projectCallToolResult(result as unknown as CallToolResult, schemas.ofOutput(name));
     });
     return server;
   };
@@ -130,16 +132,22 @@ function createListeners(): {
   };
 }
 
-/** The input schemas of the tools in the lists that were passed on. */
-function createToolSchemas(): Pick<Map<string, unknown>, "has" | "get"> & { learn(page: ToolResult): void } {
+/** The schemas of the tools in the lists that were passed on. */
+function createToolSchemas(): {
+  has(tool: string): boolean;
+  ofInput(tool: string): unknown;
+  ofOutput(tool: string): JsonObject | undefined;
+  learn(page: ToolResult): void;
+} {
   const known = new Map<string, unknown>();
   return {
     has: (name) => known.has(name),
-    get: (name) => known.get(name),
+    ofInput: (name) => field(known.get(name), "inputSchema"),
+    ofOutput: (name) => field(known.get(name), "outputSchema") as JsonObject | undefined,
     learn({ tools }) {
       for (const tool of Array.isArray(tools) ? tools : []) {
         const name = textField(tool, "name");
-        if (name !== undefined) known.set(name, field(tool, "inputSchema"));
+        if (name !== undefined) known.set(name, tool);
       }
     },
   };

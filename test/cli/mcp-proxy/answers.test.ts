@@ -60,6 +60,19 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(await call(), "for clients that hold it to the tool's schema").to.deep.include({ structuredContent });
     });
 
+    it("hands on what was paid for and is no object as an older client reads it, and by the schema that it was shown", async () => {
+      for (const [outputSchema, structuredContent] of [
+        [{ type: "array", items: { type: "integer" } }, [4]],
+        [{ anyOf: [{ type: "object" }, { type: "array" }] }, { rolled: 4 }],
+      ] as const) {
+        list = { tools: [{ name: "here", inputSchema: { type: "object" }, outputSchema }] };
+        deliver = ({ answer }) => answer({ content: [TEXT], structuredContent });
+        const { tools } = await client.listTools();
+        expect(tools[0]?.outputSchema).to.have.nested.property("properties.result");
+        expect(await call()).to.deep.include({ content: [TEXT], structuredContent: { result: structuredContent } });
+      }
+    });
+
     it("shows its other tools, and leaves out those that are none", async () => {
       const own = { description: null, annotations: null };
       const here = { name: "here", inputSchema: { type: "object" } };
