@@ -99,7 +99,8 @@ function read(text: string, file: string): Line {
 const unreadable = (file: string): Problem =>
   new Problem("unavailable", `${file} cannot be read: what was spent today is not known. Nothing was paid.`);
 
-const unnoted = (dir: string, cause: NodeJS.ErrnoException): Problem =>
+/** For a payment that is not sent, since the folder takes no note of it. */
+export const unnoted = (dir: string, cause: NodeJS.ErrnoException): Problem =>
   new Problem(
     "unavailable",
     `The payments of the day cannot be noted in ${dir} (${cause.code}): name another folder with --spending. Nothing was paid.`,

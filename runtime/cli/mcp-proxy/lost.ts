@@ -5,6 +5,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { digestOf } from "../../core/digest.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import { makeFolder } from "../../drivers/folder.ts";
+import { unnoted } from "./budget.ts";
 
 /** A payment that was signed for one call of a tool. */
 export interface ToolPayment {
@@ -36,7 +37,7 @@ export interface LostPayments {
    * @param signal aborted when the caller leaves
    */
   take(call: LostCall, signal: AbortSignal): SentPayment | undefined;
-  /** Writes a payment before it is sent. @throws when it cannot be written. */
+  /** Writes a payment before it is sent. @throws Problem `unavailable` when it cannot be written. */
   keep(call: LostCall, signed: ToolPayment, signal: AbortSignal): SentPayment;
 }
 
@@ -89,8 +90,12 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
       return undefined;
     },
     keep(call, signed, signal) {
-      makeFolder(dir, 0o700);
-      return send(newFile(call), signed, signal);
+      try {
+        makeFolder(dir, 0o700);
+        return send(newFile(call), signed, signal);
+      } catch (error) {
+        throw unnoted(dir, error as NodeJS.ErrnoException);
+      }
     },
   };
 }

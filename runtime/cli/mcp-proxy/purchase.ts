@@ -96,8 +96,8 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const challenge = challengeIn(first);
     if (!challenge) return first;
     await check(tool, signal);
-    const signed = { ...(await sign(tool, challenge, signal)), unpaid: refusalIn(first) };
-    return run({ call: digest, since, signal, answer: deliver(tool, lost.keep(tool, signed, signal), terms) });
+    const sent = await sign(tool, { challenge, unpaid: refusalIn(first) }, signal);
+    return run({ call: digest, since, signal, answer: deliver(tool, sent, terms) });
   };
 
   function run(one: Running): Promise<ToolResult> {
@@ -114,7 +114,12 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     }
   }
 
-  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<ToolPayment> {
+  /** Signs a payment, and keeps it. @throws Problem when that is not possible: then it does not count. */
+  async function sign(
+    tool: ToolRequest,
+    { challenge, unpaid }: { readonly challenge: PaymentRequired } & Pick<ToolPayment, "unpaid">,
+    signal: AbortSignal,
+  ): Promise<SentPayment> {
     const wallet = await deps.openWallet(signal);
     const { offers } = toOffers(challenge, rails);
     // Only dollar prices can be compared with the limits.
@@ -127,19 +132,19 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
     const takeBack = await budget.spend(worth(offer), tool.name);
-    let header: string;
     try {
       signal.throwIfAborted();
-      header = await payer.sign(nameIn(challenge, undefined).challenge);
+      const header = await payer.sign(nameIn(challenge, undefined).challenge);
+      const lifeMs = offer.requirements.maxTimeoutSeconds * 1000;
+      const until = now() + Math.max(KEPT_MS, lifeMs);
+      const sent = lost.keep(tool, { payment: decodePaymentSignatureHeader(header), until, unpaid }, signal);
+      const { amount, rail, requirements } = offer;
+      say(`${tool.name}: paying ${amount} ${rail.symbol} (${rail.title}) to ${requirements.payTo}`);
+      return sent;
     } catch (error) {
-      await takeBack();
+      await takeBack().catch(() => {}); // Then it counts.
       throw error;
     }
-    say(
-      `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} (${offer.rail.title}) to ${offer.requirements.payTo}`,
-    );
-    const lifeMs = offer.requirements.maxTimeoutSeconds * 1000;
-    return { payment: decodePaymentSignatureHeader(header), until: now() + Math.max(KEPT_MS, lifeMs) };
   }
 
   /** @param wasLost whether an answer to this payment was lost before */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { DEFAULT_REQUEST_TIMEOUT_MSEC } from "@modelcontextprotocol/client";
 import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
@@ -110,6 +111,15 @@ describe("a purchase of payphone mcp-proxy", () => {
     const [{ text }] = (await buy()).content as [{ text: string }];
     expect(text).to.match(/^The payment for roll was refused: authorization_used\. It counts against today's budget\./);
     expect(text).to.match(/ An earlier attempt got no answer: the payment may have been taken then\.$/);
+  });
+
+  it("that cannot be kept, as on a full disk, is not sent, not counted, and said to be none", async () => {
+    stage.spending = join(import.meta.filename, "spending");
+    const why = await stage
+      .open(60_000)()
+      .then(String, ({ message }: Error) => message);
+    expect(why).to.match(/^The payments of the day cannot be noted in .* \(ENOTDIR\): .* Nothing was paid\.$/);
+    expect([stage.paid, stage.spent]).to.deep.equal([[], 0]);
   });
 
   it("that cannot be signed is not counted", async () => {
