@@ -203,13 +203,16 @@ async function sortOut(
   let unbooked: Transfer[] = [];
   const others: Transfer[] = [];
   for (const transfer of strange.filter(isStrange))
-    ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
+    (!isWithin(transfer) && (await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
   for (let waits = 0; waits < MOST_WAITS && unbooked.some(({ at }) => isRecent(at, clock)); waits += 1) {
     await again();
     unbooked = unbooked.filter(isStrange);
   }
   return { unbooked, others: others.filter(isStrange) };
 }
+
+/** Whether it has moved nothing: a refund of the treasury to itself is entered in the book once it counts as final. */
+const isWithin = ({ from, to }: Transfer): boolean => from !== null && toAccount(from) === toAccount(to);
 
 interface Booked {
   count: number;
