@@ -94,13 +94,8 @@ export function createStandard(options: StandardOptions): Standard {
     const paid = service.manifest.price !== undefined && typeof payment === "object" ? payment.payment : undefined;
     if (paid !== undefined) {
       // No new offer is made: none may be available now. A payment takes precedence over a sign-in proof, as at every door.
-      const status = "payment-required" as const;
-      const task = await book.write(head, {
-        state: "input-required",
-        text: PAID,
-        input,
-        payment: { status, receipts: [] },
-      });
+      const due = { status: "payment-required" as const, receipts: [] };
+      const task = await book.write(head, { state: "input-required", text: PAID, input, payment: due });
       await index.begun(task, contextId === undefined);
       return pay(task, paid, context);
     }
@@ -203,12 +198,12 @@ export function createStandard(options: StandardOptions): Standard {
 
   async function giveUp(task: Task, context: TaskContext): Promise<Step | A2aRefusal> {
     if (task.job) return refuseCancel("is a job that has begun");
-    if (!(await book.claimPayment(task.id, { payment: null }))) return refuseCancel("is being paid for");
     const payment = { status: "payment-rejected" as const, receipts: task.payment?.receipts ?? [] };
-    return calls.show(
-      await book.write(task, { state: "canceled", text: "Canceled; nothing was charged.", payment }),
-      context,
-    );
+    const end: Answer = async () =>
+      (await book.claimPayment(task.id, { payment: null }))
+        ? calls.show(await book.write(task, { state: "canceled", text: CANCELED, payment }), context)
+        : refuseCancel("is being paid for");
+    return inTurn(task.id, context, end, async () => refuseCancel("is being worked on"));
   }
 }
 
@@ -222,6 +217,7 @@ interface Talk {
   readonly contextId: string | undefined;
 }
 
+const CANCELED = "Canceled; nothing was charged.";
 const PAID = "The payment was received.";
 const TAKEN = "The task is being paid for, or was canceled; ask for it with tasks/get";
 const WORKING = "The task is being worked on; ask for it with tasks/get";

@@ -106,6 +106,19 @@ describe("a task of a skill with free calls", () => {
     expect(door.rails.base.moved.size).to.equal(0);
   });
 
+  it("is not canceled while its free call is at work, whose answer stays its end", async () => {
+    const { id } = await send({});
+    let refused: Loose;
+    door.handler = async () => {
+      refused = await door.call("CancelTask", { id });
+      return { value: 1 };
+    };
+    const done = await send(proof(), id);
+    expect(refused.error.message).to.equal("The task is being worked on and cannot be canceled");
+    expect(done.status.state).to.equal("TASK_STATE_COMPLETED");
+    expect((await door.call("GetTask", { id })).result.status.state).to.equal("TASK_STATE_COMPLETED");
+  });
+
   it("says in words why a proof brings nothing any more", async () => {
     await send(proof());
     const { status } = await send(proof());
