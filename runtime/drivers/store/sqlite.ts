@@ -8,7 +8,7 @@ import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
-import { isBusy } from "../sqlite-errors.ts";
+import { isBusy, isDiskError } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
@@ -225,7 +225,8 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
     } catch (cause) {
       db?.close();
       if (!isBusy(cause) || performance.now() > givenUp) {
-        throw new Problem("unavailable", `The store ${file} cannot be opened: ${(cause as Error).message}`, { cause });
+        const why = `${(cause as Error).message}${isDiskError(cause) ? ROOM : ""}`;
+        throw new Problem("unavailable", `The store ${file} cannot be opened: ${why}`, { cause });
       }
       await setTimeout(BUSY_MS);
     }
@@ -240,5 +241,6 @@ function makeShrinkable(db: DatabaseSync): void {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
 }
 
+const ROOM = ": its disk may be full, over a quota or broken";
 /** The value of `PRAGMA auto_vacuum` for this mode. */
 const INCREMENTAL = 2;

@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chown, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
@@ -232,5 +234,16 @@ describe("a store in a file", () => {
     const { message } = await expectUnavailable(openSqliteStore({ file }));
     expect(message).to.include(file).and.to.include("not a database");
     await expectUnavailable(openSqliteStore({ file: join(file, "below") }));
+  });
+
+  it("says what its disk may lack where that takes no writes as it is opened", async () => {
+    const store = import.meta.resolve("../../../runtime/drivers/store/sqlite.ts");
+    const opening = `import { openSqliteStore } from "${store}";
+      openSqliteStore({ file: process.argv[1] }).catch(({ message }) => console.log(message));`;
+    const node = [process.execPath, "--input-type=module", "--eval", opening, file];
+    const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -f 0; exec "$0" "$@"', ...node]);
+    expect(stdout).to.equal(
+      `The store ${file} cannot be opened: disk I/O error: its disk may be full, over a quota or broken\n`,
+    );
   });
 });
