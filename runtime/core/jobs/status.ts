@@ -25,15 +25,19 @@ export interface JobStatusDeps {
 /** A job that shows no sign of life for so long after it should have ended may be missing in the queue. */
 const SILENCE_MS = 60_000;
 
-/** Makes the handler of a status route, which shows only the jobs of its own service. */
+/** Makes the handler of a status route, which shows only the jobs of services that have this route, or have had it. */
 type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
 
 export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDeps): JobStatusOf {
-  return (service, job) =>
-    async ({ job_id: given }) => {
+  /** The services of each status route. */
+  const sharing = new Map<string, Set<string>>();
+  return (service, job) => {
+    const services = sharing.get(job.status_route) ?? new Set();
+    sharing.set(job.status_route, services.add(service));
+    return async ({ job_id: given }) => {
       // JSON allows lone surrogates, but no key of the store has one.
       const record = given.isWellFormed() ? await records.read(toJobId(given)) : undefined;
-      if (record?.service !== service || !record.begun) return { ...NOTHING, job_id: given, error: "job_not_found" };
+      if (!record?.begun || !services.has(record.service)) return { ...NOTHING, job_id: given, error: "job_not_found" };
       const job_id = record.id;
       const end = await records.readEnd(job_id);
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
@@ -42,6 +46,7 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
       const refund = payment && record.refund ? await refunds.status(job_id, payment) : {};
       return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
     };
+  };
 
   async function toRunning(
     { id, service }: JobRecord,

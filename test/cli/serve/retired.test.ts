@@ -80,6 +80,13 @@ describe("a service that is removed", function () {
     const call = { name: "toss", _meta: { "x402/payment": payment } };
     return { call, result: await ask("/mcp", "tools/call", call) };
   };
+  /** Changes a service's id, and nothing else. */
+  const renameTo = async (id: string, former: string): Promise<void> => {
+    await rm(join(shop.dir, `manifests/${former}.yaml`));
+    const manifest = LAST[`manifests/${former}.yaml`] as string;
+    await writeFiles(shop.dir, { [`manifests/${id}.yaml`]: manifest.replace(`id: ${former}`, `id: ${id}`) });
+    await shop.running.changes.apply("test");
+  };
   const problemOf = async (response: Response): Promise<readonly [number, string]> => [
     response.status,
     ((await response.json()) as Problem).code,
@@ -183,15 +190,17 @@ describe("a service that is removed", function () {
   });
 
   it("whose route another service has taken still gives what was bought, and is charged no more", async () => {
-    await rm(join(shop.dir, "manifests/toss.yaml"));
-    await writeFiles(shop.dir, {
-      "manifests/flip.yaml": (LAST["manifests/toss.yaml"] ?? "").replace("id: toss", "id: flip"),
-    });
-    await shop.running.changes.apply("test");
+    await renameTo("flip", "toss");
     expect((await post("/v1/toss")).status).to.equal(402);
     const again = await post("/v1/toss", paid.payment);
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
     const pay = await stockFetch(shop.sandbox, "base");
     expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
+  });
+
+  it("whose routes another job has taken still tells there how its jobs stand", async () => {
+    await renameTo("labor", "work");
+    expect((await ask("/mcp", "tools/list", {})).tools.map(({ name }: Loose) => name)).to.include("labor_status");
+    expect(await (await fetch(statusUrl)).json()).to.include({ status: "DELIVERED" });
   });
 });
