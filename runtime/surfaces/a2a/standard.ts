@@ -126,10 +126,12 @@ export function createStandard(options: StandardOptions): Standard {
     const isNoted = task.payment?.status === "payment-submitted";
     if (!isOpen) return isNoted ? calls.show(task, context) : look(task, context); // A payment that is being made is not stored.
     const reminded = remember(task, message);
-    if (context.signIn === undefined || !service) return calls.show(await book.write(reminded, task), context);
-    const offer: Answer = async () =>
-      (await book.claimed(id)) ? look(task, context) : calls.offer(reminded, service, task.input, context);
-    return inTurn(id, context, offer, () => calls.show({ ...task, state: "working", text: WORKING }, context));
+    const answer: Answer = async () => {
+      if (await book.claimed(id)) return look(task, context);
+      if (context.signIn === undefined || !service) return calls.show(await book.write(reminded, task), context);
+      return calls.offer(reminded, service, task.input, context);
+    };
+    return inTurn(id, context, answer, () => calls.show({ ...task, state: "working", text: WORKING }, context));
   }
 
   async function find(id: string, context: TaskContext): Promise<Task | undefined> {

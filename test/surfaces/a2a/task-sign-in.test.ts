@@ -86,7 +86,7 @@ describe("a task of a skill with free calls", () => {
     expect(door.executions).to.equal(2);
   });
 
-  it("is worked on once when its payment comes during its free call: nothing is charged, and the free answer stays", async () => {
+  it("is worked on once when a message and its payment come during its free call: nothing is charged, and the free answer stays", async () => {
     const [working, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     door.handler = async () => {
       working.resolve();
@@ -97,7 +97,7 @@ describe("a task of a skill with free calls", () => {
     const paying = { "x402.payment.payload": door.pay(status.message.metadata["x402.payment.required"]) };
     const free = send(proof(), id);
     await working.promise;
-    const waiting = [await send(proof(), id), await send(paying, id), await send(paying, id)];
+    const waiting = [await send({}, id), await send(proof(), id), await send(paying, id), await send(paying, id)];
     expect(waiting.map((task) => task.status.state)).to.deep.equal(waiting.map(() => "TASK_STATE_WORKING"));
     mayEnd.resolve();
     const done = await free;
