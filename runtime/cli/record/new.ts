@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Cache, Call, HandlerParts } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
 import type { Compile } from "../../core/schema/validator.ts";
-import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
+import { handlerOf, type Manifest, sourceIdOf } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
@@ -119,9 +119,6 @@ async function recordInputs(
 
 export const toUnasked = ({ id }: Manifest): string =>
   `${id}: not asked, because its hints say that it can destroy something`;
-
-/** The upstream of a service without code. */
-const sourceIdOf = ({ proxy }: Manifest): string | undefined => proxy?.upstream ?? proxy?.mcp;
 
 const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean =>
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));

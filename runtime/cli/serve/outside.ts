@@ -3,7 +3,7 @@ import { createFacilitatorTrust, type FacilitatorTrust } from "../../core/paymen
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { withRetiredRails } from "../../core/rails/retired.ts";
 import { isSameToken } from "../../core/rails/tokens.ts";
-import { keysOf, type SiteManifest } from "../../core/set/manifest.ts";
+import { keysOf, type SiteManifest, sourceIdOf } from "../../core/set/manifest.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { missingForRails } from "../config/serve.ts";
 import { traceTransport } from "../monitor/tracing.ts";
@@ -79,7 +79,7 @@ export function warnOfUnset({ set, config, log }: ComposeOptions): void {
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
   for (const { id, ...upstream } of set.site.upstreams ?? []) {
-    const isSold = set.manifests.some(({ proxy }) => proxy?.upstream === id);
+    const isSold = set.manifests.some((manifest) => sourceIdOf(manifest) === id);
     for (const { variable } of isSold ? keysOf(upstream) : [])
       if (config.env[variable] === undefined) log.warn("upstream.key-unset", { upstream: id, variable });
   }

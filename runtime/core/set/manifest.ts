@@ -66,6 +66,10 @@ export const upstreamsOf = ({
 }: Partial<Pick<Manifest, "upstreams" | "proxy">>): readonly string[] =>
   [...upstreams, proxy?.upstream, proxy?.mcp].filter((id) => id !== undefined);
 
+/** The upstream or the MCP server of a proxied service. */
+export const sourceIdOf = ({ proxy }: Partial<Pick<Manifest, "proxy">>): string | undefined =>
+  proxy?.upstream ?? proxy?.mcp;
+
 /** All credentials of an upstream. */
 export const keysOf = ({ key, keys = [] }: Partial<UpstreamManifest> = {}): readonly KeyManifest[] =>
   key ? [key, ...keys] : keys;

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import type { ComposeOptions } from "../../../runtime/cli/serve/composition.ts";
 import { openMcpServers } from "../../../runtime/cli/serve/mcp-servers.ts";
+import { warnOfUnset } from "../../../runtime/cli/serve/outside.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
@@ -75,5 +77,16 @@ describe("an MCP server behind a password, which its URL has", () => {
       await server?.close();
       await site.close();
     }
+  });
+});
+
+describe("an MCP server whose tools are sold", () => {
+  it("is named at the start where its credential is not set: its tools could not be called", () => {
+    const lines: unknown[] = [];
+    const upstreams = [{ id: "tools", title: "Tools", mcp: "http", key: { variable: "TOOLS_KEY", header: "x-key" } }];
+    const set = { site: { upstreams }, manifests: [{ id: "greet", proxy: { mcp: "tools", tool: "greet" } }] };
+    const log = { ...silentLog, warn: (...line: readonly unknown[]) => void lines.push(line) };
+    warnOfUnset({ set, config: { env: {} }, log } as unknown as ComposeOptions);
+    expect(lines).to.deep.equal([["upstream.key-unset", { upstream: "tools", variable: "TOOLS_KEY" }]]);
   });
 });
