@@ -1,15 +1,9 @@
-import { runInNewContext } from "node:vm";
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
 import type { InputLocation } from "../../core/schema/issues.ts";
-import { createCompiler, type Schema } from "../../core/schema/validator.ts";
-import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { findForeignFaults } from "../../drivers/foreign-schema.ts";
 import { field, type SellerRequest, type SellerResponse } from "./http.ts";
 import { decodedChallenge } from "./offers.ts";
 import { toIssueLines } from "./text.ts";
-
-/** How long a seller's schema may take: its patterns and references are the seller's own, and could go on for ever. */
-const CHECK_MS = 1000;
 
 /**
  * Checks a request against the schema in the challenge (x402 extension `bazaar`) before anything is signed. When the
@@ -30,53 +24,8 @@ export function checkInput({ method, url, body }: SellerRequest, { headers, json
  */
 export const checkArguments = (inputSchema: unknown, given: object): void => check(inputSchema, given, "body");
 
-function check(document: unknown, given: object, from: InputLocation): void {
-  if (!isObject(document)) return;
-  let issues: readonly ValidationIssue[];
-  try {
-    const compile = createCompiler(new Map(), { areForeign: true });
-    const toIssues = (): typeof issues => issuesOf(compile(document), given, from);
-    issues = runInNewContext("toIssues()", { toIssues }, { timeout: CHECK_MS });
-  } catch {
-    return;
-  }
-  refuse(issues);
-}
-
-function issuesOf(schema: Schema, given: object, from: InputLocation): readonly ValidationIssue[] {
-  const sent = from === "query" ? schema.coerce(given as Record<string, unknown>) : given;
-  const { value, issues } = schema.check(sent, from);
-  const own = issues.filter(({ type, loc }) => type === "missing" || isIn(sent, loc.slice(1)));
-  return [...own, ...unknownFields(schema, sent, value, from)];
-}
-
-/** Whether there is a value at a place: a default that does not fit its own schema is no fault of the input. */
-const isIn = (value: unknown, path: readonly (string | number)[]): boolean =>
-  path.reduce((part, step) => field(part, String(step)), value) !== undefined;
-
-/**
- * Fields that the schema does not know, if it forbids others or they look like one which is missing: sellers ignore unknown
- * fields, or refuse them once they are paid.
- */
-function unknownFields(
-  { document: { properties = {}, additionalProperties } }: Schema,
-  given: object,
-  checked: unknown,
-  from: InputLocation,
-): readonly ValidationIssue[] {
-  if (!isObject(properties) || !isObject(checked)) return [];
-  const missing = Object.keys(properties).filter((name) => !Object.hasOwn(given, name));
-  // What a schema knows elsewhere, as in `oneOf`, is in the checked copy.
-  const unknown = Object.keys(given).filter(
-    (name) => !Object.hasOwn(properties, name) && !Object.hasOwn(checked, name),
-  );
-  return unknown.flatMap((name) => {
-    const meant = didYouMean(name, missing);
-    return meant === "" && additionalProperties !== false
-      ? []
-      : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra_forbidden" }];
-  });
-}
+const check = (document: unknown, given: object, from: InputLocation): void =>
+  refuse(findForeignFaults(document, given, from));
 
 function refuse(issues: readonly ValidationIssue[]): void {
   if (issues.length === 0) return;

@@ -11,6 +11,7 @@ import type { Config } from "../config/config.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { probeRails, probeTreasury } from "./chains.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
+import { probeTools } from "./tools.ts";
 
 export interface LiveParts {
   readonly config: Config;
@@ -34,6 +35,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
     ...rails.flatMap(probeFacilitators),
     ...probeTreasury(config, site, capabilities),
     ...probeSources(config, set),
+    ...probeTools(config, set),
     probe("public address", (signal) => lookFromOutside(config, signal)),
     ...probePages(config),
   ]);
@@ -62,11 +64,13 @@ function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<Li
   const nodes = new Set(site.rails.map(({ rpc }) => rpc));
   const proxied = new Set(drafts.map(({ data }) => data.proxy?.upstream));
   const sources = (site.upstreams ?? []).flatMap((upstream) => {
-    const { id, title, url: usual, variable } = upstream;
+    const { id, title, url: usual, variable, mcp } = upstream;
     const url = (variable && config.env[variable]) || usual;
     const keys = proxied.has(id) ? keysOf(upstream).map((key) => key.variable) : [];
     const unset = keys.filter((name) => !config.env[name]?.trim());
-    return used.has(id) && url && !(variable && nodes.has(variable)) ? [{ what: `source: ${title}`, url, unset }] : [];
+    return used.has(id) && url && !mcp && !(variable && nodes.has(variable))
+      ? [{ what: `source: ${title}`, url, unset }]
+      : [];
   });
   if (config.llm && drafts.some(({ data }) => data.llm))
     sources.push({ what: "language model", url: config.llm.baseUrl, unset: [] });

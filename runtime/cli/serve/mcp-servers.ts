@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
-import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
+import { connectMcp, type McpAddress, type McpConnection, type McpUrl } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
 import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
@@ -43,7 +43,7 @@ export function openMcpServers({
       const { id, title, mcp, timeout_seconds = 30, calls = 16, rate, memory_mb = 512 } = upstream;
       const timeoutMs = timeout_seconds * 1000;
       const recorded = session?.(upstream);
-      const address = mcp === "stdio" ? toProgram(upstream) : toUrl(upstream);
+      const address = mcp === "stdio" ? toProgram(upstream) : toMcpUrl(upstream, locate(upstream));
       const server = createToolServer({
         id,
         title,
@@ -74,16 +74,6 @@ export function openMcpServers({
     return { command, env: { ...path, ...Object.fromEntries(lent) }, cwd: set.dir, onLine };
   }
 
-  /** The server's address, or a sentence why there is none. */
-  function toUrl(upstream: UpstreamManifest): McpAddress | string {
-    const { url, headers, query = {}, isOwn = false } = locate(upstream);
-    if (isOwn) return `${upstream.title} is not recorded: start the sandbox with --online`;
-    if (url === undefined) return `${upstream.title} needs ${upstream.variable}, which is not set`;
-    const { url: address, headers: basic } = toEndpoint(url);
-    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    return { url: address.href, headers: { ...basic, ...headers } };
-  }
-
   /** The secrets that a program was given; its answers must not repeat them. */
   function leakCheckOf(upstream: UpstreamManifest, address: McpAddress): RepeatsCredential {
     const { query = {}, hidden = [] } = "url" in address ? locate(upstream) : {};
@@ -91,4 +81,16 @@ export function openMcpServers({
     const lent = Object.entries(address.env).flatMap(([name, value]) => secretsIn(name, value));
     return createLeakCheck({ headers: {} }, lent);
   }
+}
+
+/** The address of a server over HTTP, or a sentence why there is none. */
+export function toMcpUrl(
+  { title, variable }: UpstreamManifest,
+  { url, headers, query = {}, isOwn = false }: Located,
+): McpUrl | string {
+  if (isOwn) return `${title} is not recorded: start the sandbox with --online`;
+  if (url === undefined) return `${title} needs ${variable}, which is not set`;
+  const { url: address, headers: basic } = toEndpoint(url);
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+  return { url: address.href, headers: { ...basic, ...headers } };
 }

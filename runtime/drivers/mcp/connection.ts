@@ -9,7 +9,7 @@ import { dropNulls } from "./nulls.ts";
 import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 import { endStreams } from "./request-streams.ts";
 import { type CallTool, createToolCalls, inTime } from "./tool-calls.ts";
-import { listNames, listTools, type ToolList } from "./tool-list.ts";
+import { type ListedTool, listCallable, listTools, type ToolList } from "./tool-list.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
@@ -20,8 +20,8 @@ export interface McpConnection {
   askedMs?(): number | undefined;
   /** All tools. @throws as `listTools`. */
   tools(): Promise<ToolList>;
-  /** The names of the tools, as `listNames`; a recorded session has no list. */
-  names?(timeoutMs: number): Promise<readonly string[]>;
+  /** The tools, as `listCallable`; a recorded session has no list. */
+  callable?(timeoutMs: number): Promise<readonly ListedTool[]>;
   /** The name that the server reports. */
   readonly name: string;
   /** Resolves when the session has ended, on either side. */
@@ -89,7 +89,7 @@ async function openSession(address: McpAddress, timeoutMs: number, options: Clie
     isAlive: (within) => answersPing(client, within),
     ...(askedMs && { askedMs }),
     tools: () => listTools(client, timeoutMs),
-    names: (within) => listNames(client, within),
+    callable: (within) => listCallable(client, within),
     name: nameOf(client),
     ended,
     get pid() {

@@ -47,7 +47,9 @@ export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOp
           { output, fields, title: server.title, most },
         );
       };
-      return [[handlerOf(manifest), { check, ready: () => server.ready(tool), run }] as const];
+      return [
+        [handlerOf(manifest), { check, ready: (input: JsonObject) => server.ready({ tool, input }), run }] as const,
+      ];
     }),
   );
 }

@@ -6,9 +6,9 @@ import { delay } from "../http/retry.ts";
 import { createGate, LONGEST_REST_MS } from "../upstream/gate.ts";
 import { createPace } from "../upstream/pace.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";
+import { createChangedTools, type SentCall } from "./changed-tools.ts";
 import type { McpConnection } from "./connection.ts";
 import type { CallFailure } from "./failures.ts";
-import { createMissingTools } from "./missing-tools.ts";
 import { killAll, treeOf, watchMemory } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
@@ -26,8 +26,8 @@ export interface LiveMcpServer {
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
   call(tool: string, input: JsonObject, signal: AbortSignal, isRepeatable?: boolean): Promise<Result>;
-  /** Opens the session, if it is not open. @throws Problem when a call would fail without having been made. */
-  ready(tool: string): Promise<void>;
+  /** Opens the session, if it is not open. @throws Problem when such a call would fail without having been made. */
+  ready(call: SentCall): Promise<void>;
   /** Why the server is not asked at present; undefined when it is. */
   outage(): string | undefined;
   /** Ends the session and its process. */
@@ -65,7 +65,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
   const pace = createPace({ rate: options.rate, clock, pause: options.pause ?? delay });
-  const missing = createMissingTools(options, { clock, log });
+  const changes = createChangedTools(options, { clock, log });
   let opened: Promise<McpConnection> | undefined;
   /** The current session; undefined when there is none. */
   let live: McpConnection | undefined;
@@ -94,12 +94,12 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const work = () => pace.turn(signal, false).then(() => callOnce(tool, input, signal, isPassing));
       return await queue.add(work, { signal });
     },
-    async ready(tool) {
+    async ready(asked) {
       const known = live;
       const session = await open();
       // Nothing tells that a server over HTTP has gone: somebody would pay first for a call that cannot be made.
       if (session === known && !slots && !(await session.isAlive(timeoutMs))) await leave(session);
-      await missing.refuse(tool, await open());
+      await changes.refuse(asked, await open());
     },
     outage() {
       if (!connect) return unset;
@@ -122,7 +122,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     try {
       const result = await session.call(tool, input, { signal, timeoutMs });
       refuseSecrets(JSON.stringify(result));
-      const gone = result.isError && (await missing.explain(tool, JSON.stringify(result.content), session));
+      const gone = result.isError && (await changes.explain({ tool, input }, JSON.stringify(result.content), session));
       if (gone) throw gone;
       return result;
     } catch (error) {
@@ -133,7 +133,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const failure = await takeFailure(session, error);
       if (isPassing(failure)) return callOnce(tool, input, signal, () => false);
       refuseSecrets((error as Error).message);
-      throw (await missing.explain(tool, failure.words ?? "", session)) ?? failure.problem;
+      throw (await changes.explain({ tool, input }, failure.words ?? "", session)) ?? failure.problem;
     } finally {
       lastUsed = clock.now();
       atWork.set(session, (atWork.get(session) ?? 1) - 1);

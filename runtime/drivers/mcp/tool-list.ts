@@ -26,9 +26,17 @@ export async function listTools(client: Client, timeout: number): Promise<ToolLi
   return { tools, malformed: await Promise.all(explained) };
 }
 
-/** The names of all tools that can be called, and not only run as a task. @throws as `listTools`. */
-export const listNames = async (client: Client, timeout: number): Promise<readonly string[]> =>
-  (await listRaw(client, timeout)).filter((tool) => !isTaskOnly(tool)).map(nameOf);
+/** A tool as the server lists it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly inputSchema: unknown;
+}
+
+/** All tools that can be called, and not only run as a task. @throws as `listTools`. */
+export const listCallable = async (client: Client, timeout: number): Promise<readonly ListedTool[]> =>
+  (await listRaw(client, timeout))
+    .filter((tool) => !isTaskOnly(tool))
+    .map((tool) => ({ name: nameOf(tool), inputSchema: isObject(tool) ? tool.inputSchema : undefined }));
 
 /** MCP 2025-11-25, "Tool-Level Negotiation". */
 const isTaskOnly = (tool: unknown): boolean =>

@@ -54,7 +54,7 @@ describe("the rate of calls of an MCP server's tools", () => {
       const call = (): Promise<unknown> => refusalOf(server.call("work", {}, SIGNAL));
       if (isOpen) expect(await call()).to.equal("none");
       site.intercept((response) => void response.writeHead(429, { "retry-after": "120" }).end());
-      const refused = isOpen ? await call() : await refusalOf(server.ready("work"));
+      const refused = isOpen ? await call() : await refusalOf(server.ready({ tool: "work", input: {} }));
       expect(refused).to.deep.equal(["Site is asked too often", 120]);
       site.intercept(undefined);
       await clock.pause(20_000);
