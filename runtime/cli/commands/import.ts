@@ -67,14 +67,18 @@ function addMcpImport(group: Command): void {
     .option("--upstream <id>", "the server's id in _site.yaml (default: made from its name)", toUpstream)
     .option("--env <names>", "the variables that the program gets, with commas between them", toList)
     .option("--key <variable>", "the variable that holds the bearer token of a server over HTTP")
+    .option(
+      "--key-header <name>",
+      "the header that --key is sent in as it is, such as x-api-key, instead of a bearer token",
+    )
     .option("--live", "send the examples of read-only tools to a server over HTTP, and record the answers")
     .option("--dry-run", "write nothing, and show what would be written")
     .addOption(shopOption())
     .addHelpText("after", MCP_HELP)
     .action(async (server: string[], flags: McpFlags) => {
-      const { dir, tools = [], all = false, price, upstream, key, env: variables = [], live: isLive = false } = flags;
+      const { dir, tools = [], all = false, price, upstream, env: variables = [], live: isLive = false } = flags;
       const { runMcpImport } = await import("../import/import-mcp.ts");
-      const named = { tools, all, price, upstream, variables, key, isLive };
+      const named = { tools, all, price, upstream, variables, key: flags.key, keyHeader: flags.keyHeader, isLive };
       finish(
         await runMcpImport({ server, dir: toShop(dir), ...named, env: loadEnv(), isDryRun: flags.dryRun ?? false }),
       );
@@ -100,6 +104,7 @@ interface McpFlags extends ImportFlags {
   readonly tools?: readonly string[];
   readonly env?: readonly string[];
   readonly key?: string;
+  readonly keyHeader?: string;
 }
 
 interface OpenApiFlags extends ImportFlags {

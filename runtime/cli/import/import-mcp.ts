@@ -22,6 +22,8 @@ export interface McpCommandLine {
   readonly upstream?: string | undefined;
   /** The variable that holds the credential of a server over HTTP. */
   readonly key?: string | undefined;
+  /** The header that the credential is sent in; default: `authorization`, as a bearer token. */
+  readonly keyHeader?: string | undefined;
   /** The variables that are passed to the program, besides `PATH`. */
   readonly variables: readonly string[];
   readonly env: Env;
@@ -90,7 +92,7 @@ function toHint({ key, env }: McpCommandLine, error: unknown): string {
   if (status === 404 || status === 405)
     return "\nOnly Streamable HTTP is spoken, not the older HTTP+SSE: a server with both has an address for each, often /mcp and /sse.";
   if (status !== 401 && status !== 403) return "";
-  if (key === undefined) return "\n--key names the variable that holds its bearer token.";
+  if (key === undefined) return "\n--key names the variable that holds its bearer token, or what --key-header sends.";
   return env[key] ? "" : `\n${key}, which --key names, is not set.`;
 }
 
@@ -101,7 +103,9 @@ function toReason({ message, cause }: Error): string {
 }
 
 /** @throws Problem `bad-request` for a credential that a server of this kind would not get. */
-function refuseMisplaced({ server, key, variables }: McpCommandLine): void {
+function refuseMisplaced({ server, key, keyHeader, variables }: McpCommandLine): void {
+  if (keyHeader !== undefined && key === undefined)
+    throw new Problem("bad-request", "--key-header needs --key, which names the variable of what is sent");
   if (isUrl(server) && variables.length > 0)
     throw new Problem(
       "bad-request",
@@ -113,28 +117,33 @@ function refuseMisplaced({ server, key, variables }: McpCommandLine): void {
 
 const isUrl = (server: readonly string[]): boolean => server.length === 1 && /^https?:\/\//.test(server[0] ?? "");
 
-function toAddress({ server, dir, key, variables, env }: McpCommandLine, lines: string[]): McpAddress {
+function toAddress({ server, dir, key, keyHeader, variables, env }: McpCommandLine, lines: string[]): McpAddress {
   if (isUrl(server)) {
     const secret = key === undefined ? undefined : env[key];
-    return { url: server[0] ?? "", headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` } };
+    const [header, value] = keyHeader ? [keyHeader, secret] : ["authorization", `Bearer ${secret}`];
+    return { url: server[0] ?? "", headers: secret === undefined ? {} : { [header]: String(value) } };
   }
   const lent = Object.fromEntries(variables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
   return { command: server, env: lent, cwd: dir, onLine: (line) => void lines.push(line) };
 }
 
-function toEntry({ server, upstream, key, variables }: McpCommandLine, { name }: McpConnection): UpstreamEntry {
+function toEntry(
+  { server, upstream, key, keyHeader, variables }: McpCommandLine,
+  { name }: McpConnection,
+): UpstreamEntry {
   const id = upstream ?? (toWord(name.replaceAll(/\b(?:mcp|server|servers)\b/gi, " ")) || "tools");
   const title = toTitle(name, id);
   if (!isUrl(server))
     return { id, title, mcp: "stdio", command: server, ...(variables.length > 0 && { env: variables }) };
-  const credential = key === undefined ? {} : { key: { variable: key, header: "authorization", scheme: "Bearer" } };
+  const place = keyHeader ? { header: keyHeader } : { header: "authorization", scheme: "Bearer" };
+  const credential = key === undefined ? {} : { key: { variable: key, ...place } };
   return { id, title, mcp: "http", url: server[0], variable: toVariable(id, "URL"), ...credential };
 }
 
 function toTable(
   tools: readonly Tool[],
   malformed: readonly LeftOut[],
-  { server, upstream, key, variables }: McpCommandLine,
+  { server, upstream, key, keyHeader, variables }: McpCommandLine,
 ): string {
   const offers = tools.map(({ name, title = "", description = "" }) => ({
     name,
@@ -142,7 +151,12 @@ function toTable(
     tags: [],
     summary: description,
   }));
-  const options = { "--upstream": upstream, "--key": key, "--env": variables.join(",") || undefined };
+  const options = {
+    "--upstream": upstream,
+    "--key": key,
+    "--key-header": keyHeader,
+    "--env": variables.join(",") || undefined,
+  };
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   const where = [...given, ...(isUrl(server) ? [] : ["--"]), ...server];
   const command = "npx payphone import mcp";

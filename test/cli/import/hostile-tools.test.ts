@@ -107,10 +107,31 @@ describe("an import of hostile tools", () => {
       expect(await refused("http://127.0.0.1:9/mcp")).to.match(/: fetch failed: bad port$/);
       expect(await refused(`${url}/away`)).to.include("Redirect to http://127.0.0.1:9/mcp not followed");
       expect(await refused(`${url}/sse`)).to.match(/\nOnly Streamable HTTP is spoken, not the older HTTP\+SSE: /);
-      expect(await refused(`${url}/mcp`)).to.match(/401\)\n--key names the variable that holds its bearer token\.$/);
+      expect(await refused(`${url}/mcp`)).to.match(
+        /401\)\n--key names the variable that holds its bearer token, or what --key-header sends\.$/,
+      );
       expect(await refused(`${url}/mcp`, "TOKEN")).to.match(/401\)\nTOKEN, which --key names, is not set\.$/);
     } finally {
       site.close();
+    }
+  });
+
+  it("sends a credential in the header that the server wants, and writes down which", async () => {
+    const site = await openToolSite("stateless");
+    const dir = await openShop();
+    site.offer(toTool("good"));
+    const env = { SITE_KEY: "k-3f9a62c1d7" };
+    const terms = { server: [site.url], dir, tools: [], variables: [], env, isDryRun: false, keyHeader: "x-api-key" };
+    try {
+      const table = await runMcpImport({ ...terms, all: false, key: "SITE_KEY" });
+      expect(table.report).to.include(" --all --key SITE_KEY --key-header x-api-key http");
+      await runMcpImport({ ...terms, all: true, key: "SITE_KEY" });
+      const sent = site.asked.map(({ headers }) => [headers["x-api-key"], headers.authorization]);
+      expect(new Set(sent.map(String))).to.deep.equal(new Set(["k-3f9a62c1d7,"]));
+      expect((await textsOf(dir))["manifests/_site.yaml"]).to.include("{ variable: SITE_KEY, header: x-api-key }");
+      expect(await refusal(runMcpImport({ ...terms, all: true }))).to.include("--key-header needs --key");
+    } finally {
+      await site.close();
     }
   });
 
