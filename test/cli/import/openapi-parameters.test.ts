@@ -44,22 +44,6 @@ describe("a parameter of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
-  it("is asked of no buyer in the query, either, where it is a provider's credential", async () => {
-    const dir = await openShop();
-    const inQuery = (name: string, description: string) => ({
-      name,
-      in: "query",
-      required: true,
-      description,
-      schema: {},
-    });
-    const credentials = [inQuery("token", "Authentication token. Requires a scope."), inQuery("access_token", "")];
-    const parameters = [...credentials, inQuery("key", "The key of the song, such as C.")];
-    const { report } = await importAll(dir, await writeDocument(dir, { find: { parameters } }));
-    expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({ query: { key: "{key}" } });
-    expect(report).to.include("find: token is a credential: name it").and.include("find: access_token is a credential");
-  });
-
   it("says how it is sent where another one has its name, as for Twilio's StartTime and StartTime<", async () => {
     const dir = await openShop();
     const ask = (name: string, place: string) => ({ name, in: place, required: true, schema: { type: "string" } });

@@ -13,7 +13,6 @@ import {
 } from "../imported.ts";
 import { createNames, noteOf, toClashNotes, toCutNote, toServiceId } from "../names.ts";
 import { onlyRedirects, readResponse } from "./answers.ts";
-import { failureFields } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
@@ -21,6 +20,7 @@ import type { ReadDocument } from "./read-document.ts";
 import { readRequestBody } from "./request-body.ts";
 import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
+import { credentialFields, failureFields } from "./telling-fields.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
 
 export interface OpenApiImport {
@@ -107,7 +107,9 @@ function readOne(operation: Operation, { id, price, pointers, book, upstreams }:
   if (/^(?:HEAD|OPTIONS|TRACE)$/.test(method)) throw new Refused(`${method} has no answer that could be sold`);
   if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method)) throw new Refused(`its method ${method} cannot be sent`);
   const upstream = upstreams.of(operation.servers);
-  const request = readParameters(operation, pointers, upstreams.isCredential);
+  const request = readParameters(operation, pointers, (place, name) =>
+    upstreams.isCredential(place, name, operation.servers),
+  );
   const taken = request.fields.map((field) => field.name);
   const parts: OperationParts = {
     operation,
@@ -169,6 +171,10 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
   const unsold = drafts.flatMap(({ parts: { id, operation, answer } }) =>
     operation.method !== "GET" && answer.unsold ? [`${id} (${answer.unsold.join(", ")})`] : [],
   );
+  const asking = drafts.flatMap(({ parts: { id, body } }) => {
+    const fields = credentialFields(body, pointers);
+    return fields.length > 0 ? [`${id} (${fields.join(", ")})`] : [];
+  });
   const failing = drafts.flatMap(({ parts }) => {
     const fields = failureFields(parts.answer, pointers);
     return fields.length > 0 ? [`${parts.id} (${fields.join(", ")})`] : [];
@@ -197,6 +203,11 @@ function toNotes(drafts: readonly Draft[], pointers: Pointers): string[] {
       unsold,
       (ids) =>
         `good answers of another form than the one that is sold are not charged, although the API has done its work: ${ids}`,
+    ),
+    ...noteOf(
+      asking,
+      (ids) =>
+        `buyers are asked for what may be your credential: ${ids}; where the API takes it in a header or the query, name it there under the upstream's key, and take the field out of the input`,
     ),
     ...noteOf(
       failing,

@@ -108,14 +108,14 @@ export function readParameters(
   }
 }
 
-/** Whether a parameter is a credential; of a plain word in the query, such as "token", only where it is said to be one. */
-function isOfProvider({ place, wireName, own }: Parameter): boolean {
-  if (!/^(?:header|query)$/.test(place) || !CREDENTIAL.test(wireName)) return false;
+/** Whether a value is the provider's credential; of a plain word, such as "token", only where it is a header or said to be one. */
+export function isOfProvider({ place, wireName, own }: Pick<Parameter, "place" | "wireName" | "own">): boolean {
+  if (!/^(?:header|query|body)$/.test(place) || !(CREDENTIAL.test(wireName) || PLAIN.test(wireName))) return false;
   return place === "header" || !PLAIN.test(wireName) || SAID.test(String(own.description));
 }
 
-const PLAIN = /^(?:appid|key|passw(?:or)?d|pwd|secret|sig|signature|token)$/i;
-const SAID = /\b(?:api|access|auth\w*|oauth\w*)[ -]?(?:key|token)\b/i;
+const PLAIN = /^(?:appid|client[-_]?id|key|passw(?:or)?d|pwd|secret|sig|signature|token)$/i;
+const SAID = /\b(?:api|access|auth\w*|oauth\w*)[ -]?`?(?:key|token|secret|client_id)\b/i;
 
 /** Some documents write a query behind a path, and call what stands there parameters of the path. */
 function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter): Parameter {

@@ -4,14 +4,15 @@ import type { KeyManifest } from "../../../core/set/manifest.ts";
 import type { UpstreamEntry } from "../imported.ts";
 import { createNames, toTitle, toVariable, toWord } from "../names.ts";
 import type { Operation } from "./operations.ts";
+import { isOfProvider } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** The upstreams of a document: one, and another one for each further server that operations name. */
 export interface UpstreamBook {
   /** The upstream of an operation. */
   of(servers: unknown): UpstreamEntry;
-  /** Whether the upstream's key fills this parameter. */
-  isCredential(place: string, name: string): boolean;
+  /** Whether a parameter is a credential that the schemes name, or that the upstream of these servers fills in. */
+  isCredential(place: string, name: string, servers: unknown): boolean;
   /** Whether an operation asks for a credential, and none that is sent will do. @param own the operation's `security`. */
   asksForOthers(own: unknown): boolean;
   readonly notes: readonly string[];
@@ -23,7 +24,7 @@ export interface UpstreamTerms {
   readonly url?: string | undefined;
   readonly pointers: Pointers;
   /** The chosen operations: their security requirements count where none of them leaves it to the document. */
-  readonly chosen: readonly Pick<Operation, "servers" | "security">[];
+  readonly chosen: readonly Pick<Operation, "servers" | "security" | "parameters">[];
 }
 
 /** The default id of a document's upstream. */
@@ -42,16 +43,39 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
   const notes: string[] = [];
   const schemes = pointers.tryObject(pointers.tryObject(document.components).securitySchemes);
   const security = chosen.map((operation) => operation.security);
-  const [key, ...keys] = readKeys(document, { id, pointers, notes, security, schemes });
+  const keys = readKeys(document, { id, pointers, notes, security, schemes });
   const serverOf = (servers: unknown): Server => toServer(servers ?? document.servers, url);
   const placeOf = (servers: unknown): string => serverOf(servers).place;
   /** Whether a server besides the document's own is asked without a credential: it may be somebody else's. */
   const isOpen = (place: string): boolean =>
     place !== placeOf(undefined) &&
     chosen.every(({ servers, security: own = document.security }) => placeOf(servers) !== place || isNone(own));
+  const isScheme = (place: string, name: string): boolean =>
+    Object.values(schemes).some((scheme) => {
+      const { type, in: its, name: own } = pointers.tryObject(scheme);
+      return type === "apiKey" && its === place && String(own).toLowerCase() === name.toLowerCase();
+    });
+  const known = new Map<string, readonly Key[]>();
+  /** The credentials of a server: those of the schemes, and those that its operations require as parameters. */
+  const keysAt = (place: string): readonly Key[] => {
+    const found = known.get(place) ?? withoutTwins([...(isOpen(place) ? [] : keys), ...requiredAt(place)]);
+    known.set(place, found);
+    return found;
+  };
+  const requiredAt = (place: string): readonly Key[] =>
+    chosen
+      .flatMap(({ servers, parameters }) => (placeOf(servers) === place ? parameters : []))
+      .flatMap((own) => {
+        const { in: where, name, required } = own;
+        if (required !== true || typeof where !== "string" || typeof name !== "string") return [];
+        if (!isScheme(where, name) && !isOfProvider({ place: where, wireName: name, own })) return [];
+        const variable = toVariable(id, toVariable(toWord(name), "KEY")).replace(/_KEY_KEY$/, "_KEY");
+        const login = { type: "http", scheme: /\bbasic\b/i.test(String(own.description)) ? "basic" : "bearer" };
+        return toKey(/^authorization$/i.test(name) ? login : { type: "apiKey", in: where, name }, variable) ?? [];
+      });
   const isSent = (scheme: string): boolean => {
     const wanted = toKey(pointers.tryObject(schemes[scheme]), "");
-    return [key, ...keys].some((one) => one && wanted && toPlace(one) === toPlace(wanted));
+    return keys.some((one) => wanted && toPlace(one) === toPlace(wanted));
   };
   const byServer = new Map<string, UpstreamEntry>();
   return {
@@ -70,22 +94,23 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
         notes.push(
           `parts of the address are the document's defaults (${defaults.join(", ")}): ${place}; where yours is another, set ${variable}`,
         );
+      const [key, ...more] = keysAt(place);
       const entry = {
         id: own,
         title,
         ...(isAddress && { url: place }),
         variable,
-        ...(key && !isOpen(place) && { key: key.entry }),
-        ...(keys.length > 0 && !isOpen(place) && { keys: keys.map((one) => one.entry) }),
+        ...(key && { key: key.entry }),
+        ...(more.length > 0 && { keys: more.map((one) => one.entry) }),
       };
       byServer.set(place, entry);
       return entry;
     },
-    isCredential: (place, name) =>
-      [key, ...keys].some((one) => one?.place === place && one.name.toLowerCase() === name.toLowerCase()),
+    isCredential: (where, name, servers) =>
+      isScheme(where, name) || keysAt(placeOf(servers)).some((one) => isSame(one, where, name)),
     asksForOthers(own) {
       const sets = own ?? document.security;
-      if (!key || !Array.isArray(sets) || sets.length === 0) return false;
+      if (keys.length === 0 || !Array.isArray(sets) || sets.length === 0) return false;
       return !sets.some((one) => isObject(one) && Object.keys(one).every(isSent));
     },
   };
@@ -141,6 +166,18 @@ interface Key {
   readonly entry: KeyManifest;
 }
 
+const isSame = (key: Key, place: string, name: string): boolean =>
+  key.place === place && key.name.toLowerCase() === name.toLowerCase();
+
+/** The first ones of each place and name, with a variable each. */
+function withoutTwins(keys: readonly Key[]): readonly Key[] {
+  const claim = createNames();
+  return keys
+    .filter(({ place, name }, at) => keys.findIndex((other) => isSame(other, place, name)) === at)
+    .slice(0, MOST_KEYS)
+    .map(({ entry, ...rest }) => ({ ...rest, entry: { ...entry, variable: claim(entry.variable, "_") } }));
+}
+
 const toPlace = ({ place, name, entry }: Key): string => `${place} ${name.toLowerCase()} ${entry.scheme}`;
 
 interface KeyTerms {
@@ -158,15 +195,12 @@ function readKeys(document: JsonObject, { id, pointers, notes, security, schemes
   const isShared = Array.isArray(document.security) && security.includes(undefined);
   const listed = isShared ? (document.security as unknown[]) : security.flat();
   const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one));
-  const keysOf = (names: readonly string[]): Key[] => {
-    const claim = createNames();
+  const keysOf = (names: readonly string[]): readonly Key[] => {
     const found = names.flatMap((name) => {
       const what = names.length === 1 ? "KEY" : toVariable(toWord(name), "KEY").replace(/_KEY_KEY$/, "_KEY");
-      return toKey(pointers.tryObject(schemes[name]), claim(toVariable(id, what), "_")) ?? [];
+      return toKey(pointers.tryObject(schemes[name]), toVariable(id, what)) ?? [];
     });
-    const isFirst = ({ place, name }: Key, at: number): boolean =>
-      found.findIndex((other) => other.place === place && other.name.toLowerCase() === name.toLowerCase()) === at;
-    return found.filter(isFirst).slice(0, MOST_KEYS);
+    return withoutTwins(found);
   };
   const wanted = sets.find((names) => names.length > 0 && keysOf(names).length === names.length);
   if (wanted) return keysOf(wanted);

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { OperationAnswer } from "./answers.ts";
+import { isOfProvider } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
+import type { RequestBody } from "./request-body.ts";
 
 /** Fields by which APIs report a failure although the status is good. */
 const FAILURE = /^(?:ok|success|errors?|error_?(?:code|message|text))$/i;
@@ -11,6 +13,17 @@ export function failureFields({ body }: OperationAnswer, pointers: Pointers): re
   const fields = body.kind === "json" ? fieldsOf(body.schema, pointers, 0) : [];
   const telling = fields.filter(([name, schema]) => FAILURE.test(name) && !isFixed(pointers.tryObject(schema)));
   return [...new Set(telling.map(([name]) => name))];
+}
+
+/** The fields of a body, in any of its forms, that look like the provider's credentials. */
+export function credentialFields(body: RequestBody | undefined, pointers: Pointers): readonly string[] {
+  const fields = body?.form
+    ? body.form.fields.map(({ name, schema }) => [name, schema] as const)
+    : fieldsOf(body?.schema, pointers, 0);
+  const own = fields.filter(([name, schema]) =>
+    isOfProvider({ place: "body", wireName: name, own: pointers.tryObject(schema) }),
+  );
+  return [...new Set(own.map(([name]) => name))];
 }
 
 /** Whether it has one value only: any other is refused, and not charged. */

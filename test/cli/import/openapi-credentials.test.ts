@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+
+describe("a credential that a document lists as a parameter or field", () => {
+  it("is the seller's own where it is required, and asked of no buyer", async () => {
+    const dir = await openShop();
+    const inQuery = (name: string, description: string) => ({
+      name,
+      in: "query",
+      required: true,
+      description,
+      schema: {},
+    });
+    const credentials = [inQuery("token", "Authentication token. Requires a scope."), inQuery("access_token", "")];
+    const parameters = [...credentials, inQuery("key", "The key of the song, such as C.")];
+    const optional = { ...inQuery("api_key", ""), required: false };
+    const file = await writeDocument(dir, { find: { parameters: [...parameters, optional] } });
+    const { report } = await importAll(dir, file);
+    expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({ query: { key: "{key}" } });
+    const said = "the credential for Shelf: sent in the query parameter";
+    expect(report).to.include(`set SHELF_TOKEN_KEY, ${said} token (`);
+    expect(report).to.include(`set SHELF_ACCESS_TOKEN_KEY, ${said} access_token (`);
+    expect(report).to.include("find: api_key is a credential: name it").and.not.include("token is a credential");
+    const key = { variable: "SHELF_TOKEN_KEY", query: "token" };
+    expect((await manifestOf(dir, "_site")).upstreams)
+      .to.have.nested.property("[0].keys[0]")
+      .deep.equal(key);
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("goes with the document's own credential where it is required, and a scheme has its name, as Trello's token", async () => {
+    const dir = await openShop();
+    const schemes = ["key", "token"].map((name) => [name, { type: "apiKey", in: "query", name }]);
+    const components = { securitySchemes: Object.fromEntries(schemes) };
+    const parameters = ["key", "token"].map((name) => ({ name, in: "query", required: true, schema: {} }));
+    const login = { name: "Authorization", in: "header", required: true, schema: {}, description: "Basic login." };
+    const elsewhere = { parameters: [login], servers: [{ url: "https://files.example.com" }], security: [] };
+    const operations = { find: { parameters, security: [{ key: [] }, { token: [] }] }, keep: elsewhere };
+    await importAll(dir, await writeDocument(dir, operations, { components }));
+    expect((await manifestOf(dir, "shelf_find")).proxy).to.not.have.property("query");
+    const { upstreams } = await manifestOf(dir, "_site");
+    expect((upstreams as { key: object; keys?: object }[]).map(({ key, keys }) => ({ key, keys }))).to.deep.equal([
+      { key: { variable: "SHELF_KEY", query: "key" }, keys: [{ variable: "SHELF_TOKEN_KEY", query: "token" }] },
+      { key: { variable: "SHELF_AUTHORIZATION_KEY", header: "authorization", scheme: "Basic" }, keys: undefined },
+    ]);
+  });
+
+  it("is named where it is of a body, and looks like a credential, as Plaid's secret", async () => {
+    const dir = await openShop();
+    const text = (description: string) => ({ type: "string", description });
+    const properties = { secret: text("Your API `secret`."), access_token: text(""), password: text("The user's.") };
+    const requestBody = { content: { "application/json": { schema: { type: "object", properties } } } };
+    const { report } = await importAll(dir, await writeDocument(dir, { find: { method: "post", requestBody } }));
+    expect(report).to.include("asked for what may be your credential: shelf_find (secret, access_token); where");
+  });
+});
