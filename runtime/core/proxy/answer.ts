@@ -86,7 +86,9 @@ const UTF8 = "utf-8";
 /** The text in the charset of its type, or else in UTF-8 or the charset that XML declares; without a byte order mark. */
 function toText(type: string | null, body: Uint8Array): string | undefined {
   const [, named] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type ?? "") ?? [];
-  for (const charset of named === undefined ? [UTF8, declaredIn(body)] : [named])
+  // A byte order mark comes before what is named: "utf-16" alone would be read as little-endian (Encoding Standard, "decode").
+  const marked = body[0] === 0xfe && body[1] === 0xff ? "utf-16be" : named;
+  for (const charset of marked === undefined ? [UTF8, declaredIn(body)] : [marked])
     try {
       return toDecoder(charset).decode(body);
     } catch {

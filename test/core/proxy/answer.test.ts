@@ -5,6 +5,8 @@ import { messageOf } from "../../../runtime/core/proxy/message.ts";
 
 const XML = '<?xml version="1.0" encoding="ISO-8859-1"?><a>caf\u00e9</a>';
 
+const BIG_ENDIAN = Buffer.from(`\uFEFF${XML}`, "utf16le").swap16();
+
 describe("an upstream's answer", () => {
   const bodies: readonly [what: string, type: string | null, body: string | Buffer, value: unknown][] = [
     ["JSON, whatever it is called", "text/plain", '{"a":1}', { a: 1 }],
@@ -15,6 +17,7 @@ describe("an upstream's answer", () => {
     ["no page, where nothing says what it is", null, "\n<!DOCTYPE html><html></html>", undefined],
     ["JSON after a byte order mark", "application/json", '\ufeff{"a":1}', { a: 1 }],
     ["the text of its charset", 'text/plain; charset="ISO-8859-1"', Buffer.from("caf\u00e9", "latin1"), "caf\u00e9"],
+    ["UTF-16 in the byte order that its mark says", "text/xml; charset=utf-16", BIG_ENDIAN, XML],
     ["UTF-8 where its charset is none", "text/plain; charset=klingon", "caf\u00e9", "caf\u00e9"],
     [
       "no text whose charset and bytes are none",
