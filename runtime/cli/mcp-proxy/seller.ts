@@ -53,10 +53,9 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
   let opened: Promise<Client> | undefined;
   const open = async (options: ClientOptions): Promise<Client> => {
     const client = new Client(info, options);
-    // Redirects are not followed, because a payment is meant for the server that asked for it.
-    const requestInit = { redirect: "error" } as const;
+    // The client follows redirects within the seller's own origin only: a payment is meant for the server that asked for it.
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
-    const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }));
+    const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { fetch }));
     await client.connect(keepResults(dropNulls(transport)));
     client.onclose = () => {
       opened = undefined;
@@ -116,10 +115,11 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
 }
 
 /** The client's own words hide the network's, and the status of an answer without a text. */
-const toWhy = (error: unknown): string =>
-  error instanceof SdkHttpError
-    ? [`it answers ${error.status}`, textField(error.data, "text")?.slice(0, 500)].filter(Boolean).join(": ")
-    : reasonOf((error as Error).cause ?? error);
+function toWhy(error: unknown): string {
+  if (!(error instanceof SdkHttpError)) return reasonOf((error as Error).cause ?? error);
+  const said = textField(error.data, "text")?.slice(0, 500) ?? /Redirect to [^;]+/.exec(error.message)?.[0];
+  return [`it answers ${error.status}`, said].filter(Boolean).join(": ");
+}
 
 /** `tools/list` has other parameters, which are passed on as they are. */
 interface Asked {

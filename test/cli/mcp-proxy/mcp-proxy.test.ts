@@ -175,7 +175,7 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     for (const [url, why, query = ""] of [
       ["http://127.0.0.1:9/mcp", "bad port", "?key=for-nobody-else"],
       [`${other}/page`, `it answers 404: ${"x".repeat(500)}`],
-      [`${other}/mcp`, "unexpected redirect"],
+      [`${other}/mcp`, `it answers 307: Redirect to ${sandbox.url}/ not followed`],
     ] as const) {
       const answer = await call(await open(url + query));
       expect(answer.isError).to.equal(true);
