@@ -14,8 +14,8 @@ export interface Imported {
   readonly refused: readonly LeftOut[];
   /** The ids of all services that the source offers, selected or not. */
   readonly offered: readonly string[];
-  /** Notes for the operator, one sentence each. */
-  readonly notes: readonly string[];
+  /** Notes for the operator about these services, by their ids, one sentence each. */
+  notesOn(sold: ReadonlySet<string>): readonly string[];
 }
 
 /** Hears how far a long import is, in one line. */

@@ -86,7 +86,7 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
           ]
         : []),
       ...(faults.length > 0 ? [`faults that the shop had before: ${faults.length}; see "payphone check"`] : []),
-      ...imported.notes,
+      ...imported.notesOn(new Set(services.map(({ manifest }) => manifest.id))),
     ]),
     ...(isDryRun || services.length === 0 ? [] : toNext(applied)),
   ]);

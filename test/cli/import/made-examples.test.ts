@@ -44,8 +44,9 @@ describe("the example of an imported operation", () => {
   it("says what is wrong with the document's own where the schema has none that could be sent either", async () => {
     const dir = await openShop();
     const schema = { ...text, format: "uri", enum: ["http://localhost/", "http://10.0.0.1/"] };
-    const { report } = await importAll(dir, await writeDocument(dir, { inside: asked(schema) }));
+    const { report } = await importAll(dir, await writeDocument(dir, { inside: { ...asked(schema), method: "post" } }));
     expect(report).to.include('inside: it would not pass the check: examples[0].input.x "http://');
+    expect(report, "notes on what was left out").to.not.include("shelf_inside");
   });
 
   it("is made of a format, however long the schema allows it to be", async () => {

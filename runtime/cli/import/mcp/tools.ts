@@ -62,7 +62,6 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
       refused.push({ name: tool.name, reason: toReason(error) });
     }
   }
-  const notes = [...toClashNotes(upstream.id, ids, chosen), ...toCutNote(described), ...toTraceNote(services)];
   return {
     source,
     upstreams: services.length > 0 ? [upstream] : [],
@@ -70,7 +69,18 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
     schemas,
     refused,
     offered: [...ids.values()],
-    notes,
+    notesOn(sold) {
+      const isSold = (id = ""): boolean => sold.has(id);
+      return [
+        ...toClashNotes(
+          upstream.id,
+          ids,
+          chosen.filter((tool) => isSold(ids.get(tool))),
+        ),
+        ...toCutNote(described.filter(([id]) => isSold(id))),
+        ...toTraceNote(services.filter(({ manifest }) => isSold(manifest.id))),
+      ];
+    },
   };
 }
 

@@ -64,8 +64,9 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
   const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
   const misfits: string[] = [];
   const services = await addExamples(drafts, schemas, { refused, misfits, say });
-  const sold = new Set(services.map(({ manifest }) => manifest.id));
-  const kept = drafts.filter(({ manifest }) => sold.has(manifest.id));
+  const draftsOf = (sold: ReadonlySet<string>): readonly Draft[] =>
+    drafts.filter(({ manifest }) => sold.has(manifest.id));
+  const kept = draftsOf(new Set(services.map(({ manifest }) => manifest.id)));
   return {
     source,
     upstreams: [...new Set(kept.map((draft) => draft.upstream))],
@@ -73,24 +74,31 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     schemas: book.filesOf(kept.flatMap(({ manifest }) => [manifest.input, manifest.output])),
     refused,
     offered: [...ids.values()],
-    notes: [
-      ...upstreams.notes,
-      ...noteOf(
-        kept.filter(({ parts }) => upstreams.asksForOthers(parts.operation.security)).map(({ parts }) => parts.id),
-        (ids) =>
-          `the API asks for other credentials than those that are sent: ${ids}; where these can be sent, import such operations alone, with an --upstream of their own`,
-      ),
-      ...toClashNotes(upstream, ids, chosen),
-      ...toCutNote(kept.map(({ parts }) => [parts.id, parts.operation.description])),
-      ...toNotes(kept, pointers),
-      // Documents are often wrong about their answers, and what does not fit is not sold.
-      ...noteOf(
-        misfits,
-        (ids) =>
-          `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${ids}`,
-      ),
-      ...kept.flatMap(({ parts }) => parts.request.notes), // Last, since there may be hundreds.
-    ],
+    notesOn(sold) {
+      const all = draftsOf(sold);
+      return [
+        ...upstreams.notes,
+        ...noteOf(
+          all.filter(({ parts }) => upstreams.asksForOthers(parts.operation.security)).map(({ parts }) => parts.id),
+          (ids) =>
+            `the API asks for other credentials than those that are sent: ${ids}; where these can be sent, import such operations alone, with an --upstream of their own`,
+        ),
+        ...toClashNotes(
+          upstream,
+          ids,
+          all.map(({ parts }) => parts.operation),
+        ),
+        ...toCutNote(all.map(({ parts }) => [parts.id, parts.operation.description])),
+        ...toNotes(all, pointers),
+        // Documents are often wrong about their answers, and what does not fit is not sold.
+        ...noteOf(
+          misfits.filter((id) => sold.has(id)),
+          (ids) =>
+            `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${ids}`,
+        ),
+        ...all.flatMap(({ parts }) => parts.request.notes), // Last, since there may be hundreds.
+      ];
+    },
   };
 }
 
