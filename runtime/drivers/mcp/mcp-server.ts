@@ -59,6 +59,7 @@ const STEADY_MS = 60_000;
 /** How long a killed process may take to end. */
 const KILL_MS = 1000;
 const LONGEST_REASON = 300;
+const FAILED = "has failed and is not asked for a while";
 
 /** A server that is connected on demand, with growing pauses after failures. */
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
@@ -73,11 +74,11 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const atWork = new WeakMap<McpConnection, number>();
   let failures = 0;
   const gate = createGate(clock);
+  let why = FAILED;
   /** The pauses that the server asks for. */
   const busy = createGate(clock);
   let lastUsed = 0;
-  let isInDoubt = false;
-  let isClosed = false;
+  let [isInDoubt, isClosed] = [false, false];
 
   const holder: SlotHolder = {
     isIdle: () => queue.size + queue.pending === 0,
@@ -105,7 +106,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       if (!connect) return unset;
       const asked = busy.refusal();
       if (asked) return `${title} ${asked.reason}`;
-      return gate.refusal() ? `${title} has failed and is not asked for a while` : undefined;
+      return gate.refusal() ? `${title} ${why}` : undefined;
     },
     async close() {
       isClosed = true;
@@ -185,8 +186,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     const paused = asked ?? (opened ? undefined : gate.refusal());
     if (paused) {
       const retryAfter = Math.ceil(paused.waitMs / 1000);
-      const why = asked?.reason ?? "has failed and is not asked for a while";
-      throw new Problem("unavailable", `${title} ${why}`, { retryAfter });
+      throw new Problem("unavailable", `${title} ${asked?.reason ?? why}`, { retryAfter });
     }
     opened ??= start(connect);
     return opened;
@@ -214,16 +214,18 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       opened = undefined;
       slots?.free(holder);
       if (error instanceof Problem) throw error;
-      pause((error as Error).message.slice(0, LONGEST_REASON));
-      const { askedMs } = error as { askedMs?: number };
+      const { askedMs, message } = error as Error & { readonly askedMs?: number };
       if (!options.neverRests) busy.rest(Math.min(askedMs ?? 0, LONGEST_REST_MS));
       const { toStartProblem } = await import("./failures.ts");
-      throw toStartProblem(error, title, askedMs);
+      const problem = toStartProblem(error, title, askedMs);
+      pause(message.slice(0, LONGEST_REASON), problem.code === "internal");
+      throw problem;
     }
   }
 
-  function pause(reason: string): void {
+  function pause(reason: string, isRefused = false): void {
     failures += 1;
+    why = isRefused ? "refuses the credential that it is sent" : FAILED;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
     if (!options.neverRests) gate.rest(pauseMs);
     if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
+import { createTestClock } from "../../support/test-clock.ts";
+import { openSiteServer } from "./site-server.ts";
 import { openToolShop } from "./tool-shop.ts";
 
 const TOOL: SiteTool = { name: "write", inputSchema: { type: "object" }, run: () => ({ content: [] }) };
@@ -59,5 +61,35 @@ describe("a tool that asks for more than its service takes, since its server has
     expect([response.status, shop.rail.moved.size]).to.deep.equal([400, 0]);
     expect(await response.text()).to.include("Invalid arguments for tool write");
     expect(shop.output()).not.to.include("mcp.tool-changed");
+  });
+});
+
+describe("an MCP server whose credential has run out amid a session", () => {
+  it("is told in /ready to refuse it, and not to have failed, until it takes one again", async () => {
+    const site = await openToolSite("sessions");
+    site.offer(TOOL);
+    const clock = createTestClock();
+    const server = openSiteServer(site.url, { clock });
+    const call = (): Promise<string> =>
+      server.call("write", {}, new AbortController().signal).then(
+        () => "done",
+        ({ message }: Error) => message,
+      );
+    try {
+      expect([await call(), server.outage()]).to.deep.equal(["done", undefined]);
+      site.intercept((response) => void response.writeHead(401, { "www-authenticate": "Bearer" }).end());
+      expect(await call()).to.equal("Something went wrong on our side");
+      expect(server.outage()).to.equal("Site refuses the credential that it is sent");
+      site.intercept((response) => void response.socket?.destroy());
+      clock.advance(5000);
+      expect(await call()).to.equal("Site cannot be reached");
+      expect(server.outage()).to.equal("Site has failed and is not asked for a while");
+      site.intercept(undefined);
+      clock.advance(5000);
+      expect([await call(), server.outage()]).to.deep.equal(["done", undefined]);
+    } finally {
+      await server.close();
+      await site.close();
+    }
   });
 });
