@@ -3,8 +3,12 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { atEnd } from "../../../../support/at-end.ts";
 import { findChromium } from "../../../../support/chromium.ts";
 
-/** Nothing but what a test asks for; a sandbox of Chromium's own does not work for root. */
+/**
+ * Nothing but what a test asks for; a sandbox of Chromium's own does not work for root. Without memory for what is drawn,
+ * pages are laid out and hardly drawn, which takes most of the time otherwise.
+ */
 const ARGUMENTS = [
+  ...(process.env.PICTURES ? [] : ["--force-gpu-mem-available-mb=1"]),
   "--no-sandbox",
   "--disable-gpu",
   "--in-process-gpu",
