@@ -96,6 +96,8 @@ function readLength(cursor: Cursor): number {
     // A longer spelling would give the same payment another identity: some readers take it, and settle the shortest one.
     if (byte === 0 && shift > 0) throw new RangeError("a count is longer than it must be");
     value |= (byte & 0x7f) << shift;
+    // Nothing that is counted has less than a byte. A list of two million would take memory before it is seen to be cut off.
+    if (value > cursor.bytes.length) throw new RangeError("the transaction ends early");
     if ((byte & 0x80) === 0) return value;
   }
   throw new RangeError("a count is longer than three bytes");
