@@ -7,12 +7,8 @@ import { type Counter, sharedCounter } from "./support/counter.ts";
 
 const TOUCHABLE = 40;
 
-/** What the test asks of an element in the page. */
-interface Focused {
-  readonly tagName: string;
-  readonly id: string;
-  readonly textContent: string;
-}
+/** The tag of the element with the focus, and its id or text. */
+const FOCUSED = "((at) => at.tagName + ' ' + (at.id || at.textContent.trim()))(document.activeElement)";
 
 withBrowser.describe("the pages", () => {
   const visit = openVisits();
@@ -22,10 +18,7 @@ withBrowser.describe("the pages", () => {
     counter = await sharedCounter(true);
   });
 
-  const focused = async (page: Page): Promise<string> => {
-    const at = await page.evaluateHandle<Focused>("document.activeElement");
-    return at.evaluate(({ tagName, id, textContent }) => `${tagName} ${id || textContent.trim()}`);
-  };
+  const focused = (page: Page): Promise<string> => page.evaluate<string>(FOCUSED);
 
   async function tabTo(page: Page, wanted: string): Promise<void> {
     for (let presses = 0; presses < 80; presses += 1) {
