@@ -6,8 +6,8 @@ import { checkDir } from "../../runtime/cli/set/check.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { RailManifest } from "../../runtime/core/set/manifest.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
-import { startLocalSeller } from "../support/sellers/local-seller.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { startLocalSandbox, startLocalSeller } from "../support/sellers/local-seller.ts";
+import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
 import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { BLOCKS, balanceOf, stockFetchOf, toShop } from "./shop.ts";
 
@@ -30,7 +30,7 @@ describe("a token that is added by YAML alone", () => {
 
   before(async () => {
     dir = await makeDirectory(toShop(blocks, [BLOCKS.get("currencies") ?? ""]));
-    sandbox = await startSandboxServer(["--dir", dir]);
+    sandbox = await startLocalSandbox(dir);
   });
   after(() => sandbox?.stop());
 

@@ -8,8 +8,8 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
-import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { type LocalSeller, startLocalSandbox, startLocalSeller } from "../support/sellers/local-seller.ts";
+import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
 import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { stockFetchOf, toShopOf } from "./shop.ts";
 
@@ -21,7 +21,7 @@ describe("a shop on test networks", () => {
   let seller: LocalSeller;
 
   before(async () => {
-    sandbox = await startSandboxServer(["--dir", await makeDirectory(toShopOf(TEMPLATE))]);
+    sandbox = await startLocalSandbox(await makeDirectory(toShopOf(TEMPLATE)));
     const { description } = sandbox;
     const { rpc, facilitator, buyer } = description;
     // The embedded facilitator stands in for the public one.

@@ -3,8 +3,10 @@ import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
 import type { LedgerReportDeliverable } from "../../../schemas/generated/services.ts";
+import { ROOT } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { startLocalSandbox } from "../../support/sellers/local-seller.ts";
+import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
 
@@ -15,7 +17,7 @@ describe("a report that was bought in the offline sandbox", () => {
   let delivered: LedgerReportDeliverable;
 
   before(async () => {
-    server = await startSandboxServer();
+    server = await startLocalSandbox(ROOT);
     const buyer = await createBuyer(server);
     pay = wrapFetchWithPayment(fetch, buyer.setSpendControls({ maxAmountPerPayment: "$2" }));
     const [example] = readManifest("ledger_report").examples;

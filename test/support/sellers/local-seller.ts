@@ -2,15 +2,19 @@ import type { Clock } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import { createBookAccess } from "../../../runtime/cli/monitor/book-access.ts";
+import { toSandboxSources } from "../../../runtime/cli/sandbox/sources.ts";
 import { compose } from "../../../runtime/cli/serve/compose.ts";
 import type { Composition, SandboxParts } from "../../../runtime/cli/serve/composition.ts";
-import type { ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { openSandbox } from "../../../runtime/sandbox/open-sandbox.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import type { TestSandbox } from "../chains/chains.ts";
 import { createFolder } from "../folder.ts";
 import { untilRailsUp } from "./rails-up.ts";
+import type { SandboxServer } from "./sandbox-server.ts";
 
 /** Everything that `payphone serve` serves, but in the tests' own process, which starts a second faster. */
 export interface LocalSeller {
@@ -65,6 +69,22 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
       await composition.close();
       await books.close();
       await store.close();
+    },
+  };
+}
+
+/** What `payphone sandbox` does with a folder, on chains of its own, in the tests' own process. */
+export async function startLocalSandbox(dir: string): Promise<SandboxServer> {
+  const set = await loadSet(dir);
+  const sandbox = await openSandbox({ rails: set.site.rails, dataDir: createFolder(), log: silentLog });
+  const sources = toSandboxSources({ set, own: { env: {}, llm: undefined }, sandbox, online: false });
+  const seller = await startLocalSeller({ sandbox, set, sources });
+  return {
+    url: seller.url,
+    description: sandbox.description,
+    async stop() {
+      await seller.stop();
+      await sandbox.stop();
     },
   };
 }
