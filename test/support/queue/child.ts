@@ -3,11 +3,11 @@ import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
 
 /**
  * A worker process. It works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
- * `hang`: no turn ends by itself. A number: each turn takes that many milliseconds. SIGTERM closes the queue in order.
+ * `hang`: no turn ends by itself. A number: each turn takes that many milliseconds.
  * SIGUSR2 stops the process as SIGSTOP does, but never within a transaction, whose lock would stop all others, too.
  */
 const [place = "", pace = "0"] = process.argv.slice(2);
-const { queue, close } = await openTestQueue(JSON.parse(place) as QueuePlace);
+const { queue } = await openTestQueue(JSON.parse(place) as QueuePlace);
 queue.start(async ({ id }, signal) => {
   process.stdout.write(`began ${id}\n`);
   if (pace !== "hang") await sleep(Number(pace));
@@ -17,5 +17,4 @@ queue.start(async ({ id }, signal) => {
 }, Object.keys(SERVICES));
 process.stdout.write("ready\n");
 process.on("SIGUSR2", () => process.kill(process.pid, "SIGSTOP"));
-process.once("SIGTERM", () => void close().then(() => process.exit(0)));
 setInterval(() => {}, 60_000);

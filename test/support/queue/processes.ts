@@ -1,29 +1,42 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { eventually } from "../eventually.ts";
 import { ALL, type QueueStage } from "./stage.ts";
 
-/** Tests the promises of a queue to several worker processes. */
+/** Tests the promises of a queue to several worker processes: the tests' own, and another one. */
 export function testProcesses(stage: QueueStage): void {
   const { openLine, startChild, addAll } = stage;
 
   it("is worked on by two processes, each job by one of them", async () => {
-    const pair = await Promise.all([startChild(5), startChild(5)]);
-    const { queue } = await openLine();
+    const child = await startChild(5);
+    const own: string[] = [];
+    const { queue } = await openLine(async ({ id }) => {
+      await sleep(5);
+      own.push(id);
+      return "done";
+    });
     const ids = await addAll(queue, "three", 60);
-    await eventually(() => pair.flatMap(({ ended }) => ended).length >= 60);
-    expect(pair.flatMap(({ began }) => began).sort()).to.deep.equal(ids.sort());
+    await eventually(() => own.length + child.ended.length >= 60);
+    expect([...own, ...child.began].sort()).to.deep.equal(ids.sort());
   });
 
   it("is worked on by two processes at the same time, and loses no job when one is killed and the other closed", async () => {
-    const pair = await Promise.all([startChild("hang"), startChild("hang")]);
-    const [killed, closed] = pair;
-    const { queue } = await openLine();
-    const ids = await addAll(queue, "three", 7);
-    await eventually(() => pair.every(({ began }) => began.length === 3));
-    expect(new Set(pair.flatMap(({ began }) => began)).size).to.equal(6);
+    const killed = await startChild("hang");
+    const [began, stopped]: [string[], string[]] = [[], []];
+    const closed = await openLine(async ({ id }, signal) => {
+      began.push(id);
+      await once(signal, "abort");
+      stopped.push(id);
+      return { retryInMs: 0 };
+    });
+    const ids = await addAll(closed.queue, "three", 7);
+    await eventually(() => killed.began.length === 3 && began.length === 3);
+    expect(new Set([...killed.began, ...began]).size).to.equal(6);
     await killed.kill("SIGKILL");
-    await closed.kill("SIGTERM");
-    expect(closed.stopped.sort(), "what is not finished is handed back").to.deep.equal(closed.began.sort());
+    await closed.close();
+    expect(stopped.sort(), "what is not finished is handed back").to.deep.equal(began.sort());
+    const { queue } = await openLine();
     expect(await queue.count("three")).to.equal(7);
     const taken: string[] = [];
     queue.start(async ({ id }) => {

@@ -12,7 +12,7 @@ interface Child {
   readonly ended: string[];
   readonly stopped: string[];
   /** Sends a signal. When the signal ends the process, waits for the end. */
-  kill(signal: "SIGKILL" | "SIGTERM" | "SIGUSR2" | "SIGCONT"): Promise<void>;
+  kill(signal: "SIGKILL" | "SIGUSR2" | "SIGCONT"): Promise<void>;
 }
 
 const CHILD = new URL("./child.ts", import.meta.url).pathname;
@@ -34,7 +34,7 @@ async function startWorker(place: QueuePlace, pace: "hang" | number): Promise<Ch
     stopped: seen.stopped as string[],
     async kill(signal) {
       child.kill(signal);
-      if (signal === "SIGKILL" || signal === "SIGTERM") await gone;
+      if (signal === "SIGKILL") await gone;
     },
   };
 }
@@ -99,7 +99,7 @@ export function stageQueue(prepare: () => Promise<TestPlace>): QueueStage {
     const child: Child = {
       ...worker,
       kill(signal) {
-        if (signal === "SIGKILL" || signal === "SIGTERM") children.delete(child);
+        if (signal === "SIGKILL") children.delete(child);
         return worker.kill(signal);
       },
     };
