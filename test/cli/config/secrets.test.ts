@@ -38,7 +38,8 @@ describe("the secrets that the log leaves out", () => {
     const env = { WEATHER_API_KEY: "weather-1234", WEATHER_UNIT: "celsius-degrees" };
     const said = logged(env, "weather-1234 celsius-degrees", Object.keys(env));
     expect(said).to.equal("[removed] celsius-degrees");
-    expect(logged({ DB_PWD: "hunter22" }, "hunter22", ["DB_PWD"])).to.equal("[removed]");
+    for (const name of ["DB_PWD", "GITHUB_PAT"])
+      expect(logged({ [name]: "hunter22" }, "hunter22", [name]), name).to.equal("[removed]");
   });
 
   it("has the passwords within what plugins and programs are given, but no other words of it", () => {
