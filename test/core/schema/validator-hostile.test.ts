@@ -56,12 +56,16 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
-/** Every schema with every hostile value, as the whole body and in each of its fields. */
+/**
+ * Every schema with every hostile value, as the whole body and in each of its fields; smaller ones for schemas of answers,
+ * which no stranger writes.
+ */
 const CHECKS = [...schemas].flatMap(([schema, document]) => {
   const names = Object.keys((document as { properties: object }).properties);
-  const inEach = hostile(SIZE / names.length);
+  const size = schema.endsWith("Request") ? SIZE : SIZE / 16;
+  const inEach = hostile(size / names.length);
   const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
-  return [...hostile(SIZE), ...everywhere].map((json) => ({ schema, json }));
+  return [...hostile(size), ...everywhere].map((json) => ({ schema, json }));
 });
 
 describe("a hostile body", () => {
