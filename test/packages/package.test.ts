@@ -68,14 +68,6 @@ describe("the package, installed in an empty folder", () => {
       .and.to.match(/\bpass 4$/m);
   });
 
-  it("holds plugins to the types that it makes of the manifests", async () => {
-    await withEdit("plugins/count-words.ts", "text.split", "txet.split", async () => {
-      const { code, said } = await shop.type("npx tsc --pretty false");
-      expect(code).not.to.equal(0);
-      expect(said).to.include("plugins/count-words.ts").and.to.include("txet");
-    });
-  });
-
   it("reports the faults of the shop that one stands in, with exit code 1", async () => {
     await withEdit("manifests/count_words.yaml", "count-words.count", "count-words.cuont", async () => {
       const { code, said } = await shop.type("npx payphone check", { cwd: join(shop.dir, "plugins") });
@@ -95,7 +87,7 @@ describe("the package, installed in an empty folder", () => {
       expect(COMMANDS.slice(0, begun.length)).to.deep.equal(begun);
     });
 
-    it("gets a service of one's own, which is sound, tested, and typed, also where declarations are checked", async () => {
+    it("gets a service of one's own, which is sound, tested, and typed, declarations included, by its manifest", async () => {
       for (const { path, text } of BLOCKS.filter(({ path }) => path !== undefined)) write(path!, text);
       for (const command of COMMANDS.filter((one) => /^npx payphone (types|check|test)$/.test(one))) {
         const { code, said } = await shop.type(command);
@@ -103,9 +95,12 @@ describe("the package, installed in an empty folder", () => {
       }
       const entries = ["payphone", "payphone/plugin", "payphone/test"].map((entry) => `export * from "${entry}";\n`);
       write("test/all.ts", entries.join(""));
-      const { code, said } = await shop.type("npx tsc --pretty false --skipLibCheck false");
+      await withEdit("plugins/count-words.ts", "text.split", "txet.split", async () => {
+        const { code, said } = await shop.type("npx tsc --pretty false --skipLibCheck false");
+        expect(code).not.to.equal(0);
+        expect(said, "nothing but the fault").to.match(/^plugins\/count-words\.ts\(.*'txet'.*\n$/);
+      });
       rmSync(join(shop.dir, "test/all.ts"));
-      expect(code, said).to.equal(0);
     });
 
     it("is asked what it lacks before it sells", async () => {
