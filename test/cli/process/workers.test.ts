@@ -51,10 +51,10 @@ describe("serve --workers", () => {
     pay = await stockFetch(sandbox, "base");
     dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toGate(gate) });
   });
-  const start = async (): Promise<void> => {
+  const start = async (count: number): Promise<void> => {
     adminPort = await findFreePort();
     const env = { ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN };
-    seller = await startSeller({ sandbox, dataDir: data, dir, cwd: here, args: ["--workers", "2"], env });
+    seller = await startSeller({ sandbox, dataDir: data, dir, cwd: here, args: ["--workers", `${count}`], env });
   };
   const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
 
@@ -74,7 +74,7 @@ describe("serve --workers", () => {
   }
 
   it("sells in so many processes, each of which an operator reaches, and says what it sells", async () => {
-    await start();
+    await start(2);
     const running = await eventually(workers, (all) => all.flatMap(({ ready }) => ready.rails).every(isUp));
     expect(new Set(running.map(({ pid }) => pid)).size).to.equal(2);
     expect(running.map(({ url }) => url)).to.deep.equal([seller.url, seller.url]);
@@ -199,7 +199,7 @@ describe("serve --workers", () => {
   it("ends at once when it is interrupted again, and says that it was not in order", async () => {
     rmSync(gate, { force: true });
     rmSync(`${gate}.begun`, { force: true });
-    await start();
+    await start(1);
     const running = await workers();
     const cut = buy(9).catch((error: unknown) => error);
     await begun();
@@ -216,7 +216,7 @@ describe("serve --workers", () => {
   });
 
   it("leaves no worker behind when its own process is killed", async () => {
-    await start();
+    await start(1);
     const running = await workers();
     await seller.kill();
     for (const { pid } of running) await untilGone(pid);

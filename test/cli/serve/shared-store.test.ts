@@ -4,8 +4,8 @@ import { toShop } from "../../rails/shop.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
-import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis } from "../../support/store/redis.ts";
@@ -74,39 +74,34 @@ const PLACES = {
 for (const [name, prepare] of Object.entries(PLACES))
   (name === "a Redis" ? withRedis.describe : describe)(`two servers on ${name}`, function () {
     this.timeout(240_000);
-    const dataDir = createFolder();
     let place: Awaited<ReturnType<(typeof PLACES)["a data directory"]>>;
-    const starting: Promise<Seller>[] = [];
-    let left: Seller;
+    /** In the tests' own process. */
+    let left: OperatedShop;
     let right: Seller;
     before(async () => {
       place = await prepare();
-      [left, right] = await Promise.all([serve(toSet("left")), serve(toSet("right"))]);
+      const { env } = place;
+      left = await openOperatedShop(toSet("left"), env);
+      const { sandbox, dataDir } = left;
+      right = await startSeller({ sandbox, dataDir, env, dir: await makeDirectory(toSet("right")) });
     });
     after(async () => {
-      for (const started of await Promise.allSettled(starting))
-        if (started.status === "fulfilled") await started.value.kill();
+      await right?.kill();
+      await left?.close();
       await place.stop();
     });
 
-    async function serve(files: Files): Promise<Seller> {
-      const { env } = place;
-      const dir = await makeDirectory(files);
-      const seller = startSeller({ sandbox: await sharedSandbox(), dataDir, env, dir });
-      starting.push(seller);
-      return seller;
-    }
-
     it("of one shop, with different sets, do each job where it is offered, at once", async () => {
       const pay = await stockFetch(await sharedSandbox(), "base");
-      const buy = async ({ url }: Seller, service: string): Promise<string> => {
+      const buy = async (url: string, service: string): Promise<string> => {
         const response = await pay(`${url}/v1/${service}`, json({}));
         expect(response.status).to.equal(200);
         const { status_url } = (await response.json()) as { status_url: string };
         return status_url;
       };
       const bought: string[] = [];
-      for (let count = 0; count < 4; count += 1) bought.push(await buy(left, "left"), await buy(right, "right"));
+      for (let count = 0; count < 4; count += 1)
+        bought.push(await buy(left.running.url, "left"), await buy(right.url, "right"));
       const statuses = async (): Promise<{ status: string; deliverable: { by: string } | null }[]> =>
         Promise.all(bought.map(async (url) => (await fetch(url)).json() as never));
       const began = performance.now();
@@ -136,7 +131,7 @@ for (const [name, prepare] of Object.entries(PLACES))
       const pay = await stockFetch(await sharedSandbox(), "base");
       expect((await pay(`${right.url}/v1/right`, json({ endless: true }))).status).to.equal(200);
       await right.kill();
-      const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: dataDir, ...place.env });
+      const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: left.dataDir, ...place.env });
       expect(out, out).to.match(/^jobs {5}errand 0, left 0, right 1$/m);
     });
   });

@@ -6,6 +6,7 @@ import { loadPlugins, loadSet, type ManifestSet } from "../../../runtime/cli/set
 import { digestSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, type Files, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 import { startSeller } from "../../support/sellers/seller.ts";
 
@@ -87,8 +88,7 @@ describe("a server that starts again", () => {
     const data = createFolder();
     const unseen = `// ${data}\n${LEFT}${TOSS["plugins/toss.ts"]}`; // Otherwise an earlier start may have been noted.
     const dir = await makeDirectory({ ...TOSS, "plugins/toss.ts": unseen });
-    const begin = (...args: string[]) =>
-      startSeller({ sandbox, dataDir: data, dir, args, env: { COINS_ARE_OUT: out } });
+    const begin = () => startSeller({ sandbox, dataDir: data, dir, env: { COINS_ARE_OUT: out } });
     let out = "";
     await (await begin()).stop();
     expect(await readSoundSet(data)).to.equal(digestSet(dir));
@@ -99,9 +99,9 @@ describe("a server that starts again", () => {
     expect(answer.status).to.equal(402);
     await again.stop();
     await writeFiles(dir, { ...TOSS, ...BROKEN, "plugins/toss.ts": REFUSING });
-    expect(await begin("--strict").then(() => undefined, String))
-      .to.contain("ended with code 2")
-      .and.to.contain("no coins")
-      .and.to.contain('no such keyword; did you mean "properties"?');
+    const env = { ...sandbox.env, PORT: "0", PUBLIC_BASE_URL: again.url, PAYPHONE_DATA_DIR: data };
+    const { code, err } = await runPayphone(["serve", "--strict", "--dir", dir], env);
+    expect(code, err).to.equal(2);
+    expect(err).to.contain("no coins").and.to.contain('no such keyword; did you mean "properties"?');
   });
 });
