@@ -25,18 +25,23 @@ withBrowser.describe("the explorer of a service that sells files", () => {
     counter = await sharedCounter(true);
   });
 
-  for (const { type, bytes, shown } of FILES)
-    it(`lets one of type ${type} be saved as it was sent`, async () => {
-      const page = await visit(`${counter.url}/docs/attest_verify`);
+  it("lets each be saved as it was sent, whatever its type", async () => {
+    const page = await visit(`${counter.url}/docs/attest_verify`);
+    for (const { type, bytes, shown } of FILES) {
       await page.route("**/v1/attest/verify", (route) =>
         route.fulfill({ headers: { "content-type": type }, body: bytes }),
       );
+      const answered = page.waitForResponse("**/v1/attest/verify");
       await page.getByRole("button", { name: "Call it" }).click();
+      await answered;
+      await page.getByText("Done.").waitFor();
       const saved = page.waitForEvent("download");
       await page.getByRole("link", { name: "Save the file" }).click();
-      expect(await readFile(await (await saved).path())).to.deep.equal(bytes);
+      expect(await readFile(await (await saved).path()), type).to.deep.equal(bytes);
       const text = await page.locator(".answer pre").evaluate((box) => box.textContent);
       if (typeof shown === "string") expect(text?.replace("\r", "")).to.equal(shown);
       else expect(text).to.match(shown);
-    });
+      await page.unrouteAll();
+    }
+  });
 });
