@@ -59,11 +59,8 @@ describe("the launcher", () => {
   });
 
   it("gives usage faults and commands that do not exist exit code 2", async () => {
-    expect(launch(NEW, ROOT, "cal")).to.deep.equal({
-      code: 2,
-      out: "",
-      err: "error: unknown command 'cal'\n(Did you mean call?)\n",
-    });
+    const err = "error: unknown command 'cal'\n(Did you mean call?)\n";
+    expect(await runPayphone(["cal"])).to.deep.equal({ code: 2, out: "", err });
     expect((await runPayphone(["call"])).err).to.equal("error: name a service, or give --resume <file>\n");
   });
 
@@ -109,15 +106,6 @@ describe("the launcher", () => {
       out: `schemas/generated/services.ts is not current: run "payphone types --dir ${dir}"\n`,
       err: "",
     });
-  });
-
-  it("names every faulty variable, and gives exit code 2", async () => {
-    const { code, err } = await runPayphone(["call", "roll"], { PORT: "x", LOG_LEVEL: "y" });
-    expect([code, err]).to.deep.equal([
-      2,
-      'PORT is "x", but must be a whole number from 0 to 65535 (0 = any free port)\n' +
-        'LOG_LEVEL is "y", but must be one of trace, debug, info, warn, error, fatal, silent\n',
-    ]);
   });
 
   if (OLD !== undefined)
