@@ -27,6 +27,10 @@ async function typesOf(files: Files): Promise<string> {
 }
 
 describe("the generated types", () => {
+  it('are current in this project (if not: "npm run types")', async () => {
+    expect(await writeTypes(ROOT, { check: true })).to.deep.equal([]);
+  });
+
   it("say in their first line what they are made from and how", async () => {
     const [first] = (await generate(TOSS)).split("\n");
     expect(first).to.equal('// Generated from manifests/ and schemas/ by "payphone types". Do not edit.');

@@ -7,7 +7,7 @@ import { probeRoutes } from "../../../runtime/cli/discovery/probes.ts";
 import { createChallenge } from "../../../runtime/core/x402/challenge.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { openDoor, toChallenge, toService } from "../../support/http.ts";
-import { BASE_URL, type Loose, type Shown, showSet } from "../support/fixture-set.ts";
+import { BASE_URL, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
 describe("payphone check --discovery", () => {
   let shown: Shown;
@@ -15,10 +15,13 @@ describe("payphone check --discovery", () => {
     shown = await showSet();
   });
 
+  it("has nothing to say of this project", async () => {
+    expect(toDiscoveryReport(await checkDiscovery(ROOT))).to.equal("discovery: 0 errors, 0 warnings");
+  });
+
   it("has nothing to say of a sound set elsewhere, whose token has two decimals", async () => {
     const files = edit(TOSS, "manifests/_site.yaml", "decimals: 6", "decimals: 2");
-    const found = await checkDiscovery(await makeDirectory(files), { baseUrl: "https://toss.example.org" });
-    expect(toDiscoveryReport(found)).to.equal("discovery: 0 errors, 0 warnings");
+    expect(await checkDiscovery(await makeDirectory(files), { baseUrl: "https://toss.example.org" })).to.deep.equal([]);
   });
 
   it("warns of an address that directories do not list", async () => {
