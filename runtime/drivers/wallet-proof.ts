@@ -39,14 +39,21 @@ export function createWalletProof(
     if (signature.length > LONGEST_SIGNATURE) return undefined;
     if (!network.startsWith("eip155:")) return isSolana(address, message, signature) ? "key" : undefined;
     if (!EVM_ADDRESS.test(address) || !HEX.test(signature)) return undefined;
-    const claim = { address: address.toLowerCase() as Hex, message, signature: signature as Hex };
-    if (await isKey(claim)) return "key";
+    const { getAddress } = await import("viem");
+    // EIP-4361 wants the address with its checksum: x402's library signs it so, however the wallet spells it.
+    const texts = new Set([message, message.replace(address, getAddress(address.toLowerCase()))]);
+    const own = { address: address.toLowerCase() as Hex, signature: signature as Hex };
+    const claims = [...texts].map((text) => ({ ...own, message: text }));
+    if (await isAny(claims.map(isKey))) return "key";
     const chain = chains.get(network);
     if (!chain) return undefined;
     await count();
-    return (await isContract(chain, claim)) ? "contract" : undefined;
+    return (await isAny(claims.map((claim) => isContract(chain, claim)))) ? "contract" : undefined;
   };
 }
+
+const isAny = async (verdicts: readonly Promise<boolean>[]): Promise<boolean> =>
+  (await Promise.all(verdicts)).includes(true);
 
 interface EvmClaim {
   readonly address: Hex;

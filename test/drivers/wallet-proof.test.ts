@@ -36,6 +36,15 @@ describe("a wallet's proof", () => {
     expect(await proof({ network: NETWORK, address: account.address, message, signature })).to.equal("key");
   });
 
+  it("is of a text that spells the address as the proof does, or with its checksum (EIP-4361)", async () => {
+    const small = account.address.toLowerCase();
+    const proof = openProof("http://127.0.0.1:9");
+    for (const address of [small, account.address]) {
+      const signature = await account.signMessage({ message: `I am ${address}` });
+      expect(await proof({ network: NETWORK, address: small, message: `I am ${small}`, signature })).to.equal("key");
+    }
+  });
+
   it("is what the wallet's contract takes (ERC-1271), and nothing else", async () => {
     const signature = await account.signMessage({ message });
     const verdicts: Record<string, Hex> = {

@@ -98,6 +98,12 @@ describe("a wallet that signs in", () => {
     expect((await listed(await list(await sign(account)))).map((bought) => bought.answer)).to.deep.equal([answer]);
   });
 
+  it("signs under its address in small letters, as wallets in browsers name it, in the official package's words", async () => {
+    const answer = await buy(account.address);
+    const small = { ...account, address: account.address.toLowerCase() as typeof account.address };
+    expect((await listed(await list(await sign(small)))).map((bought) => bought.answer)).to.deep.equal([answer]);
+  });
+
   it("sees what it has bought, with the answer, and nobody else's", async () => {
     const answer = await buy(account.address);
     await buy(`0x${"99".repeat(20)}`);
