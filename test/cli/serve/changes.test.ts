@@ -200,7 +200,7 @@ describe("a shop that is changed under fire", function () {
     await writeFiles(dir, priced("0.05"));
     const env = { ...sandbox.env, PORT: "0", PUBLIC_BASE_URL: seller.url, PAYPHONE_DATA_DIR: data };
     const { code, err } = await runPayphone(["serve", "--dir", dir], env);
-    expect([code, err]).to.deep.equal([2, err]);
+    expect(code, err).to.equal(2);
     expect(err).to.match(/^payphone: \S+ belongs to the shop "new-corner-shop", and this one is /);
     await start(["--renamed"]);
     expect(await asked()).to.equal("50000");
