@@ -36,7 +36,8 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-const CONNECTIONS = 32;
+/** For one origin. Further requests wait for one, and their timeout goes on. */
+const CONNECTIONS = 512;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
 /** For `isSentOnce`: some servers close connections after two idle seconds without announcing it. */
