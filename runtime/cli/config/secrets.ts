@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { unescape as decode } from "node:querystring";
 import { CREDENTIAL } from "../../core/proxy/credential.ts";
-import { keysOf, type Manifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { type KeyManifest, keysOf, type Manifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
-import { HEADERS, WEB_URL } from "./values.ts";
+import { HEADERS, LOGIN, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
 
 /** The parts of a set that name secrets. */
@@ -72,14 +72,19 @@ export function secretsIn(name: string, value = ""): readonly string[] {
   return [value, `:${password}@`, ...telling];
 }
 
+/** What the variable of a key holds: without a `scheme`, the whole value of `authorization`. */
+export const formatOf = ({ header, scheme }: KeyManifest): ValueFormat<string> =>
+  header?.toLowerCase() === "authorization" && scheme === undefined ? LOGIN : TOKEN;
+
 /** Whether a variable's name suggests that it holds a secret. */
 const isSecretName = (name: string): boolean =>
   /key|token|secret|passw|credential|auth|cookie|bearer|jwt|_pwd$|(?:^|_)(?:pat|pass)(?:_|$)/i.test(name);
 
-/** The forms in which a secret may be written: as given, and for a URL also as it is requested, and its credentials. */
+/** The forms in which a secret may be written: as given, without its scheme, or for a URL as it is requested, and its credentials. */
 function toForms(text: string): readonly string[] {
   const asked = WEB_URL.parse(text);
-  return asked === undefined ? [text] : [text, asked, new URL(asked).password, ...hiddenIn(asked)];
+  const [, bare = text] = /^[\w-]+ (\S+)$/.exec(text) ?? [];
+  return asked === undefined ? [text, bare] : [text, asked, new URL(asked).password, ...hiddenIn(asked)];
 }
 
 /** Keys that providers put into URL paths: long, with letters and digits. */

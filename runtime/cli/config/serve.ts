@@ -14,7 +14,8 @@ import { isPrivateUrl } from "../../core/set/site.ts";
 import type { Config } from "./config.ts";
 import { fitsChecksum } from "./eip55.ts";
 import { createReader, type Reader } from "./reader.ts";
-import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
+import { formatOf } from "./secrets.ts";
+import { base58Bytes, HEADERS, type ValueFormat, WEB_URL } from "./values.ts";
 import { webhookVariables } from "./webhooks.ts";
 
 /** The environment's values for one rail. */
@@ -90,7 +91,7 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
     const users = manifests.filter((manifest) => upstreamsOf(manifest).includes(id)).map((manifest) => manifest.id);
     const isRails = rails.some(({ rpc }) => rpc === variable);
     if (users.length === 0) continue;
-    for (const key of keysOf(upstream)) value(key.variable, TOKEN);
+    for (const key of keysOf(upstream)) value(key.variable, formatOf(key));
     if (variable === undefined || isRails) continue;
     if (url === undefined) need(variable, `the URL of ${title}, which is read by ${users.join(", ")}`);
     value(variable, WEB_URL);

@@ -211,6 +211,12 @@ export const CDP_KEY_SECRET = matching(
   /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,
 );
 
+/** A value of the header `authorization`, with its scheme. */
+export const LOGIN: ValueFormat<string> = {
+  ...matching('a credential without spaces but behind its scheme, as in "Bearer s3cret"', /^([\w-]+ )?[!-~]+$/),
+  hidden: true,
+};
+
 /** A credential that is sent in a header. */
 export const TOKEN: ValueFormat<string> = {
   ...matching("a credential of printable characters without spaces", /^[\x21-\x7e]+$/),

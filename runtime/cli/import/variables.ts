@@ -32,5 +32,6 @@ const FORMS: Readonly<Record<string, string>> = {
 function toVariable({ variable, header, query, scheme }: KeyManifest, title: string): Variable {
   const form = scheme && FORMS[scheme];
   const place = header === undefined ? `query parameter ${query}` : `header ${header}`;
-  return { name: variable, what: `the credential for ${title}: ${form ?? `sent in the ${place}`}` };
+  const whole = header === "authorization" ? ' as it is, with its scheme, such as "Bearer ..."' : "";
+  return { name: variable, what: `the credential for ${title}: ${form ?? `sent in the ${place}${whole}`}` };
 }

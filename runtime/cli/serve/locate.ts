@@ -1,8 +1,8 @@
 import { Problem } from "../../api/problem.ts";
 import { keysOf, type UpstreamManifest } from "../../core/set/manifest.ts";
 import { createReader, type Env } from "../config/reader.ts";
-import { hiddenIn } from "../config/secrets.ts";
-import { TOKEN, WEB_URL } from "../config/values.ts";
+import { formatOf, hiddenIn } from "../config/secrets.ts";
+import { WEB_URL } from "../config/values.ts";
 
 /** The URL of an upstream, and the credentials to send. */
 export interface Located {
@@ -27,7 +27,7 @@ export function locate(upstream: UpstreamManifest, env: Env): Located {
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
   for (const key of keysOf(upstream)) {
-    const secret = value(key.variable, TOKEN);
+    const secret = value(key.variable, formatOf(key));
     if (key.header && secret) headers[key.header] = key.scheme ? `${key.scheme} ${secret}` : secret;
     if (key.query && secret) query[key.query] = secret;
   }

@@ -34,6 +34,13 @@ describe("the secrets that the log leaves out", () => {
     expect(logged({ BASE_RPC_URL: "https://me:hunter22@base.example" }, "hunter22")).to.equal("[removed]");
   });
 
+  it("has a credential also without the scheme that it was given with", () => {
+    const said = "no such token: SG.s3cret-s3cret";
+    expect(logged({ MAIL_TOKEN: "Bearer SG.s3cret-s3cret" }, said, ["MAIL_TOKEN"])).to.equal(
+      "no such token: [removed]",
+    );
+  });
+
   it("has what plugins are given as keys and tokens", () => {
     const env = { WEATHER_API_KEY: "weather-1234", WEATHER_UNIT: "celsius-degrees" };
     const said = logged(env, "weather-1234 celsius-degrees", Object.keys(env));

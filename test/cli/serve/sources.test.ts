@@ -67,6 +67,15 @@ describe("the sources of services", () => {
     });
   });
 
+  it("are sent a whole header of authorization, with its scheme, where the site says none", () => {
+    const key = { variable: "MAIL_KEY", header: "authorization" };
+    const source = { id: "mail", title: "Mail", url: "https://mail.example", key };
+    const sent = (MAIL_KEY: string): object => locate(source, { MAIL_KEY }).headers;
+    expect(sent("Bearer SG.s3cret")).to.deep.equal({ authorization: "Bearer SG.s3cret" });
+    expect(sent("s3cret")).to.deep.equal({ authorization: "s3cret" });
+    expect(() => sent("Bearer s3 cret")).to.throw("MAIL_KEY (not shown) must be a credential without spaces but");
+  });
+
   it("are nowhere while the environment names no address, or no credential, instead of where the site says", () => {
     const source = { id: "prices", title: "Prices", url: "https://prices.example", variable: "PRICES_URL" };
     const key = { variable: "PRICES_KEY", header: "x-key" };
