@@ -98,7 +98,8 @@ describe("the package, installed in an empty folder", () => {
       await withEdit("plugins/count-words.ts", "text.split", "txet.split", async () => {
         const { code, said } = await shop.type("npx tsc --pretty false --skipLibCheck false");
         expect(code).not.to.equal(0);
-        expect(said, "nothing but the fault").to.match(/^plugins\/count-words\.ts\(.*'txet'.*\n$/);
+        expect(said).to.include("txet");
+        expect(said.match(/^(?!plugins\/count-words\.ts)\S.*/gm), "other faults").to.equal(null);
       });
       rmSync(join(shop.dir, "test/all.ts"));
     });

@@ -198,7 +198,10 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     const { page } = await openWith({});
     const key = sandbox.description.buyer.evm.private_key;
     for (const [error, said] of [
-      [{ code: 4902, message: "Unrecognized chain ID" }, "The wallet does not know the network that this is paid on: add"],
+      [
+        { code: 4902, message: "Unrecognized chain ID" },
+        "The wallet does not know the network that this is paid on: add",
+      ],
       [{ code: -32002, message: "Already pending" }, "The payment could not be signed: Already pending. Nothing was"],
       [{ code: -32603, data: { originalError: { code: 4902 } } }, "The wallet does not know the network that this is"],
       [{ code: -32603, data: null }, "The payment could not be signed: the wallet does not say why. Nothing was paid."],
