@@ -10,7 +10,7 @@ import { collectedMemory, INSPECTED } from "./support/collected.ts";
 import { operate } from "./support/operate.ts";
 
 /** `npm test` applies some sets; `npm run test:crash` says how many, and how often a process is killed meanwhile. */
-const APPLIES = Number(process.env.APPLY_ROUNDS ?? 0) || 4;
+const APPLIES = Number(process.env.APPLY_ROUNDS ?? 0) || 6;
 const KILLS = Number(process.env.APPLY_KILLS ?? 0) || 1;
 /** After so many calls a seller under this load holds what the load alone makes it hold. */
 const WARM_CALLS = APPLIES > 100 ? 6000 : 20;

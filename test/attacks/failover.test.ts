@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
-const CALLS = 18;
+const CALLS = 30;
 const AT_ONCE = 8;
 const PRICE = 10_000n;
 

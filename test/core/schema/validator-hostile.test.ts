@@ -56,16 +56,12 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
-/**
- * Every schema with every hostile value, as the whole body and in each of its fields; smaller ones for schemas of answers,
- * which no stranger writes.
- */
+/** Every schema with every hostile value, as the whole body and in each of its fields. */
 const CHECKS = [...schemas].flatMap(([schema, document]) => {
   const names = Object.keys((document as { properties: object }).properties);
-  const size = schema.endsWith("Request") ? SIZE : SIZE / 16;
-  const inEach = hostile(size / names.length);
+  const inEach = hostile(SIZE / names.length);
   const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
-  return [...hostile(size), ...everywhere].map((json) => ({ schema, json }));
+  return [...hostile(SIZE), ...everywhere].map((json) => ({ schema, json }));
 });
 
 describe("a hostile body", () => {

@@ -93,7 +93,7 @@ describe("a store in a file", () => {
 
   it("loses no write that it has acknowledged, however its process ends", async () => {
     const options = { dataDir: folder };
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 8; round++) {
       const child = startChild(options, ["write", String(round)]);
       let printed = "";
       child.stdout!.on("data", (chunk: Buffer) => {
