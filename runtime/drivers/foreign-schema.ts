@@ -8,23 +8,38 @@ import { didYouMean } from "../core/set/did-you-mean.ts";
 /** How long somebody else's schema may take: its patterns and references are their own, and could go on for ever. */
 const CHECK_MS = 1000;
 
-/** The faults of an input by somebody else's schema; none when the schema cannot be used. */
-export function findForeignFaults(document: unknown, given: object, from: InputLocation): readonly ValidationIssue[] {
+/**
+ * The faults of an input by somebody else's schema; none when the schema cannot be used.
+ * @param options.seesTypos whether a field that it lets pass is a fault, too, where it looks like one which is missing
+ */
+export function findForeignFaults(
+  document: unknown,
+  given: object,
+  from: InputLocation,
+  { seesTypos = false } = {},
+): readonly ValidationIssue[] {
   if (!isObject(document)) return [];
   try {
     const compile = createCompiler(new Map(), { areForeign: true });
-    const toIssues = (): readonly ValidationIssue[] => issuesOf(compile(document), given, from);
+    const toIssues = (): readonly ValidationIssue[] => issuesOf(compile(document), { given, from, seesTypos });
     return runInNewContext("toIssues()", { toIssues }, { timeout: CHECK_MS });
   } catch {
     return [];
   }
 }
 
-function issuesOf(schema: Schema, given: object, from: InputLocation): readonly ValidationIssue[] {
+interface Asked {
+  readonly given: object;
+  readonly from: InputLocation;
+  readonly seesTypos: boolean;
+}
+
+function issuesOf(schema: Schema, asked: Asked): readonly ValidationIssue[] {
+  const { given, from } = asked;
   const sent = from === "query" ? schema.coerce(given as Record<string, unknown>) : given;
   const { value, issues } = schema.check(sent, from);
   const own = issues.filter(({ type, loc }) => type === "missing" || isIn(sent, loc.slice(1)));
-  return [...own, ...unknownFields(schema, sent, value, from)];
+  return [...own, ...unknownFields(schema, value, { ...asked, given: sent })];
 }
 
 /** Whether there is a value at a place: a default that does not fit its own schema is no fault of the input. */
@@ -32,15 +47,11 @@ const isIn = (value: unknown, path: readonly (string | number)[]): boolean =>
   path.reduce((part, step) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[step], value) !==
   undefined;
 
-/**
- * Fields that the schema does not know, if it forbids others or they look like one which is missing: sellers ignore unknown
- * fields, or refuse them once they are paid.
- */
+/** Fields that the schema does not know, if it forbids others or they may be typing errors. */
 function unknownFields(
   { document: { properties = {}, additionalProperties } }: Schema,
-  given: object,
   checked: unknown,
-  from: InputLocation,
+  { given, from, seesTypos }: Asked,
 ): readonly ValidationIssue[] {
   if (!isObject(properties) || !isObject(checked)) return [];
   const missing = Object.keys(properties).filter((name) => !Object.hasOwn(given, name));
@@ -50,7 +61,7 @@ function unknownFields(
   );
   return unknown.flatMap((name) => {
     const meant = didYouMean(name, missing);
-    return meant === "" && additionalProperties !== false
+    return !(seesTypos && meant) && additionalProperties !== false
       ? []
       : [{ loc: [from, name], msg: `The service does not know this field${meant}`, type: "extra_forbidden" }];
   });

@@ -24,8 +24,9 @@ export function checkInput({ method, url, body }: SellerRequest, { headers, json
  */
 export const checkArguments = (inputSchema: unknown, given: object): void => check(inputSchema, given, "body");
 
+/** Sellers ignore fields that they do not know, or refuse them once they are paid. */
 const check = (document: unknown, given: object, from: InputLocation): void =>
-  refuse(findForeignFaults(document, given, from));
+  refuse(findForeignFaults(document, given, from, { seesTypos: true }));
 
 function refuse(issues: readonly ValidationIssue[]): void {
   if (issues.length === 0) return;

@@ -78,7 +78,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   /** The pauses that the server asks for. */
   const busy = createGate(clock);
   let lastUsed = 0;
-  let [isInDoubt, isClosed] = [false, false];
+  let isInDoubt = false;
+  let isClosed = false;
 
   const holder: SlotHolder = {
     isIdle: () => queue.size + queue.pending === 0,
@@ -184,10 +185,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (isClosed || !connect) throw new Problem("unavailable", isClosed ? "The server is closing" : unset);
     const asked = busy.refusal();
     const paused = asked ?? (opened ? undefined : gate.refusal());
-    if (paused) {
-      const retryAfter = Math.ceil(paused.waitMs / 1000);
-      throw new Problem("unavailable", `${title} ${asked?.reason ?? why}`, { retryAfter });
-    }
+    const retryAfter = Math.ceil((paused?.waitMs ?? 0) / 1000);
+    if (paused) throw new Problem("unavailable", `${title} ${asked?.reason ?? why}`, { retryAfter });
     opened ??= start(connect);
     return opened;
   }

@@ -54,10 +54,10 @@ describe("a tool that asks for more than its service takes, since its server has
     await using opened = new AsyncDisposableStack();
     const site = await openToolSite("sessions");
     opened.defer(site.close);
-    site.offer({ ...ASKING, inputSchema: { type: "object" } });
+    site.offer({ ...ASKING, inputSchema: { type: "object", properties: { units: { type: "string" } } } });
     const shop = await openToolShop(site);
     opened.defer(shop.close);
-    const response = await shop.buy("/v1/write", {});
+    const response = await shop.buy("/v1/write", { unit: "mm" });
     expect([response.status, shop.rail.moved.size]).to.deep.equal([400, 0]);
     expect(await response.text()).to.include("Invalid arguments for tool write");
     expect(shop.output()).not.to.include("mcp.tool-changed");
