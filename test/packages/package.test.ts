@@ -28,7 +28,10 @@ describe("the package, installed in an empty folder", () => {
     if (!installed) return this.skip(); // npm's registry cannot be reached.
     shop = installed;
   });
-  after(() => shop?.remove());
+  after(function () {
+    this.timeout(600_000);
+    shop?.remove();
+  });
 
   const write = (file: string, text: string): void => writeFileSync(join(shop.dir, file), text);
   const read = (file: string): string => readFileSync(join(shop.dir, file), "utf8");
