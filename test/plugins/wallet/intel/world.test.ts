@@ -18,13 +18,12 @@ const CHAINS = ["base", "ethereum", "solana"] as const;
 /** Of Base's first block. */
 const GENESIS_SECOND = 1_686_789_347;
 
-/** Only these are waited for; the other chain answers within that time on a busy machine, too. */
-
 describe("wallet intelligence from sources as they are in the world", () => {
   const clock = createWorldClock();
   const nodes = new Map<string, WorldSource>();
   let ask: Serve;
-  before(() => import("viem")); // Loading it takes longer than a source is waited for here.
+  // Loading them can take a busy machine longer than a source is waited for.
+  before(() => Promise.all([import("undici"), import("viem/ens"), import("viem/actions"), import("@solana/web3.js")]));
   beforeEach(async () => {
     for (const chain of CHAINS) {
       const names = chain === "base" ? [] : [`plugins/wallet/recordings/${chain}/names.json`];
