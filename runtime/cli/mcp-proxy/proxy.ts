@@ -4,7 +4,6 @@ import { type CallToolResult, type ListToolsResult, Server } from "@modelcontext
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
-import type { JsonObject } from "../../core/json.ts";
 import { openWallet } from "../call/buyer-wallet.ts";
 import { field, textField } from "../call/http.ts";
 import { loadRails } from "../call/rails-file.ts";
@@ -94,8 +93,7 @@ export async function runMcpProxy(
         void mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
       });
       const result = toReadable(await call(asked, mcpReq.signal).catch(toTold).finally(leave));
-      // Older clients read objects only, and hold them to the schema that they were shown in this form.
-      return server.projectCallToolResult(result as unknown as CallToolResult, schemas.ofOutput(name));
+      return server.projectCallToolResult(result as unknown as CallToolResult, undefined); // Older clients read objects only.
     });
     return server;
   };
@@ -132,18 +130,16 @@ function createListeners(): {
   };
 }
 
-/** The schemas of the tools in the lists that were passed on. */
+/** The input schemas of the tools in the lists that were passed on. */
 function createToolSchemas(): {
   has(tool: string): boolean;
   ofInput(tool: string): unknown;
-  ofOutput(tool: string): JsonObject | undefined;
   learn(page: ToolResult): void;
 } {
   const known = new Map<string, unknown>();
   return {
     has: (name) => known.has(name),
     ofInput: (name) => field(known.get(name), "inputSchema"),
-    ofOutput: (name) => field(known.get(name), "outputSchema") as JsonObject | undefined,
     learn({ tools }) {
       for (const tool of Array.isArray(tools) ? tools : []) {
         const name = textField(tool, "name");

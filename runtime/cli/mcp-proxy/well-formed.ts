@@ -15,8 +15,11 @@ export function toReadable(result: ToolResult): ToolResult {
   };
 }
 
-/** A page of a seller's list, without the tools that are none by MCP: for one of them, clients refuse the whole list. */
+/**
+ * A page of a seller's list, without the tools that are none by MCP: for one of them, clients refuse the whole list. Nor does
+ * it promise what the seller's answers look like: clients throw away a result that breaks its `outputSchema`, also a paid one.
+ */
 export function toReadablePage(page: ToolResult): ToolResult {
-  const { tools } = page;
-  return { ...page, tools: (Array.isArray(tools) ? tools : []).filter((tool) => isSpecType.Tool(tool)) };
+  const tools = (Array.isArray(page.tools) ? page.tools : []).map((tool) => ({ ...tool, outputSchema: undefined }));
+  return { ...page, tools: tools.filter((tool) => isSpecType.Tool(tool)) };
 }

@@ -57,20 +57,22 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(payments()).to.have.length(3);
       const structuredContent = { rolled: 4 };
       deliver = ({ answer }) => answer({ content, structuredContent });
-      expect(await call(), "for clients that hold it to the tool's schema").to.deep.include({ structuredContent });
+      expect(await call(), "for programs, which read no text").to.deep.include({ structuredContent });
     });
 
-    it("hands on what was paid for and is no object as an older client reads it, and by the schema that it was shown", async () => {
-      for (const [outputSchema, structuredContent] of [
-        [{ type: "array", items: { type: "integer" } }, [4]],
-        [{ anyOf: [{ type: "object" }, { type: "array" }] }, { rolled: 4 }],
-      ] as const) {
+    it("hands on what was paid for and breaks the schema of the tool's results", async () => {
+      const outputSchema = { type: "object", properties: { rolled: { type: "integer" } }, required: ["rolled"] };
+      for (const answered of [{ structuredContent: { rolled: "four" } }, {}]) {
         list = { tools: [{ name: "here", inputSchema: { type: "object" }, outputSchema }] };
-        deliver = ({ answer }) => answer({ content: [TEXT], structuredContent });
-        const { tools } = await client.listTools();
-        expect(tools[0]?.outputSchema).to.have.nested.property("properties.result");
-        expect(await call()).to.deep.include({ content: [TEXT], structuredContent: { result: structuredContent } });
+        deliver = ({ answer }) => answer({ ...RESULT, ...answered, _meta: RECEIPT });
+        expect((await client.listTools()).tools[0]?.name).to.equal("here");
+        expect(await call()).to.deep.equal({ ...RESULT, ...answered, _meta: RECEIPT });
       }
+    });
+
+    it("hands on what was paid for and is no object as an older client reads it", async () => {
+      deliver = ({ answer }) => answer({ content: [TEXT], structuredContent: [4] });
+      expect(await call()).to.deep.include({ content: [TEXT], structuredContent: { result: [4] } });
     });
 
     it("shows its other tools, and leaves out those that are none", async () => {
