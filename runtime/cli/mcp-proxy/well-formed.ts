@@ -2,10 +2,17 @@ import { isSpecType } from "@modelcontextprotocol/client";
 import { isObject } from "../../core/json.ts";
 import type { ToolResult } from "./results.ts";
 
-/** A tool's result that every client reads, as it may have been paid for: what does not fit MCP is handed on as text. */
+/**
+ * A tool's result that every client reads, as it may have been paid for: what does not fit MCP, or is structured only, is
+ * handed on as text.
+ */
 export function toReadable(result: ToolResult): ToolResult {
-  const whole = { content: [], ...result };
-  if (isSpecType.CallToolResult(whole)) return whole;
+  const whole: ToolResult = { content: [], ...result };
+  if (isSpecType.CallToolResult(whole)) {
+    const { content = [], structuredContent } = whole;
+    if (structuredContent === undefined || content.some(({ type }) => type === "text")) return whole;
+    return { ...whole, content: [...content, { type: "text", text: JSON.stringify(structuredContent) }] };
+  }
   const { _meta, ...said } = result;
   return {
     content: [{ type: "text", text: JSON.stringify(said) }],

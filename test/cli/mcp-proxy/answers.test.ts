@@ -60,6 +60,15 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(await call(), "for programs, which read no text").to.deep.include({ structuredContent });
     });
 
+    it("hands on what was paid for as text, too, where it has no text: many clients show a model nothing else", async () => {
+      const [structuredContent, text] = [{ rolled: 4 }, { type: "text", text: '{"rolled":4}' }];
+      const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+      for (const content of [[], [image]]) {
+        deliver = ({ answer }) => answer({ content, structuredContent });
+        expect(await call()).to.deep.equal({ content: [...content, text], structuredContent });
+      }
+    });
+
     it("hands on what was paid for and breaks the schema of the tool's results", async () => {
       const outputSchema = { type: "object", properties: { rolled: { type: "integer" } }, required: ["rolled"] };
       for (const answered of [{ structuredContent: { rolled: "four" } }, {}]) {
