@@ -12,6 +12,8 @@ export const PATHS = {
   serverCard: "/.well-known/mcp/server-card.json",
   /** A2A 0.3, section 5.3; peers publish their card at the same path. */
   agentCard: "/.well-known/agent-card.json",
+  /** The same document, where clients of A2A 0.2 look for it. */
+  oldAgentCard: "/.well-known/agent.json",
   jwks: "/.well-known/jwks.json",
   did: "/.well-known/did.json",
   /** The same document where the base URL has a path (did:web, section 3.2). */

@@ -40,11 +40,12 @@ export function openPeerDoor({ config, createLimiter, links, ...own }: PeerDoorD
   const budgets = createPeerBudgets(createLimiter);
   const shown = { ...own, facilitator: toFacilitator(config, site) };
   const peerKeys = createPeerCards({ web, clock, budgets });
-  const card = toAgentCard({ ...shown, links });
+  const card = toJsonDocument(toAgentCard({ ...shown, links }));
   return {
     doors: new Map([[PATHS.a2a, createA2a({ ...shown, peerKeys, budgets })]]),
     documents: new Map([
-      [PATHS.agentCard, toJsonDocument(card)],
+      [PATHS.agentCard, card],
+      [PATHS.oldAgentCard, card],
       [PATHS.jwks, toJsonDocument(toJwks(identity))],
       [didPathOf(baseUrl), toJsonDocument(toDidDocument(identity, baseUrl))],
     ]),

@@ -42,6 +42,7 @@ describe("the door between agents, as the server opens it", () => {
     expect([...opened.doors.keys()]).to.deep.equal(["/v1/a2a"]);
     expect([...opened.documents.keys()]).to.deep.equal([
       "/.well-known/agent-card.json",
+      "/.well-known/agent.json",
       "/.well-known/jwks.json",
       "/.well-known/did.json",
     ]);
@@ -49,6 +50,11 @@ describe("the door between agents, as the server opens it", () => {
     expect(card.documentationUrl).to.equal(`${BASE_URL}/docs`);
     const { kid } = JSON.parse(Buffer.from(card.signatures[0].protected, "base64url").toString());
     expect(read(opened, "/.well-known/jwks.json").keys.map((key: Loose) => key.kid)).to.deep.equal([kid]);
+  });
+
+  it("has the same card where clients of A2A 0.2 look for it", () => {
+    const { documents } = opened;
+    expect(documents.get("/.well-known/agent.json")).to.equal(documents.get("/.well-known/agent-card.json"));
   });
 
   it("keeps its identity in the data directory, or in the store that machines share", async () => {
