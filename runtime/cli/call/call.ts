@@ -161,7 +161,7 @@ async function prepare(
   return { request: target.request, payment: await payer.sign(named), network, note };
 }
 
-/** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or a seller's first refusal. */
+/** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or a first refusal without a charge. */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
   const { note } = pending;
@@ -177,7 +177,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (receipt) {
     report.receipt = { ...receipt, explorer_url: texts.toLink(pending, receipt) ?? null };
   }
-  const isRefused = isFirst && options.resume === undefined && isSellers(answer);
+  const isRefused = isFirst && options.resume === undefined && isSellers(answer) && !receipt?.success;
   const isBought = isResult(answer) && (answer.text !== "" || receipt !== undefined); // An empty 202 or 204 may be a gateway's.
   const isOver = isBought || isPaidBack(answer) || isRefused;
   if (report.resume && isOver) {
@@ -187,7 +187,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (isBought) deliver(answer, options, terminal, report);
   if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(pending, receipt, performance.now() - started));
   else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, options.identifier !== undefined));
-  if (!isBought) throw toSellerProblem(answer, !report.resume && !receipt?.success, receipt);
+  if (!isBought) throw toSellerProblem(answer, !report.resume, receipt);
 }
 
 /** Waits for the job when the result is an accepted job and the buyer wants to wait. */

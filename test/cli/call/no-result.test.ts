@@ -34,13 +34,15 @@ describe("payphone call, when the seller gives no result,", () => {
   });
 
   it("does not end like an unpaid call when the input was refused and charged, or perhaps charged", async () => {
-    seller.script.answers = [{ ...PAID, status: 422, body: { detail: [{ loc: ["body"], msg: "No" }] } }];
-    expect(await lastWords(1)).to.match(/^payphone: 422 The input was refused:/);
-    seller.script.answers = [undefined, { status: 422, body: { detail: [] } }];
-    const { code, out } = await run({ url: seller.url, json: true });
-    const { error, resume } = JSON.parse(out);
-    rmSync(resume);
-    expect([code, error.code]).to.deep.equal([1, "upstream-failed"]);
+    const refused = { status: 422, body: { detail: [] } };
+    for (const answers of [[{ ...PAID, ...refused }], [undefined, refused]]) {
+      seller.script.answers = answers;
+      const { code, out } = await run({ url: seller.url, json: true });
+      const { error, resume } = JSON.parse(out);
+      rmSync(resume);
+      expect([code, error.code]).to.deep.equal([1, "upstream-failed"]);
+      expect(error.message).to.match(/^422 The input was refused:/);
+    }
   });
 
   it("says why a payment was refused", async () => {
@@ -102,11 +104,14 @@ describe("payphone call, when the seller gives no result,", () => {
     expect(err).to.include("\nNo receipt came: by the seller's account, nothing was paid.\npayphone: 422 ");
   });
 
-  it("shows the receipt of a call that was charged all the same", async () => {
+  it("shows the receipt of a call that was charged all the same, and keeps its payment", async () => {
     seller.script.answers = [{ ...PAID, status: 410, body: { title: "Gone" } }];
-    const { code, err } = await run({ url: seller.url });
+    const { code, out, err } = await run({ url: seller.url, json: true });
+    const { resume } = JSON.parse(out);
+    rmSync(resume);
     expect(code).to.equal(1);
     expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
+    expect(err).to.include(`--resume ${resume}`);
   });
 
   it("puts the answer into the document of --json", async () => {
