@@ -10,11 +10,16 @@ export function oncePer<K extends object, V extends {}>(work: (object: K) => V):
   };
 }
 
-/** A function that makes a value on its first call and then returns the same one. A failure is not kept. */
+/** A function that makes a value on its first call and then returns the same one. A failure is not kept, nor is a rejection. */
 export function once<T extends {}>(make: () => T): () => T {
   let made: T | undefined;
+  const forget = (): void => {
+    made = undefined;
+  };
   return () => {
-    made ??= make();
+    if (made !== undefined) return made;
+    made = make();
+    if (made instanceof Promise) made.catch(forget);
     return made;
   };
 }

@@ -2,6 +2,7 @@ import { sign } from "node:crypto";
 import type { LocalAccount } from "viem";
 import type { Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { once } from "../core/once.ts";
 import { parseEvmKey, parseSolanaKey, type SolanaKey } from "./treasury-keys.ts";
 
 /** The treasury's accounts, for drivers that send transactions. They never expose a private key. */
@@ -26,13 +27,11 @@ export interface TreasuryKeys {
 export function createTreasury(keys: TreasuryKeys): Treasury & TreasuryAccounts {
   const evmKey = keys.evmKey === undefined ? undefined : parseEvmKey(keys.evmKey);
   const solanaKey = keys.solanaKey === undefined ? undefined : parseSolanaKey(keys.solanaKey);
-  let account: Promise<LocalAccount> | undefined;
-
-  const evmAccount = async (): Promise<LocalAccount> => {
+  const evmAccount = once(async (): Promise<LocalAccount> => {
     if (evmKey === undefined) throw missingKey("EVM");
-    account ??= import("viem/accounts").then(({ privateKeyToAccount }) => privateKeyToAccount(evmKey));
-    return account;
-  };
+    const { privateKeyToAccount } = await import("viem/accounts");
+    return privateKeyToAccount(evmKey);
+  });
   const solana = (): SolanaKey => {
     if (solanaKey === undefined) throw missingKey("Solana");
     return solanaKey;

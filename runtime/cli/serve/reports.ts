@@ -1,5 +1,6 @@
 import type { Reports } from "../../api/reports.ts";
 import type { ReportShelf } from "../../core/jobs/reports.ts";
+import { once } from "../../core/once.ts";
 import type { ReportPageOptions } from "../../surfaces/pages/report/report-page.ts";
 import { loadAssets } from "./assets.ts";
 
@@ -8,19 +9,17 @@ export function createReportPublisher(
   { publish }: Pick<ReportShelf, "publish">,
   options: Omit<ReportPageOptions, "assets">,
 ): Reports {
-  const open = async () => {
+  const opened = once(async () => {
     const [{ createToReportPage }, assets] = await Promise.all([
       import("../../surfaces/pages/report/report-page.ts"),
       loadAssets(),
     ]);
     return createToReportPage({ ...options, assets });
-  };
-  let opened: ReturnType<typeof open> | undefined;
+  });
   return {
     publish,
     async publishPage(page) {
-      opened ??= open();
-      const toReportPage = await opened;
+      const toReportPage = await opened();
       return publish({ name: "report.html", type: "text/html; charset=utf-8", body: toReportPage(page) });
     },
   };

@@ -1,5 +1,6 @@
 import type { PublicClient } from "viem";
 import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
@@ -35,7 +36,7 @@ const NAMES: Readonly<Record<number, string>> = { 8453: "Base", 137: "Polygon" }
 export function createEvmClient(options: EvmClientOptions): EvmClient {
   const { chainId, retries = 2, retryDelayMs = 150 } = options;
   const name = NAMES[chainId] ?? `EVM ${chainId}`;
-  let opened: Promise<Opened> | undefined;
+  const opened = once(() => open(options, name));
   let isRightChain = false;
 
   const unreachable = (cause: unknown): Problem =>
@@ -43,8 +44,7 @@ export function createEvmClient(options: EvmClientOptions): EvmClient {
 
   async function ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    opened ??= open(options, name);
-    const { clientOver, request } = await opened;
+    const { clientOver, request } = await opened();
     const silences: unknown[] = [];
     const watched: Request = async (call) => {
       const isUnanswered = (error: unknown): boolean => isSilence(error, call.method);

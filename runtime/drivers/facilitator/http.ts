@@ -114,6 +114,12 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
     return repeat(() => send(action, body, signal), whenBroken(signal), { retries: 1, delayMs: 0 });
   }
 
+  function open(): Promise<Dispatcher> {
+    const pool = openPool(base.origin);
+    pool.catch(() => renew(pool));
+    return pool;
+  }
+
   /** Replaces the pool: its other connections are as old as the one that broke. */
   function renew(pool: Promise<Dispatcher>): void {
     if (opened === pool) opened = undefined;
@@ -132,7 +138,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       const all = { ...sent, ...basic, ...(await headers?.(action)) };
       const method = body === undefined ? "GET" : "POST";
       const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
-      pool = opened ??= openPool(base.origin); // Read last, since the pool may be replaced during the waits above.
+      pool = opened ??= open(); // Read last, since the pool may be replaced during the waits above.
       const answer = await exchange(await pool, { path, method, headers: all, body: body ?? null }, bounds);
       return { ...answer, body: tryParseJson(answer.text) };
     } catch (cause) {

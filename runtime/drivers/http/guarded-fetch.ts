@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Agent } from "undici";
 import type { Web, WebAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
 import { BAD_PORTS } from "./bad-ports.ts";
 import { readBounded } from "./bounded-body.ts";
 import { isConnectionBroken } from "./broken-connection.ts";
@@ -40,7 +41,8 @@ const AT_ONCE = { retries: 1, delayMs: 0 };
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { lookup = resolveName, isAllowed = isPublicAddress } = options;
-  let opened: Promise<Agent> | undefined;
+  const opened = once(() => openAgent(lookup, isAllowed));
+  let agent: Agent | undefined;
 
   return {
     async fetch(url, { method = "GET", headers = {}, body, redirects = 0, timeoutMs, maxBytes, signal }) {
@@ -49,11 +51,11 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       const own = Object.fromEntries(new Headers(headers));
       const first: Hop = { url: toTarget(url), method, headers: { ...USUAL, ...own }, body };
       let hop = first; // For errors, which name its host.
-      opened ??= openAgent(lookup, isAllowed);
-      const agent = await opened;
+      const open = await opened();
+      agent = open;
       const send = (next: Hop): Promise<RawAnswer> => {
         hop = next;
-        const ask = (): Promise<RawAnswer> => sendOnce(agent, next, ended);
+        const ask = (): Promise<RawAnswer> => sendOnce(open, next, ended);
         return next.method === "GET" ? repeat(ask, isConnectionBroken, AT_ONCE) : ask();
       };
       try {
@@ -63,7 +65,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         throw error instanceof Problem ? error : toProblem(hop, error);
       }
     },
-    close: async () => (await opened)?.close(),
+    close: async () => agent?.close(),
   };
 }
 

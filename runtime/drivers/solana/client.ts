@@ -1,5 +1,6 @@
 import type { Connection, FetchFn } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
 import { untilAborted } from "../../core/time/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
@@ -25,7 +26,7 @@ export interface SolanaClient {
 /** Opens nothing before the first `ask`. Uses no websocket: confirmations are polled. */
 export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
   const { network } = options;
-  let opened: Promise<Connection> | undefined;
+  const opened = once(() => open(options));
   let isRightChain = false;
 
   async function checkChain(connection: Connection): Promise<void> {
@@ -38,8 +39,7 @@ export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
   return {
     async ask<T>(work: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
       signal?.throwIfAborted();
-      opened ??= open(options);
-      const connection = await opened;
+      const connection = await opened();
       const done = async (): Promise<T> => {
         if (!isRightChain) await checkChain(connection);
         return work(connection);

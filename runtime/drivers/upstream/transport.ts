@@ -72,7 +72,10 @@ export function createHttpTransport(): HttpTransport {
   };
 
   function open(keepAliveMs: number): Promise<Agent> {
-    const agent = opened.get(keepAliveMs) ?? openAgent(keepAliveMs);
+    const known = opened.get(keepAliveMs);
+    if (known) return known;
+    const agent = openAgent(keepAliveMs);
+    agent.catch(() => opened.delete(keepAliveMs));
     opened.set(keepAliveMs, agent);
     return agent;
   }
