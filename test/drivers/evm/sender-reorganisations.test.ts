@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
+import { GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -74,6 +74,18 @@ describe("the EVM sender", () => {
       return (await history()).length === 1;
     });
     expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
+  });
+
+  it("raises the fee of what a reorganisation took back, when no block takes it at its fee any more", async () => {
+    const { hash } = await open().send({ to: NOBODY, data: text(1) }, never);
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    await stage.chain.rpc("anvil_reorg", [1, []]);
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(100n * GWEI)]);
+    await mine();
+    await eventually(async () => (await pooled()).some((waiting) => waiting !== hash));
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await mine();
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1)]);
   });
 
   async function mineUntil(settled: Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { toHex } from "viem";
+import { Problem } from "../../../runtime/api/problem.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { thrown } from "../../support/thrown.ts";
@@ -28,6 +29,19 @@ describe("the in-process facilitator", () => {
       stage.proxy.intervene((asked) => (asked === method ? "lose" : "pass"));
       expect(await thrown(facilitator.settle(payment, offer, never))).to.include({ code: "settlement-unknown" });
     });
+
+  it("calls a settlement unknown when the store has failed to say that it has the transaction, which is sent later", async () => {
+    const store = createMemoryStore();
+    const putIfAbsent: typeof store.putIfAbsent = async (key, ...rest) => {
+      const isFirst = await store.putIfAbsent(key, ...rest);
+      if (key.startsWith("evm-tx:")) throw new Problem("unavailable", "The store cannot be reached");
+      return isFirst;
+    };
+    const payment = await pay();
+    const error = await thrown(open({ ...store, putIfAbsent }).settle(payment, offer, never));
+    expect(error).to.include({ code: "settlement-unknown" });
+    expect(await open(store).settle(payment, offer, never)).to.include({ success: true });
+  });
 
   it("keeps the hash of what is not confirmed in time, and resolves it when asked again", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
