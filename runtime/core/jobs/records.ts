@@ -115,8 +115,7 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     },
     async begin(id, payment, service) {
       const record = await read(id).catch(unlessDamaged);
-      const isPaid = payment !== null && service !== undefined;
-      if (record ? record.begun : !isPaid) return record;
+      if (record ? record.begun : service === undefined) return record;
       const begun = await putOnce(`job-begun:${id}`, { at: clock.now(), payment });
       if (!record) return { id, service: service ?? "", input: null, refund: true, reservedAt: begun.at, begun };
       const next: JobRecord = { ...record, begun };
