@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { once } from "../../core/once.ts";
 import type { AdminRoute } from "../../server/admin/routes.ts";
 import { ASSETS } from "../../surfaces/pages/seller/frame.ts";
 
@@ -19,14 +20,13 @@ const FILES = [
 
 /** The routes of these files. A file is read on its first request. */
 export const pageFiles: readonly AdminRoute[] = FILES.map(([name, type, file]) => {
-  let read: Promise<Buffer> | undefined;
+  const read = once(() => readFile(file));
   return {
     method: "GET",
     path: `${ASSETS}${name}`,
     async handle() {
-      read ??= readFile(file);
       const headers = ["Content-Type", type, "Cache-Control", "private, max-age=60"];
-      return { status: 200, headers, body: await read };
+      return { status: 200, headers, body: await read() };
     },
   };
 });

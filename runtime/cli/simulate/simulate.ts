@@ -6,6 +6,7 @@ import { parseRoute } from "../../core/set/route.ts";
 import { describeSandbox, openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
+import { withNoun } from "../printable.ts";
 import { loadSet } from "../set/load.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Buyer, doorOf, HABITS, trade } from "./buyers.ts";
@@ -56,7 +57,9 @@ export async function simulate(config: Config, command: SimulateCommand, termina
   });
   const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ wallet }) => wallet);
   for (const rail of rails) await fund(rich, rail, sandbox);
-  terminal.err(`${count} buyers, ${services.length} services, ${rails.map(({ title }) => title).join(" and ")}`);
+  terminal.err(
+    `${withNoun(count, "buyer")}, ${withNoun(services.length, "service")}, ${rails.map(({ title }) => title).join(" and ")}`,
+  );
 
   const counts = new Map<string, number>();
   const note = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
