@@ -38,6 +38,21 @@ describe("a refund of a payment that a reorganisation has taken off the chain", 
     expect(await ends()).to.deep.equal([PRICE, 1]);
   });
 
+  it("is not sent either when it was signed before", async () => {
+    const before = await desk.stage.chain.rpc("evm_snapshot", []);
+    await wallet.send(payment, signal);
+    desk.proxy.intervene((method) => (method === "eth_estimateGas" ? "lose" : "pass"));
+    await desk.createProcess().open(job);
+    await eventually(async () => (await desk.records.readWay(job.id)) !== undefined);
+    await desk.closeAll();
+    wallet.close(); // It would bring the payment back.
+    await desk.stage.chain.rpc("evm_revert", [before]);
+    desk.proxy.intervene(() => "pass");
+    desk.createProcess().start();
+    await eventually(async () => /does not show the payment/.test((await desk.record(job))?.reason ?? ""));
+    expect(await ends()).to.deep.equal([PRICE, 0]);
+  });
+
   it("is not made when the payer has cancelled the authorization since, which the token counts as used, too", async () => {
     await desk.stage.cancel(buyer, payment.authorization.nonce);
     await desk.createProcess().open(job);

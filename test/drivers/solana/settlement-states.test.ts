@@ -118,6 +118,11 @@ describe("what became of a payment on Solana", () => {
     expect(await search("no signature")).to.deep.equal({ state: "settled", transaction: "0" });
   });
 
+  it("is dead where the transaction that the facilitator names has failed, or has moved less", async () => {
+    expect(await open([landed(["0", "1000"], { err: {} })]).find("0")).to.deep.equal({ state: "dead" });
+    expect(await open([landed(["7", "1006"])]).find("0")).to.deep.equal({ state: "dead" });
+  });
+
   it("is looked for within 1000 slots before its blockhash was first seen to be valid, or within a day", async () => {
     const asked = async (slotsAgo: number, seenValid: boolean, reported?: string): Promise<string> => {
       now = NOW * 1000;
