@@ -221,6 +221,13 @@ describe("a payment whose outcome is open", () => {
     expect(await reservations.read("two")).to.have.property("state", "settling");
   });
 
+  it("is not called refused while the store does not take the refusal", async () => {
+    const full = { ...reservations, update: () => Promise.reject(new Problem("unavailable")) };
+    const unable = createReconciler({ ...nobody, reservations: full, settler, clock, log: silentLog });
+    const refusal = { state: "rejected", receipt, isFinal: true } as const;
+    expect(await unable.conclusionOf("k", toRecord("settling"), refusal)).to.have.property("state", "settling");
+  });
+
   it("is struck off the list, and nobody is asked, once it is done", async () => {
     const store = createMemoryStore(clock.now);
     const list = createReservations({ store, clock, onError: never });

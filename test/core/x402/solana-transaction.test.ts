@@ -42,6 +42,11 @@ function serialize(
   return { bytes: Buffer.from(transaction.serialize()), message: Buffer.from(transaction.message.serialize()) };
 }
 
+function readText(transaction: string): Payment {
+  const payment = { x402Version: 1, scheme: "exact", network: "solana:x", payload: { transaction } };
+  return readPayment(payment, new Map([["x", "solana:x"]])) as Payment;
+}
+
 describe("a Solana payment's transaction", () => {
   for (const version of ["legacy", 0] as const) {
     it(`gives its message and its transfer's amount, in version ${version}`, () => {
@@ -186,12 +191,17 @@ describe("a Solana payment's transaction", () => {
   it("reaches facilitators in standard base64, however it was written: some decoders skip other letters", () => {
     const standard = serialize([transfer(2n ** 64n - 1n)], 0).bytes.toString("base64");
     expect(standard).to.contain("/");
-    const read = (transaction: string): unknown => {
-      const payment = { x402Version: 1, scheme: "exact", network: "solana:x", payload: { transaction } };
-      return (readPayment(payment, new Map([["x", "solana:x"]])) as Payment).payload.transaction;
-    };
     const plain = standard.replace(/=+$/, "");
     for (const text of [standard, plain, plain.replaceAll("+", "-").replaceAll("/", "_")])
-      expect(read(text)).to.equal(standard);
+      expect(readText(text).payload.transaction).to.equal(standard);
+  });
+
+  it("is the same payment under every signature, and only who holds the same one gets what it bought", () => {
+    const { bytes } = serialize([transfer(1n)], 0);
+    const other = Buffer.from(bytes);
+    other[1] = (other[1] as number) ^ 1; // After the count of signatures.
+    const [one, another] = [bytes, other].map((raw) => readText(raw.toString("base64")).authorization);
+    expect(another?.id).to.equal(one?.id);
+    expect(another?.fingerprint).not.to.equal(one?.fingerprint);
   });
 });
