@@ -91,6 +91,20 @@ describe("a credit: what was paid first and not delivered", () => {
     );
   });
 
+  it("is paid back in the end, when the store fails just as its refund is opened", async () => {
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    const { putIfAbsent } = shop.store;
+    shop.store.putIfAbsent = (key, ...rest) => {
+      if (!key.startsWith("refund:")) return putIfAbsent(key, ...rest);
+      shop.store.putIfAbsent = putIfAbsent;
+      return Promise.reject(new Problem("unavailable", "The store cannot be reached"));
+    };
+    expect((await send()).status).to.equal(502);
+    await eventually(async () => refundsOf().length === 1 || void (await send()));
+  });
+
   /** Another process ends the work while it is done here. */
   const endElsewhere = async (end: object): Promise<void> => {
     const record = [...shop.store.entries.keys()].find((key) => key.startsWith("payment:"));
