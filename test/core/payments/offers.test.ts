@@ -111,6 +111,12 @@ describe("new offers", () => {
     expect(offers.of(roll)).to.have.length(1);
   });
 
+  it("say what is signed for in the site's words, whatever the facilitator says", async () => {
+    const offers = open(async () => {});
+    await offers.update(new Map([["base", { state: "up", extra: { name: "Another", version: "9" } } as const]]));
+    expect(offers.of(roll)[0]?.extra).to.include(rails[0]?.manifest.domain);
+  });
+
   it("are not made where they cannot be put on record", async () => {
     const fault = new Error("the store is away");
     const offers = open(() => Promise.reject(fault));
