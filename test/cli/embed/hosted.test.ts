@@ -1,0 +1,93 @@
+import { createServer, type Server } from "node:http";
+import { expect } from "chai";
+import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
+import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { createFolder } from "../../support/folder.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { json } from "../../support/sellers/stock-buyer.ts";
+
+const ORIGIN = "https://shop.example.com";
+const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "toss", arguments: {} } };
+
+describe("a shop in another server", () => {
+  let sandbox: TestSandbox;
+  let host: Server;
+  let base: string;
+  let dir: string;
+  let data: string;
+  let shop: Payphone;
+  beforeEach(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    data = createFolder();
+    host = createServer((request, response) => shop.listener(request, response));
+    base = await listenOnLoopback(host);
+  });
+  afterEach(async () => {
+    await shop.close();
+    await closeServer(host);
+  });
+
+  const open = (env: NodeJS.ProcessEnv = {}): Payphone => {
+    const own = { PUBLIC_BASE_URL: base, PAYPHONE_DATA_DIR: data, LOG_LEVEL: "silent" };
+    return openPayphone({ dir, env: { ...sandbox.env, ...own, ...env } });
+  };
+
+  it("names nothing above the path of its public address in its challenges", async () => {
+    shop = open({ PUBLIC_BASE_URL: `${ORIGIN}/paid` });
+    await shop.start();
+    await untilRailsUp(`${base}/paid`);
+    for (const [path, body] of [
+      ["/v1/toss", {}],
+      ["/mcp", CALL],
+    ] as const) {
+      const challenge = await (await fetch(`${base}/paid${path}`, json(body))).text();
+      const named = challenge.match(/https:\/\/shop\.example\.com[^"\\]*/g) ?? [];
+      expect(named).to.include.members([`${ORIGIN}/paid${path}`, `${ORIGIN}/paid/icon.png`]);
+      expect(named.filter((one) => !one.startsWith(`${ORIGIN}/paid/`))).to.deep.equal([]);
+    }
+  });
+
+  it("sells what it was rolled back to also when its server starts again", async () => {
+    const asked = async (): Promise<string | undefined> => {
+      await untilRailsUp(base);
+      const challenge = await (await fetch(`${base}/v1/toss`, { method: "POST" })).text();
+      return /"amount":"(\d+)"/.exec(challenge)?.[1];
+    };
+    shop = open();
+    await shop.start();
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.90"));
+    await apply({ dataDir: data });
+    expect(await asked()).to.equal("900000");
+    await rollBack({ dataDir: data }, 1);
+    await shop.close();
+    shop = open();
+    await shop.start();
+    expect(await asked()).to.equal("10000");
+    const { warnings = [] } = (await (await fetch(`${base}/ready`)).json()) as { readonly warnings?: string[] };
+    expect(warnings[0]).to.match(/was taken back at/);
+  });
+
+  it("says while it starts that it is alive, and lets calls wait until it can be paid", async () => {
+    const node = await startRpcProxy(sandbox.env.BASE_RPC_URL as string);
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<"pass">();
+    node.intervene(() => {
+      asked.resolve();
+      return released.promise;
+    });
+    shop = open({ BASE_RPC_URL: node.url });
+    const starting = shop.start();
+    await asked.promise;
+    const called = fetch(`${base}/v1/toss`, json({}));
+    expect((await fetch(`${base}/health`)).status).to.equal(200);
+    released.resolve("pass");
+    expect((await called).status).to.equal(402);
+    await starting;
+    await shop.close();
+    await node.stop();
+  });
+});
