@@ -36,6 +36,18 @@ withBrowser.describe("the seller's pages in a browser", () => {
   });
   after(() => shop.close());
 
+  /** Shows these dollars, at these seconds since the Unix epoch, in the chart of so many days. */
+  async function plot(page: Page, days: number, at: readonly number[], values: readonly number[]): Promise<void> {
+    const data = JSON.stringify({ label: "US dollars", byDay: true, at, values, marks: [] });
+    await page.route(`**/?days=${days}`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${data}'`);
+      await route.fulfill({ response, body });
+    });
+    await page.goto(`${shop.running.admin.url}/?days=${days}`);
+    await page.locator(".uplot canvas").waitFor();
+  }
+
   for (const { name, options } of PLACES)
     it(`stand out and fit ${name}, and ask nobody else for anything`, async () => {
       const page = await visit(entry, options);
@@ -78,29 +90,18 @@ withBrowser.describe("the seller's pages in a browser", () => {
     expect(await page.evaluate("drawn.filter((text) => text.startsWith('-$'))")).to.include("-$4");
   });
 
-  for (const dollars of [10_000_000, 0.000001])
-    it(`show the whole of each amount beside a chart, and of a point: $${dollars}`, async () => {
-      const page = await visit(entry, NARROW, keepDrawn);
-      await page.route("**/?days=7", async (route) => {
-        const response = await route.fetch();
-        const plot = JSON.stringify({
-          label: "US dollars",
-          byDay: true,
-          at: DAYS,
-          values: [dollars, -dollars],
-          marks: [],
-        });
-        const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
-        await route.fulfill({ response, body });
-      });
-      await page.goto(`${shop.running.admin.url}/?days=7`);
-      await page.locator(".uplot canvas").waitFor();
+  it("show the whole of each amount beside a chart, and of a point, however large or small", async () => {
+    const page = await visit(entry, NARROW, keepDrawn);
+    for (const dollars of [10_000_000, 0.000001]) {
+      await plot(page, 7, DAYS, [dollars, -dollars]);
       const plain = dollars.toLocaleString("en-US", { maximumFractionDigits: 6 });
       expect(await page.evaluate("drawn")).to.include.members([`$${plain}`, `-$${plain}`]);
       expect(await page.evaluate("cut")).to.deep.equal([]);
       await page.locator(".u-over").hover({ position: { x: 1, y: 9 } });
       expect(await page.locator(".u-legend").innerText(), "of the point below the mouse").to.include(`$${plain}`);
-    });
+      await page.unrouteAll();
+    }
+  });
 
   it("name each day once below a chart, and no day that is not drawn", async () => {
     const santiago = { ...DESKTOP, timezoneId: "America/Santiago" }; // Where 2026-09-06 begins at one o'clock.
@@ -108,14 +109,7 @@ withBrowser.describe("the seller's pages in a browser", () => {
     const first = Date.UTC(2026, 8, 1) / 1000;
     for (const days of [1, 2, 8, 30]) {
       const at = Array.from({ length: days }, (_, day) => first + day * 86_400);
-      const plot = JSON.stringify({ label: "US dollars", byDay: true, at, values: at.map(() => 1), marks: [] });
-      await page.route("**/?days=30", async (route) => {
-        const response = await route.fetch();
-        const body = (await response.text()).replace(/data-plot="[^"]*"/, `data-plot='${plot}'`);
-        await route.fulfill({ response, body });
-      });
-      await page.goto(`${shop.running.admin.url}/?days=30`);
-      await page.locator(".uplot canvas").waitFor();
+      await plot(page, 30, at, Array(days).fill(1));
       const named = await page.evaluate<string[]>("drawn.filter((text) => /^\\d\\d-\\d\\d$/.test(text))");
       const drawn = at.map((seconds) => new Date(seconds * 1000).toISOString().slice(5, 10));
       expect(drawn, String(days)).to.include.members(named);
@@ -188,26 +182,9 @@ withBrowser.describe("the seller's pages in a browser", () => {
     for (let sale = 0; sale < 60; sale += 1) {
       const text = evil[sale % evil.length] as string;
       const own = text.slice(0, 40); // Manifests bound what they name.
-      book.enter({
-        kind: "sale",
-        id: saleId(`evil ${sale}`),
-        at: Date.now(),
-        service: own,
-        door: "rest",
-        rail: own,
-        network: text,
-        asset: text,
-        decimals: 6,
-        amount: "1",
-        usd: "0.01",
-        payer: text,
-        receiver: text,
-        transaction: text,
-        requestId: text,
-        job: text,
-        set: text,
-        times: null,
-      });
+      const parties = { payer: text, receiver: text, network: text, asset: text, transaction: text };
+      const named = { requestId: text, job: text, set: text, service: own, rail: own };
+      book.enter(toSale({ ...parties, ...named, id: saleId(`evil ${sale}`), at: Date.now(), usd: "0.01" }));
     }
     db.close();
     const page = await visit(entry, NARROW);

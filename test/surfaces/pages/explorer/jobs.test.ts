@@ -18,6 +18,8 @@ const RUNNING = {
 };
 const FAILED = { ...RUNNING, status: "FAILED", eta_seconds: null, step: null, error: "the node is gone" };
 const TRANSACTION = `0x${"7".repeat(64)}`;
+const RECEIPT = { success: true, transaction: `0x${"8".repeat(64)}`, network: "eip155:8453" };
+const PAID = { "payment-response": Buffer.from(JSON.stringify(RECEIPT)).toString("base64") };
 
 const withClock: Prepare = (page) => page.clock.install();
 const asIn2023: Prepare = async (page) => void (await page.addInitScript("delete URL.parse"));
@@ -44,6 +46,15 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     await page.locator("#ledger_report button[type=submit]").click();
     await page.locator("#ledger_report").getByRole("button", { name: "Pay with play money" }).click();
     await job().waitFor();
+  }
+
+  /** The same with a seller's answer to the payment that no seller gave: there is no job, and nothing is settled. */
+  async function take(status_url = `${server.url}/v1/ledger/report/1`): Promise<void> {
+    const json = { job_id: "1", status: "accepted", status_url, eta_seconds: 120 };
+    await page.route("**/v1/ledger/report", (route) =>
+      "payment-signature" in route.request().headers() ? route.fulfill({ headers: PAID, json }) : route.continue(),
+    );
+    await buy();
   }
 
   /** Answers the page's questions in the seller's place, one after the other and then with the last; counts them. */
@@ -90,7 +101,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
 
   it("tells its step and the time that is left, and is asked for every two seconds until it ends", async () => {
     const asked = await script(RUNNING, 503, { ...RUNNING, step: "drawing", eta_seconds: 0 }, FAILED);
-    await buy();
+    await take();
     await job().getByText("It is being worked on: reading blocks").waitFor();
     expect(await job().locator(".receipt").innerText()).to.include("about 42 s");
     await page.clock.runFor(2000);
@@ -106,7 +117,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
 
   it("stays on the page when the form is used again", async () => {
     await script(RUNNING);
-    await buy();
+    await take();
     await page.locator("#ledger_report button[type=submit]").click();
     await page.locator("#ledger_report .offers").waitFor();
     expect(await progress().innerText()).to.equal("It is being worked on: reading blocks");
@@ -130,7 +141,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   it("is not said to be paid back later by a shop that has said that it is not", async () => {
     await script(FAILED);
     await page.evaluate(`document.querySelector(".amounts").insertAdjacentHTML("beforeend", '<b class="kept"></b>')`);
-    await buy();
+    await take();
     await job().getByText("none: the price of a job that fails is not paid back here").waitFor();
   });
 
@@ -146,7 +157,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   ] as const)
     it(`says so when it has failed and ${outcome}`, async () => {
       const asked = await script(answer);
-      await buy();
+      await take();
       await job().getByText(said).waitFor();
       await page.clock.runFor(10_000);
       expect(asked()).to.equal(1);
@@ -156,9 +167,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
 
   it("is not followed to another address than the page's", async () => {
     const elsewhere = "https://elsewhere.example/v1/jobs/1";
-    const accepted = { job_id: "1", status: "accepted", status_url: elsewhere, eta_seconds: 120 };
-    await page.route("**/v1/ledger/report", (route) => route.fulfill({ json: accepted }));
-    await page.locator("#ledger_report button[type=submit]").click();
+    await take(elsewhere);
     await job().getByText("This page may not ask at another address than its own.").waitFor();
     expect(await job().innerText()).to.include(elsewhere);
     expect(await page.locator(`#ledger_report a[href^="${elsewhere}"]`).count()).to.equal(0);

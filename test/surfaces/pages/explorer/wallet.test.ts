@@ -225,7 +225,6 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   it("lends nobody any keys, and signs for nobody", async () => {
     expect((await fetch(`${counter.url}/sandbox`)).status).to.equal(404);
     expect((await fetch(`${counter.url}/sandbox/pay`, { method: "POST" })).status).to.equal(404);
-    const page = await visit(`${counter.url}/docs`);
-    expect(await page.innerText("body")).not.to.include("Sandbox");
+    expect(await (await fetch(`${counter.url}/docs`)).text()).not.to.include("Sandbox");
   });
 });
