@@ -12,6 +12,7 @@ import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { transact } from "../../../runtime/drivers/books/transactions.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, ROOT } from "../../core/set/served-directory.ts";
+import { toSale } from "../../support/books/sales.ts";
 import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Fate, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
@@ -128,35 +129,16 @@ describe("payphone sales and books verify, with a server on chains", () => {
     expect(code).to.equal(1);
     expect(missing[0].ids).to.deep.equal([id]);
     expect(unbooked.map(({ transaction }: Row) => transaction)).to.include((first as Row).transaction);
-    const twice = { ...first, transaction: (first as Row).transaction };
+    const transaction = (first as Row).transaction;
+    const receiver = sandbox.env.BASE_PAYMENT_ADDRESS as string;
+    const second = { id: saleId("a second sale of one transfer"), at: Date.now(), asset: sandbox.usdc.address };
     change((db) => {
-      setTransaction(db, twice.transaction as string);
-      const terms = { service: "roll", door: "rest", rail: "base", network: "eip155:8453", decimals: 6 } as const;
-      const asset = sandbox.usdc.address;
-      createBookTables(db).take([
-        {
-          kind: "sale",
-          id: saleId("a second sale of one transfer"),
-          at: Date.now(),
-          ...terms,
-          asset,
-          amount: "1000",
-          usd: "0.001",
-          payer: null,
-          receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string,
-          transaction: twice.transaction,
-          requestId: null,
-          job: null,
-          set: null,
-          times: null,
-        },
-      ]);
+      setTransaction(db, transaction);
+      createBookTables(db).take([toSale({ ...second, receiver, transaction })]);
     });
     const again = await verify("--rail", "base");
     expect(JSON.parse(again.out).missing[0]).to.include({ booked: "2000", shown: "1000" });
-    change((db) =>
-      db.prepare("DELETE FROM book_lines WHERE id = ?").run(packId(saleId("a second sale of one transfer"))),
-    );
+    change((db) => db.prepare("DELETE FROM book_lines WHERE id = ?").run(packId(second.id)));
     expect((await verify()).code).to.equal(0);
   });
 

@@ -206,7 +206,6 @@ export default definePlugin("toss", () => {
       [[LAUNCHER, "check", "--dir", atOnce]],
       [[LAUNCHER, "test", "--dir", inCall]],
       [[join(tests, "some.test.mjs")], atOnce],
-      [[join(tests, "some.test.mjs")], inCall],
     ] as const) {
       const { status, stderr } = spawnSync(process.execPath, args, {
         env: { ...process.env, SHOP, TMPDIR },
