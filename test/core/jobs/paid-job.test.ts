@@ -171,6 +171,20 @@ describe("a paid job", () => {
     end.resolve();
   });
 
+  it("takes no place of another service while it is settled", async () => {
+    await stage.restart({ job: { queue_limit: 1 } });
+    const settled = Promise.withResolvers<void>();
+    stage.rail.script.settle = async (payment, offer) => {
+      await settled.promise;
+      return move(stage.rail, payment, offer);
+    };
+    const paid = stage.post("/v1/search", { what: "paid" }, await stage.pay());
+    await eventually(() => stage.rail.asked.settle === 1);
+    expect((await stage.post("/v1/errand", { what: "free" })).status).to.equal(200);
+    settled.resolve();
+    expect((await paid).status).to.equal(200);
+  });
+
   for (const [method, prefix] of [
     ["putIfAbsent", "job-begun:"],
     ["set", "job:"],

@@ -184,6 +184,13 @@ describe("a turn of a job", () => {
     expect(begun).to.have.property("code", "internal");
   });
 
+  it("of a paid job whose record is lost, and whose service is sold no more, pays its price back", async () => {
+    const job = await begin("gone");
+    await store.delete(`job:${job.id}`);
+    expect(await take(job, never)).to.equal("done");
+    expect(refunds).to.deep.equal([{ id: job.id, service: "gone", payment: PAYMENT }]);
+  });
+
   it("begins once, however often it is begun, and not again when it is over", async () => {
     const job = await begin();
     now += 1000;
