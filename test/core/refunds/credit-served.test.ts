@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const refuse = (): never => {
   throw new Problem("upstream-failed", "The dice fell off the table");
@@ -60,6 +62,24 @@ describe("a credit: what was paid first and not delivered", () => {
     await eventually(() => shop.executions === 2);
     const delivered = await eventually(send, ({ status }) => status !== 409);
     expect([delivered.status, shop.executions]).to.deep.equal([200, 2]);
+  });
+
+  it("is delivered by the next process when its own dies during the work, and nobody asks", async () => {
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()];
+    shop.handler = () => {
+      begun.resolve();
+      return over.promise;
+    };
+    const lost = send();
+    await begun.promise;
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate(); // Writes that the work does not wait for.
+    const store = createMemoryStore(shop.clock.now);
+    for (const [key, value] of shop.store.entries) store.entries.set(key, value);
+    shop.clock.advance(60_000); // The dead process's lease is over.
+    const next = await openShop({ store, rail: shop.rail, clock: shop.clock });
+    await eventually(() => next.executions === 1).finally(next.close);
+    over.resolve({ value: 1 });
+    await lost;
   });
 
   it("is paid back once when it cannot be delivered in ten minutes, and is never delivered then", async () => {
