@@ -161,7 +161,7 @@ async function prepare(
   return { request: target.request, payment: await payer.sign(named), network, note };
 }
 
-/** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or a first refusal without a charge. */
+/** Sends the payment until the answer is final. Its file is deleted after a result, a refund, or an uncharged first refusal. */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
   const { note } = pending;

@@ -30,7 +30,7 @@ describe("the in-process facilitator", () => {
       expect(await thrown(facilitator.settle(payment, offer, never))).to.include({ code: "settlement-unknown" });
     });
 
-  it("calls a settlement unknown when the store has failed to say that it has the transaction, which is sent later", async () => {
+  it("calls a settlement unknown when the store has failed after it took the transaction, which is sent later", async () => {
     const store = createMemoryStore();
     const putIfAbsent: typeof store.putIfAbsent = async (key, ...rest) => {
       const isFirst = await store.putIfAbsent(key, ...rest);
