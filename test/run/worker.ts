@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Mocha from "mocha";
 import settings from "../../package.json" with { type: "json" };
 import { closeShared } from "../support/at-end.ts";
+import "../support/no-settings.ts";
 import { END, Reporter, report } from "./reporter.ts";
 
 /** After this time a process that still runs tells what it has left open, before its runner ends it. */
