@@ -48,10 +48,12 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** What leads to the registry. */
 const NETWORK = /^(NODE_EXTRA_CA_CERTS|npm_config_(cafile|cache|registry|(https_|no)?proxy))$/i;
 
-/** An environment as in a fresh terminal: nothing of the npm that runs this, and this Node first. */
+/** An environment as in a fresh terminal: nothing of the npm that runs this, no colours, and this Node first. */
 const TERMINAL: Env = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => NETWORK.test(name) || !/^(npm_|NODE_|PAYPHONE)/i.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => NETWORK.test(name) || !/^(npm_|NODE_|PAYPHONE|FORCE_COLOR)/i.test(name),
+    ),
   ),
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
   NO_COLOR: "1",
