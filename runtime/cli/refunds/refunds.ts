@@ -96,8 +96,10 @@ async function close(
   if (!isSigned(known)) await checkPaid?.(refund, transaction, records);
   // Keeps a stalled server from signing a transaction of its own.
   const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
-  if (isSigned(way))
-    throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; payphone makes it itself`);
+  if (isSigned(way)) {
+    const hindered = refund.reason === null ? "" : ` once this is mended: ${refund.reason}`;
+    throw new Problem("payment-conflict", `The refund of ${job} is signed: payphone makes it itself${hindered}`);
+  }
   await records.end(refund, { transaction, at: Date.now() });
 }
 
