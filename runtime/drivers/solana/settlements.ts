@@ -9,7 +9,10 @@ import { readLanded, searchMessage } from "./settlements-search.ts";
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
   readonly clock: Clock;
-  /** How long a blockhash must have been invalid, on a node whose blocks reach as far as the first look. */
+  /**
+   * How long a blockhash must have been invalid, on a node whose blocks reach as far as the first look: nodes list what has
+   * landed later than they know that a blockhash has expired, some by a minute.
+   */
   readonly graceMs?: number;
 }
 
@@ -21,7 +24,7 @@ const WINDOW_MS = 24 * 60 * 60 * 1000;
  * its message. The transaction's id is the fee payer's signature, which is not known in advance.
  */
 export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
-  const { client, clock, graceMs = 30_000 } = options;
+  const { client, clock, graceMs = 120_000 } = options;
   const sightings = new Map<string, Sighting>();
 
   async function find(

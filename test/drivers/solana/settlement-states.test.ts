@@ -50,7 +50,7 @@ describe("what became of a payment on Solana", () => {
     }
   });
 
-  it("is dead once its blockhash has been invalid for half a minute at both levels, and nothing has landed", async () => {
+  it("is dead once its blockhash has been invalid for two minutes at both levels, and nothing has landed", async () => {
     const { state, find } = open([]);
     for (const isValid of [
       [true, true],
@@ -63,7 +63,7 @@ describe("what became of a payment on Solana", () => {
     }
     state.isValid = [false, false];
     expect(await find()).to.deep.equal({ state: "open" });
-    now += 29_999;
+    now += 119_999;
     expect(await find()).to.deep.equal({ state: "open" });
     now += 1;
     expect(await find()).to.deep.equal({ state: "dead" });
@@ -79,7 +79,7 @@ describe("what became of a payment on Solana", () => {
     expect(await find()).to.deep.equal({ state: "open" });
     now -= HOUR * 1000;
     expect(await find()).to.deep.equal({ state: "open" });
-    now += 30_000;
+    now += 120_000;
     expect(await find()).to.deep.equal({ state: "dead" });
   });
 

@@ -68,11 +68,13 @@ describe("the settlements on Solana", () => {
     return node.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
   }
 
-  function open(graceMs = 0) {
+  function open(options: { readonly graceMs?: number } = { graceMs: 0 }) {
     const client = createSolanaClient({ url: proxy.url, network: chain.network, retries: 0 });
-    const reader = createSolanaSettlements({ client, clock: { now: () => now }, graceMs });
+    const reader = createSolanaSettlements({ client, clock: { now: () => now }, ...options });
     return (payment: PaymentPayload, accepted = payment.accepted) => reader.find(payment, accepted, never);
   }
+
+  const answer = (result: unknown) => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: "1", result }) });
 
   it("are open while the transaction can still land", async () => {
     expect(await open()(await pay())).to.deep.equal({ state: "open" });
@@ -95,7 +97,7 @@ describe("the settlements on Solana", () => {
   });
 
   it("are not dead on a node that has stayed behind: it knows neither the blockhash nor what has landed", async () => {
-    const find = open(30_000);
+    const find = open({});
     const payment = await pay();
     const transaction = await settle(payment);
     const [slot, old] = [(await node.getSlot()) - 150, Math.floor(now / 1000) - 60];
@@ -105,10 +107,22 @@ describe("the settlements on Solana", () => {
       getSignaturesForAddress: [],
       getBlockTime: old,
     };
-    const answer = (result: unknown) => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: "1", result }) });
     proxy.intervene((method) => (method in ofOld ? answer(ofOld[method]) : "pass"));
     expect(await find(payment)).to.deep.equal({ state: "open" });
-    now += 31_000;
+    now += 121_000;
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    proxy.intervene(() => "pass");
+    expect(await find(payment)).to.deep.equal({ state: "settled", transaction });
+  });
+
+  it("are not dead on a node that lists a minute late what has landed, though its blockhash has expired", async () => {
+    const find = open({});
+    const payment = await pay();
+    const transaction = await settle(payment);
+    chain.expireBlockhash();
+    proxy.intervene((method) => (method === "getSignaturesForAddress" ? answer([]) : "pass"));
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    now += 60_000;
     expect(await find(payment)).to.deep.equal({ state: "open" });
     proxy.intervene(() => "pass");
     expect(await find(payment)).to.deep.equal({ state: "settled", transaction });
