@@ -44,7 +44,8 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
       const giveBack = async (): Promise<void> => void (await ofWallet(-1));
       if ((await ofWallet(1)) > calls) {
         await giveBack();
-        return `the ${calls} free calls of this wallet are used until the next ${per} (UTC)`;
+        const used = calls === 1 ? "free call of this wallet is used" : `${calls} free calls of this wallet are used`;
+        return `the ${used} until the next ${per} (UTC)`;
       }
       if ((await begunByWallet(1)) > BEGUN_PER_CALL * calls) {
         await giveBack();

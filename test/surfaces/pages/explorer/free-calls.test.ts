@@ -26,7 +26,7 @@ withBrowser.describe("the explorer of a service with free calls", () => {
       .and.not.include("eth_signTypedData_v4");
     await page.getByRole("button", { name: "See the price" }).click();
     await useFree.click();
-    await page.getByText("The seller says: free_calls_used: the 1 free calls of this wallet are used").waitFor();
+    await page.getByText("The seller says: free_calls_used: the free call of this wallet is used").waitFor();
     expect(await page.getByRole("heading", { name: "402 Payment Required" }).count()).to.equal(1);
     expect(await page.getByRole("button", { name: "Pay with browser wallet" }).count()).to.equal(1);
   });
