@@ -15,7 +15,7 @@ import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts"
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations, type Reservations } from "./payments/reservations.ts";
 import { createSaleOf } from "./payments/sale-of.ts";
-import { createHasSold, createSellerOf } from "./payments/seller-of.ts";
+import { createFormerOf, createHasSold, createSellerOf, createSoldBy } from "./payments/seller-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createTrials, type Trials } from "./payments/trials.ts";
@@ -144,10 +144,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const reason = rail && trust.reasonAgainstAll(rail);
     if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
   };
+  const formerOf = createFormerOf(services);
   const identifiers = createIdentifiers({
     store,
     rails,
     reservations,
+    soldBy: createSoldBy(formerOf),
     look: settler.look,
     checkTrust,
     clock,
@@ -180,7 +182,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
-  const sellerOf = createSellerOf(services, reservations);
+  const sellerOf = createSellerOf(formerOf, reservations);
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules }),

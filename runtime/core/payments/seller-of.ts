@@ -1,13 +1,35 @@
 import type { Service } from "../service.ts";
+import { callOf, isAskedAgain, type Purchase } from "./purchase.ts";
+import type { PaymentRecord } from "./record.ts";
 import type { Reservations } from "./reservations.ts";
 
 /** The service that a call is about: the one at its route, or a retired one there that the payment has bought from. */
 export type SellerOf = (asked: Service, key: string) => Promise<Service>;
 
-export function createSellerOf(services: readonly Service[], { recall }: Pick<Reservations, "recall">): SellerOf {
+/** The retired services at the route of a service. */
+export type FormerOf = (asked: Service) => readonly Service[];
+
+export function createFormerOf(services: readonly Service[]): FormerOf {
   const retired = services.filter(({ isRetired }) => isRetired);
+  return (asked) => retired.filter((service) => service.path === asked.path && service !== asked);
+}
+
+/** The service that has sold a call: the one that is asked for it again, or a retired one at its route. Undefined: another call. */
+export type SoldBy = (
+  sold: { readonly call: string } & Pick<PaymentRecord, "asked">,
+  again: Pick<Purchase, "service" | "input" | "given">,
+) => Service | undefined;
+
+export const createSoldBy =
+  (formerOf: FormerOf): SoldBy =>
+  (sold, { service: asked, input, given }) =>
+    [asked, ...formerOf(asked)].find(
+      (service) => sold.call === callOf({ service, input }) || isAskedAgain(sold, { service, given }),
+    );
+
+export function createSellerOf(formerOf: FormerOf, { recall }: Pick<Reservations, "recall">): SellerOf {
   return async (asked, key) => {
-    const others = retired.filter((service) => service.path === asked.path && service !== asked);
+    const others = formerOf(asked);
     if (others.length === 0) return asked;
     const record = await recall(key);
     return others.find(({ manifest }) => manifest.id === record?.service) ?? asked;

@@ -61,6 +61,14 @@ describe("a service that is removed", function () {
   let job: Loose;
   let waiting: Loose;
 
+  const ID = "the-same-purchase";
+  const sign = async (path: string) => signFor(await createBuyer(shop.sandbox), await post(path));
+  /** Each time another payment, with the same identifier. */
+  const signNamed = async (path: string) =>
+    signFor(await createBuyer(shop.sandbox), await post(path), (payment) => ({
+      ...payment,
+      extensions: { "payment-identifier": { info: { required: false, id: ID } } },
+    }));
   const post = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(shop.running.url + path, json({}, headers));
   const ask = async (path: string, method: string, params: object): Promise<Loose> =>
@@ -95,7 +103,6 @@ describe("a service that is removed", function () {
   before(async () => {
     world.retiredTestGate = Promise.withResolvers();
     shop = await openOperatedShop(LAST);
-    const sign = async (path: string) => signFor(await createBuyer(shop.sandbox), await post(path));
     const payment = await sign("/v1/toss");
     paid = { payment, answer: await (await post("/v1/toss", payment)).text() };
     statusUrl = ((await (await post("/v1/work", await sign("/v1/work"))).json()) as Loose).status_url;
@@ -196,6 +203,14 @@ describe("a service that is removed", function () {
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
     const pay = await stockFetch(shop.sandbox, "base");
     expect((await pay(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(200);
+  });
+
+  it("whose id is another one gives the same answer to another payment with the same identifier, which is not charged", async () => {
+    const bought = await post("/v1/stay", await signNamed("/v1/stay"));
+    await renameTo("remain", "stay");
+    const again = await post("/v1/stay", await signNamed("/v1/stay"));
+    expect([again.status, await again.text()]).to.deep.equal([200, await bought.text()]);
+    expect(again.headers.get("payment-response")).to.equal(bought.headers.get("payment-response"));
   });
 
   it("whose routes another job has taken still tells there how its jobs stand", async () => {

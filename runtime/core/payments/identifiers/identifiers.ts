@@ -7,9 +7,10 @@ import { createLeases } from "../../time/leases.ts";
 import { type Rail, railOf } from "../../x402/rails.ts";
 import { type Payment, readPayment, toPayload } from "../../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../../x402/x402.ts";
-import { callOf, isAskedAgain, notePayment, type Purchase, toVerified, type VerifiedPurchase } from "../purchase.ts";
+import { callOf, notePayment, type Purchase, toVerified, type VerifiedPurchase } from "../purchase.ts";
 import type { PaymentRecord } from "../record.ts";
 import { isKnownUnpaid, KEEP_MS, type Reservations, UNATTENDED_MS } from "../reservations.ts";
+import type { SoldBy } from "../seller-of.ts";
 import type { Settler } from "../settlement.ts";
 import { explainTime, leastSecondsOf } from "../validity.ts";
 import { createIdentifierNames } from "./names.ts";
@@ -49,6 +50,7 @@ export interface IdentifiersDeps {
   readonly store: Store;
   readonly rails: readonly Rail[];
   readonly reservations: Pick<Reservations, "claimPayment" | "read">;
+  readonly soldBy: SoldBy;
   readonly look: Settler["look"];
   /** @throws Problem when no facilitator that could settle the offer is trusted. */
   readonly checkTrust: (offer: PaymentRequirements) => void;
@@ -77,7 +79,7 @@ interface Named {
 const VERIFY_MS = 10_000;
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
-  const { store, rails, reservations, look, clock, onError, answersMs = 0 } = deps;
+  const { store, rails, reservations, soldBy, look, clock, onError, answersMs = 0 } = deps;
   const keptMs = Math.max(KEEP_MS, answersMs);
   const leases = createLeases({ store, prefix: "lease:named:", onError });
   const names = createIdentifierNames({ store, rails });
@@ -142,10 +144,11 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   async function find(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
     for (let turn = 0; ; turn += 1) {
       const known = await store.get<Named>(`named:${name}#${turn}`);
-      if (!known || !isCall(known, purchase)) return exclusively(leases.claim(name), () => walk(name, purchase, steps));
+      const service = known && soldBy(known, purchase);
+      if (!known || !service) return exclusively(leases.claim(name), () => walk(name, purchase, steps));
       const key = toKey(toPayment(known));
       const record = await reservations.read(key);
-      if (record?.state === "settled" && !record.owed) return steps.finish({ ...purchase, key }, record);
+      if (record?.state === "settled" && !record.owed) return steps.finish({ ...purchase, service, key }, record);
     }
   }
 
@@ -155,10 +158,11 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const named = `${name}#${turn}`;
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
-      if (!isCall(known, purchase)) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
+      const service = soldBy(known, purchase);
+      if (!service) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
       // The identifier gets a further payment only when this one can never be settled.
       const isOver = (await store.get(`named:${name}#${turn + 1}`)) !== undefined;
-      const outcome = isOver ? undefined : await goOn(purchase, { named, known, steps });
+      const outcome = isOver ? undefined : await goOn({ ...purchase, service }, { named, known, steps });
       if (outcome) return outcome;
       await keepAlive(named, known, purchase.payment);
     }
@@ -190,7 +194,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       // No record: a crash came before it, or it has expired. The clocks of processes differ too much to tell which.
       const isLate = clock.now() >= (validBefore ? validBefore * 1000 : known.at + (known.keptMs ?? KEEP_MS));
       if (isLate) throw state === "settled" ? new Problem("payment-conflict", FORGOTTEN) : undecided();
-      return steps.buy(named, { payment, key, offer, isSettled: state === "settled" });
+      return steps.buy(named, { service: purchase.service, payment, key, offer, isSettled: state === "settled" });
     });
   }
 }
@@ -200,7 +204,7 @@ interface Steps extends Pick<Ways, "finish"> {
   /** Buys under the name `named`: with the payment at hand, or with an earlier payment of the same payer. */
   readonly buy: (
     named: string,
-    earlier?: Pick<VerifiedPurchase, "payment" | "key" | "offer"> & { readonly isSettled: boolean },
+    earlier?: Pick<VerifiedPurchase, "service" | "payment" | "key" | "offer"> & { readonly isSettled: boolean },
   ) => Promise<Outcome | undefined>;
 }
 
@@ -220,10 +224,6 @@ async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, w
     await lease.release().catch(() => {}); // The lease expires by itself.
   }
 }
-
-/** Whether an identifier stands for this call. */
-const isCall = (known: Named, purchase: Purchase): boolean =>
-  known.call === callOf(purchase) || isAskedAgain(known, purchase);
 
 /** Cannot fail: `payment` was read before it was stored. */
 const toPayment = ({ payment }: Named): Payment =>
