@@ -131,7 +131,7 @@ export function createStandard(options: StandardOptions): Standard {
       if (context.signIn === undefined || !service) return calls.show(await book.write(reminded, task), context);
       return calls.offer(reminded, service, task.input, context);
     };
-    return inTurn(id, context, answer, () => calls.show({ ...task, state: "working", text: WORKING }, context));
+    return inTurn(id, context, answer, () => calls.show({ ...task, ...AT_WORK }, context));
   }
 
   async function find(id: string, context: TaskContext): Promise<Task | undefined> {
@@ -152,7 +152,9 @@ export function createStandard(options: StandardOptions): Standard {
   async function look(task: Task, context: TaskContext): Promise<Step> {
     const payment = isOver(task) || task.job ? undefined : (await book.claimed(task.id))?.payment;
     const step = payment ? await pay(task, payment, context) : undefined;
-    return step && !isRefusal(step) ? step : calls.show(task, context);
+    if (step && !isRefusal(step)) return step;
+    const isFreeCall = task.state === "input-required" && !payment && (await book.isInTurn(task.id));
+    return calls.show(isFreeCall ? { ...task, ...AT_WORK } : task, context);
   }
 
   async function cancel(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
@@ -222,7 +224,7 @@ interface Talk {
 const CANCELED = "Canceled; nothing was charged.";
 const PAID = "The payment was received.";
 const TAKEN = "The task is being paid for, or was canceled; ask for it with tasks/get";
-const WORKING = "The task is being worked on; ask for it with tasks/get";
+const AT_WORK = { state: "working", text: "The task is being worked on; ask for it with tasks/get" } as const;
 const ANOTHER_CALL =
   "The task keeps the skill and the input that it began with; leave taskId out to ask for another call";
 

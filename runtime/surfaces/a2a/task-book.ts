@@ -91,6 +91,8 @@ export interface TaskBook {
    * process, and while the store fails: nobody is charged twice then, because the payment itself is claimed, too.
    */
   takeTurn(id: string): Promise<Pick<Lease, "release"> | undefined>;
+  /** Whether a request, in any process, has the turn. */
+  isInTurn(id: string): Promise<boolean>;
   /** Withdraws the claim of a payment that was refused. */
   releasePayment(id: string, claim: PaymentClaim): Promise<void>;
 }
@@ -122,6 +124,7 @@ export interface TaskBookOptions {
 const MOST_UNPAID_BYTES = 64 * 1_048_576;
 /** The size of a stored task besides its JSON, in bytes. */
 const OVERHEAD_BYTES = 256;
+const TURN = "a2a:turn:";
 const UNPAID_MS = 15 * 60_000;
 const PAID_MS = 24 * 60 * 60_000;
 
@@ -167,7 +170,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
     },
     claimed,
     async takeTurn(id) {
-      const leases = createLeases({ store, prefix: "a2a:turn:", onError: () => {} });
+      const leases = createLeases({ store, prefix: TURN, onError: () => {} });
       let lease: Lease | undefined;
       try {
         lease = await leases.claim(id);
@@ -176,6 +179,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
       }
       return lease && { release: () => lease.release().finally(leases.close) };
     },
+    isInTurn: async (id) => (await store.get(TURN + id)) !== undefined,
     async releasePayment(id, claim) {
       if (await isClaimedFor(id, claim)) await store.delete(claimKey(id));
     },

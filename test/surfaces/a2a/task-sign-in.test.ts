@@ -106,6 +106,18 @@ describe("a task of a skill with free calls", () => {
     expect(door.rails.base.moved.size).to.equal(0);
   });
 
+  it("is shown as being worked on during its free call, with nothing to pay", async () => {
+    const { id } = await send({});
+    let shown: Loose;
+    door.handler = async () => {
+      shown = (await door.call("GetTask", { id })).result;
+      return { value: 1 };
+    };
+    await send(proof(), id);
+    expect(shown.status.state).to.equal("TASK_STATE_WORKING");
+    expect(shown.status.message.metadata ?? {}).not.to.have.property("x402.payment.required");
+  });
+
   it("is not canceled while its free call is at work, whose answer stays its end", async () => {
     const { id } = await send({});
     let refused: Loose;
