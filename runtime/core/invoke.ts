@@ -20,6 +20,7 @@ import {
 } from "./payments/purchase.ts";
 import type { PaymentRecord } from "./payments/record.ts";
 import { SETTLE_LIFE_MS, toBrief } from "./payments/settlement.ts";
+import { toRefused } from "./payments/standing.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { onBehalf, perform, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
@@ -213,8 +214,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
       return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
     }
-    const { errorReason: why, errorMessage: said } = receipt ?? {};
-    if (state === "rejected") return refuse(service, invocation, toRefusal(why), join(why, said), receipt);
+    if (state === "rejected") return refuse(service, invocation, ...toRefused(record), receipt);
     reconciler.watch(key);
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";

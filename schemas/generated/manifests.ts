@@ -213,7 +213,7 @@ export interface Manifest {
     openWorld?: boolean;
   };
   /**
-   * The handler's deadline; the site's `deadline_seconds` by default.
+   * The handler's deadline; the site's `deadline_seconds` by default. A payment on Solana lives for about a minute: slower work needs `charge: first`, or is a job.
    */
   deadline_seconds?: number;
   /**

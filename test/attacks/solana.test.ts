@@ -6,6 +6,7 @@ import type { PaymentPayload, PaymentRequirements } from "../../runtime/core/x40
 import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
 import { createSolanaSettlements } from "../../runtime/drivers/solana/settlements.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
+import { recordCounts } from "../support/books/recorded-counts.ts";
 import { rail } from "../support/chains/chains.ts";
 import { claims, createScriptedRail } from "../support/chains/scripted-rail.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
@@ -73,10 +74,11 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
     chain.putTokenAccount(payTo, 0n);
     const settlements = createSolanaSettlements({ client, clock, graceMs: 0 });
     const patience = { confirmMs: 100, confirmAfterMs: 10 };
+    const { counters } = recordCounts();
     const screen = (): never => {
       throw new Error("This service fails");
     };
-    shop = await openShop({ rail: { ...scripted, payTo, settlements }, clock, price: "1", patience, screen });
+    shop = await openShop({ rail: { ...scripted, payTo, settlements }, clock, price: "1", patience, screen, counters });
   });
   afterEach(async () => {
     await shop.close();
@@ -108,7 +110,7 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
       expect(again.status, await again.text()).to.be.oneOf([402, 503]);
     });
 
-  it("is refused when the work took longer than it lives, and others of its payer are taken as before", async () => {
+  it("is refused when the work took longer than it lives, with words that say so, and others of its payer are taken as before", async () => {
     const buy = async (path: string, input: object): Promise<number> =>
       (await shop.post(path, input, { "payment-signature": (await sign(path)).header })).status;
     shop.handler = () => {
@@ -121,7 +123,10 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
       transaction: "",
       network,
     });
-    expect([await buy("/v1/roll", ROLL), shop.rail.asked.settle]).to.deep.equal([402, 1]);
+    const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": (await sign()).header });
+    expect([refused.status, shop.rail.asked.settle]).to.deep.equal([402, 1]);
+    const { error } = (await refused.json()) as { readonly error: string };
+    expect(error).to.match(/^payment_rejected: it may have run out amid the work; sign a new one: invalid_exact_svm/);
     expect([await buy("/v1/screen", { wallet: "w" }), shop.rail.asked.settle], "done first").to.deep.equal([500, 1]);
     expect([await buy("/v1/roll", ROLL), shop.rail.asked.settle], "settled first").to.deep.equal([402, 2]);
     expect(shop.executions).to.equal(1);

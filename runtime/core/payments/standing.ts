@@ -1,4 +1,5 @@
 import type { Store } from "../store.ts";
+import { type Refusal, toRefusal } from "../x402/read-payment.ts";
 import { payerOf } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 
@@ -34,18 +35,36 @@ export function createStanding(store: Store): Standing {
   const isDistrusted = async (payer: string): Promise<boolean> =>
     (await store.get(`pays-first:${payer}`)) !== undefined;
   const noteRefused: Standing["noteRefused"] = (payer, service, ms) =>
-    distrust(SOLANA.test(payer) && ms >= SOLANA_MS ? `${payer}:${service}` : payer);
+    distrust(mayRunOut(payer, ms) ? `${payer}:${service}` : payer);
   return {
     paysFirst: async (payer, service) =>
       (await isDistrusted(payer)) || (SOLANA.test(payer) && isDistrusted(`${payer}:${service}`)),
     noteRefused,
-    async refusedLate({ payer, payment, service, output, job, sold }) {
+    async refusedLate(record) {
+      const { payer, payment, service, output, job } = record;
       if (payer === undefined || output === undefined || job !== undefined) return;
-      const { verified = 0, worked = verified } = sold?.course ?? {};
-      await noteRefused(payerOf(payer, payment.accepted), service, worked - verified);
+      await noteRefused(payerOf(payer, payment.accepted), service, workMsOf(record));
     },
     async noteLeft(payer) {
       if ((await store.incr(`left:${payer}`, 1, LEFT_WINDOW_MS)) >= MOST_LEFT) await distrust(payer);
     },
   };
+}
+
+/** Why a settlement was refused: also that the payment may have run out during its work, where no facilitator says so. */
+export function toRefused(record: PaymentRecord): [refusal: Refusal, reason: string | undefined] {
+  const { receipt, payment } = record;
+  const ranOut = mayRunOut(payment.accepted.network, workMsOf(record)) && RAN_OUT;
+  const reasons = [ranOut, receipt?.errorReason, receipt?.errorMessage].filter(Boolean);
+  return [toRefusal(receipt?.errorReason), reasons.join(": ") || undefined];
+}
+
+const RAN_OUT = "it may have run out amid the work; sign a new one";
+
+/** @param payer or only its network */
+const mayRunOut = (payer: string, ms: number): boolean => SOLANA.test(payer) && ms >= SOLANA_MS;
+
+function workMsOf({ sold }: PaymentRecord): number {
+  const { verified = 0, worked = verified } = sold?.course ?? {};
+  return worked - verified;
 }
