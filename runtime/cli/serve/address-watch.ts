@@ -77,4 +77,5 @@ export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
 
 const explain = ({ title, payTo }: WatchedRail, count: number, transaction: string): string =>
   `${withNoun(count, "recent payment")} of ${title} to ${payTo} ${count === 1 ? "is" : "are"} not in this ` +
-  `store, the newest in ${transaction}: give each store a pay address of its own, or one payment may be served by both`;
+  `store, the newest in ${transaction}. If it was restored from a backup, "payphone books verify" lists all that it lacks; ` +
+  "if not, give each store a pay address of its own, or one payment may be served by both";

@@ -49,6 +49,9 @@ describe("a pay address", function () {
     expect(report.warnings).to.have.length(1);
     expect(report.warnings?.[0]).to.match(/^1 recent payment of USDC on Base to 0x\w{40} is not in this store/);
     expect(report.warnings?.[0]).to.include(transaction);
+    expect(report.warnings?.[0], "where it is the same shop").to.include(
+      'restored from a backup, "payphone books verify"',
+    );
     const told = stranger
       .output()
       .split("\n")

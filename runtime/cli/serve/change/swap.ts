@@ -108,7 +108,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
     if (!("listener" in composition)) throw toFaultProblem(composition);
     try {
       await composition.prepare();
-      refuseLosses(former.composition, composition);
+      await refuseLosses(former.composition, composition);
     } catch (error) {
       await composition.close();
       throw error;
@@ -180,7 +180,7 @@ const toFacilitator = (name: string, { facilitators = [] }: SiteManifest): objec
   facilitators.find(({ id }) => id === name) ?? name;
 
 /** @throws Problem `unavailable` when a service that can be paid now could not be paid any more. */
-function refuseLosses(former: Composition, next: Composition): void {
+async function refuseLosses(former: Composition, next: Composition): Promise<void> {
   const paused = former.unsellable();
   const lost = next
     .unsellable()
@@ -189,6 +189,7 @@ function refuseLosses(former: Composition, next: Composition): void {
   const reasons = [...next.railStatuses()].flatMap(([id, status]) =>
     status.state === "down" ? [`${id}: ${status.reason}`] : [],
   );
-  const why = reasons.length > 0 ? reasons.join("; ") : "its offers could not be put on record";
+  const { store_reason: outage = "its offers could not be put on record" } = await next.ready();
+  const why = reasons.length > 0 ? reasons.join("; ") : outage;
   throw new Problem("unavailable", `${lost.join(", ")} could not be paid on any rail (${why})`);
 }
