@@ -26,10 +26,12 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
   const { network, asset, amount, maxTimeoutSeconds } = requirements;
-  if (!(maxTimeoutSeconds <= LONGEST_SECONDS))
+  const isLong = !(maxTimeoutSeconds <= LONGEST_SECONDS);
+  const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
+  if (fault)
     throw new Problem(
       "payment-required",
-      `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is longer than a day. Nothing was paid.`,
+      `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}. Nothing was paid.`,
     );
   const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
   const client = new x402Client()

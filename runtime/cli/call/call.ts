@@ -185,8 +185,9 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
     delete report.resume;
   }
   if (isBought) deliver(answer, options, terminal, report);
-  if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(pending, receipt, performance.now() - started));
-  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, options.identifier !== undefined));
+  const [ms, isOwnName] = [performance.now() - started, options.identifier !== undefined];
+  if (receipt?.success ?? isBought) terminal.err(texts.toReceiptText(pending, receipt, { ms, isOwnName }));
+  else if (!report.resume) terminal.err(texts.toUnpaidText(receipt, isOwnName));
   if (!isBought) throw toSellerProblem(answer, !report.resume, receipt);
 }
 

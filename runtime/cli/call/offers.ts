@@ -95,7 +95,7 @@ export function chooseOffer(
   offers: readonly Offer[],
   { rail, hasKey }: { readonly rail: string | undefined; readonly hasKey: (rail: RailManifest) => boolean },
 ): Offer {
-  const ids = offers.map((offer) => offer.rail.id);
+  const ids = [...new Set(offers.map((offer) => offer.rail.id))];
   if (ids.length === 0) refuse("none of the offers is an exact payment (on EVM by EIP-3009) in a known rail's token");
   if (rail && !ids.includes(rail)) refuse(`this call is not sold on ${rail}; use --rail ${ids.join(" or --rail ")}`);
   const wanted = offers.filter((offer) => rail === undefined || offer.rail.id === rail);

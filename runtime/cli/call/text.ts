@@ -24,7 +24,10 @@ export const toShownResult = (json: unknown, text: string): string =>
 
 const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** The challenge: the description of what is sold, and one line for each offer. */
+/** As many offers are printed; a seller may send any number. */
+const MOST_OFFERS = 20;
+
+/** The challenge: the description of what is sold, and one line for each offer, those that can be paid first. */
 export function toChallengeText(
   { resource }: PaymentRequired,
   { offers, others }: { offers: readonly Offer[]; others: readonly PaymentRequirements[] },
@@ -41,7 +44,10 @@ export function toChallengeText(
   });
   const what = printable(resource?.description ?? "");
   const title = `${paint("bold", "402 Payment required")}${what && `: ${what}`}`;
-  return [title, "", ...toTable(["rail", "price", "", "pay to"], [...rows, ...unknown]), ""].join("\n");
+  const shown = [...rows, ...unknown].slice(0, MOST_OFFERS);
+  const more = rows.length + unknown.length - shown.length;
+  const rest = more > 0 ? [`  and ${more} more`] : [];
+  return [title, "", ...toTable(["rail", "price", "", "pay to"], shown), ...rest, ""].join("\n");
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
@@ -58,16 +64,17 @@ export function toPayingText(note: PaymentNote, payTo: string, isOwnName: boolea
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${name}`;
 }
 
-/** The receipt. Facts that the seller did not report are omitted. */
-export function toReceiptText(pending: Pending, receipt: Partial<SettleResponse> | undefined, ms: number): string {
+/** The receipt. Facts that the seller did not report are omitted. @param isOwnName as above */
+export function toReceiptText(
+  pending: Pending,
+  receipt: Partial<SettleResponse> | undefined,
+  { ms, isOwnName }: { readonly ms: number; readonly isOwnName: boolean },
+): string {
   const { amount, symbol, title, payer, wallet } = pending.note;
   const isElsewhere = isOfOtherNetwork(pending, receipt);
   const transaction = receipt?.transaction && printable(receipt.transaction);
   const lines: [string, string | undefined][] = [
-    [
-      "paid",
-      isElsewhere ? "nothing now, by this receipt of an earlier payment on another network" : `${amount} ${symbol}`,
-    ],
+    ["paid", isElsewhere ? (isOwnName ? EARLIER : NOT_KNOWN) : `${amount} ${symbol}`],
     ["network", [!isElsewhere && title, receipt?.network && printable(receipt.network)].filter(Boolean).join(", ")],
     ["payer", printable(receipt?.payer ?? payer)],
     ["transaction", transaction || "the seller sent no receipt"],
@@ -83,6 +90,9 @@ export function toReceiptText(pending: Pending, receipt: Partial<SettleResponse>
   const rows = lines.flatMap(([name, value]) => (value ? [`  ${paint("dim", name.padEnd(11))}  ${value}`] : []));
   return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
 }
+
+const EARLIER = "nothing now, by this receipt of an earlier payment on another network";
+const NOT_KNOWN = "not known: the receipt names another network than the payment";
 
 /** Printed instead of a receipt when none came, or one of a failure. @param isOwnName as above */
 export const toUnpaidText = (receipt: unknown, isOwnName: boolean): string => {

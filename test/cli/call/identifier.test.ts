@@ -47,6 +47,8 @@ describe("the identifier of a call", () => {
     expect(err)
       .to.match(/paid +nothing now, .*\n +network +eip155:137\n/)
       .and.not.to.include("basescan.org");
+    const another = await run({ url: seller.url });
+    expect(another.err, "under a new name").to.match(/paid +not known: .* another network .*\n/);
     const { receipt: reported } = JSON.parse((await run({ url: seller.url, identifier: ID, json: true })).out);
     expect(reported).to.deep.equal({ ...receipt, explorer_url: null });
   });

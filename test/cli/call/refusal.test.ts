@@ -129,11 +129,27 @@ describe("payphone call refuses", () => {
     expect(err).to.include(` exact permit2, eip155:8453 ${USDC_OFFER.asset} `);
   });
 
-  it("to sign what could be taken for longer than a day", async () => {
-    seller.script.offers = [{ ...USDC_OFFER, maxTimeoutSeconds: 86_401 }];
-    expect(await refusal(3, {})).to.equal(
-      "payphone: the seller could use the payment for 86401 seconds, which is longer than a day. Nothing was paid.",
-    );
+  it("to print thousands of offers: some, and how many more there are, each rail named once", async () => {
+    const accepts = Array.from({ length: 3000 }, () => USDC_OFFER);
+    seller.script.unpaid = { status: 402, body: { x402Version: 2, resource: { url: seller.url }, accepts } };
+    const { code, err } = await run({ url: seller.url, rail: "polygon" });
+    expect(code).to.equal(3);
+    expect(err.split("\n").length).to.be.below(40);
+    expect(err)
+      .to.include("  and 2980 more\n")
+      .and.to.match(/use --rail base\. Nothing was paid\.$/);
+  });
+
+  it("to sign what could be taken for longer than a day, or for parts of a second", async () => {
+    for (const [seconds, fault] of [
+      [86_401, "longer than a day"],
+      [60.5, "no whole number"],
+    ] as const) {
+      seller.script.offers = [{ ...USDC_OFFER, maxTimeoutSeconds: seconds }];
+      expect(await refusal(3, {})).to.equal(
+        `payphone: the seller could use the payment for ${seconds} seconds, which is ${fault}. Nothing was paid.`,
+      );
+    }
   });
 
   it("a challenge that is not x402 version 2", async () => {
