@@ -24,7 +24,7 @@ export async function openWallet(config: Config, base: string, signal: AbortSign
   const { status, json } = await ask({ method: "GET", url: `${base}/sandbox`, body: undefined }, { signal });
   if (status >= 500 || status === 429)
     throw new Problem("upstream-failed", `${base} does not say whether it is a sandbox (${status}). Nothing was paid.`);
-  if (status === 200 && field(json, "mode") === "sandbox") return toSandboxWallet(json);
+  if (status === 200 && field(json, "mode") === "sandbox") return toSandboxWallet(json, base);
   const { evmKey, solanaKey } = config.buyer;
   return {
     origin: "environment",
@@ -33,8 +33,8 @@ export async function openWallet(config: Config, base: string, signal: AbortSign
   };
 }
 
-/** The wallet in the answer of `GET /sandbox`. */
-function toSandboxWallet(json: unknown): BuyerWallet {
+/** The wallet in the answer of `GET /sandbox`. The seller may be none: its RPC URLs must not lead into the buyer's network. */
+function toSandboxWallet(json: unknown, base: string): BuyerWallet {
   const buyer = field(json, "buyer");
   const evmKey = textField(field(buyer, "evm"), "private_key");
   const solanaKey = textField(field(buyer, "solana"), "secret_key");
@@ -44,8 +44,18 @@ function toSandboxWallet(json: unknown): BuyerWallet {
       isEvm(rail)
         ? read("the sandbox's EVM key", evmKey, EVM_KEY)
         : read("the sandbox's Solana key", solanaKey, SOLANA_KEY),
-    rpc: ({ id }) => read("the sandbox's RPC URL", textField(field(json, "rpc"), id), WEB_URL),
+    rpc: ({ id }) => {
+      const url = read("the sandbox's RPC URL", textField(field(json, "rpc"), id), WEB_URL);
+      if (url === undefined || hostOf(url) === hostOf(base)) return url;
+      throw new Problem("bad-request", `the sandbox's RPC URL, ${url}, is on another host than it. Nothing was paid.`);
+    },
   };
+}
+
+/** The host of a URL; the same for all names of this machine. */
+function hostOf(url: string): string {
+  const { hostname } = new URL(url);
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? "localhost" : hostname;
 }
 
 function read<T>(name: string, text: string | undefined, shape: ValueFormat<T>): T | undefined {

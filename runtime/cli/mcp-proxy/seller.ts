@@ -14,7 +14,7 @@ import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { mayBeOlder, toCallProblem } from "../../drivers/mcp/failures.ts";
 import { dropNulls } from "../../drivers/mcp/nulls.ts";
 import { endStreams } from "../../drivers/mcp/request-streams.ts";
-import { reasonOf, textField } from "../call/http.ts";
+import { field, reasonOf, textField } from "../call/http.ts";
 import type { ToolRequest } from "./purchase.ts";
 import { keepResults, wholeOf } from "./raw-results.ts";
 import { type ToolResult, toErrorResult } from "./results.ts";
@@ -116,6 +116,7 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
 
 /** The client's own words hide the network's, and the status of an answer without a text. */
 function toWhy(error: unknown): string {
+  if (Array.isArray(field(error, "issues"))) return "its answer is no message of MCP"; // The client's own words are a list.
   if (!(error instanceof SdkHttpError)) return reasonOf((error as Error).cause ?? error);
   const said = textField(error.data, "text")?.slice(0, 500) ?? /Redirect to [^;]+/.exec(error.message)?.[0];
   return [`it answers ${error.status}`, said].filter(Boolean).join(": ");

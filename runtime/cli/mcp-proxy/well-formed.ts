@@ -1,12 +1,18 @@
 import { isSpecType } from "@modelcontextprotocol/client";
-import { isObject } from "../../core/json.ts";
-import type { ToolResult } from "./results.ts";
+import { isDeep, isObject } from "../../core/json.ts";
+import { type ToolResult, toFailure } from "./results.ts";
 
 /**
  * A tool's result that every client reads, as it may have been paid for: what does not fit MCP, or is structured only, is
- * handed on as text.
+ * handed on as text. What is nested too deeply cannot be written, and is left out.
  */
 export function toReadable(result: ToolResult): ToolResult {
+  if (isDeep(result)) {
+    const { structuredContent: _, content = [], ...rest } = result;
+    const [note] = toFailure(TOO_DEEP).content as [object];
+    const shallow = { ...rest, content: [content, note].flat() };
+    return isDeep(shallow) ? toFailure(TOO_DEEP) : toReadable(shallow);
+  }
   const whole: ToolResult = { content: [], ...result };
   if (isSpecType.CallToolResult(whole)) {
     const { content = [], structuredContent } = whole;
@@ -21,6 +27,8 @@ export function toReadable(result: ToolResult): ToolResult {
     ...(isObject(_meta) && { _meta }),
   };
 }
+
+const TOO_DEEP = "The seller's answer is nested too deeply to be handed on whole.";
 
 /**
  * A page of a seller's list, without the tools that are none by MCP: for one of them, clients refuse the whole list. Nor does

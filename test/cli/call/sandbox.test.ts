@@ -50,6 +50,20 @@ describe("payphone call on embedded chains", () => {
     });
   });
 
+  it("asks no other host than the seller's own for what it signs, since anybody can call itself a sandbox", async () => {
+    const seller = await startSeller();
+    try {
+      const rpc = { solana: "http://192.168.0.1" };
+      seller.script.sandbox = { status: 200, body: { ...sandbox.description, rpc } };
+      seller.script.offers = [await requirementsOn(sandbox, "solana", 1000n)];
+      const { code, err } = await run({ url: seller.url });
+      expect([code, seller.paid().length]).to.deep.equal([2, 0]);
+      expect(err).to.match(/RPC URL, http:\/\/192\.168\.0\.1, is on another host than it\. Nothing was paid\.$/);
+    } finally {
+      await seller.stop();
+    }
+  });
+
   describe("from a stock @x402/express seller, with keys of the environment", () => {
     let server: Server;
     let url: string;

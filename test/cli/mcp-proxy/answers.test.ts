@@ -84,6 +84,32 @@ describe("payphone mcp-proxy, at a seller", () => {
       expect(await call()).to.deep.include({ content: [TEXT], structuredContent: { result: [4] } });
     });
 
+    it("hands on what was paid for and is nested too deeply to be written, without that", async () => {
+      const [head, deep] = ['"content":[{"type":"text","text":"here"}]', `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`];
+      for (const [answered, first] of [
+        [`{${head},"structuredContent":${deep}}`, ["here"]],
+        [`{"content":[${deep}]}`, []],
+      ] as const) {
+        deliver = ({ id, outgoing }) => {
+          const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${answered}}`;
+          outgoing.writeHead(200, { "content-type": "application/json" }).end(text);
+        };
+        const texts = ((await call()).content as { text: string }[]).map(({ text }) => text);
+        expect(texts).to.deep.equal([...first, "The seller's answer is nested too deeply to be handed on whole."]);
+      }
+    });
+
+    it("says in a few words that an answer without a result is none", async () => {
+      const other = await startScripted(({ answer }) => answer(null as never));
+      const proxy = await openProxy(other.url, createFolder());
+      const { content } = await proxy.callTool({ name: "here", arguments: {} });
+      expect(content)
+        .to.have.nested.property("[0].text")
+        .that.matches(/failed: its answer is no message of MCP$/);
+      await proxy.close();
+      other.close();
+    });
+
     it("shows its other tools, and leaves out those that are none", async () => {
       const own = { description: null, annotations: null };
       const here = { name: "here", inputSchema: { type: "object" } };
