@@ -1,12 +1,15 @@
 import { runInNewContext } from "node:vm";
 import type { ValidationIssue } from "../api/problem.ts";
-import { isObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json.ts";
+import { oncePer } from "../core/once.ts";
 import type { InputLocation } from "../core/schema/issues.ts";
 import { createCompiler, type Schema } from "../core/schema/validator.ts";
 import { didYouMean } from "../core/set/did-you-mean.ts";
 
 /** How long somebody else's schema may take: its patterns and references are their own, and could go on for ever. */
 const CHECK_MS = 1000;
+
+const compile = oncePer((document: JsonObject) => createCompiler(new Map(), { areForeign: true })(document));
 
 /**
  * The faults of an input by somebody else's schema; none when the schema cannot be used.
@@ -20,7 +23,6 @@ export function findForeignFaults(
 ): readonly ValidationIssue[] {
   if (!isObject(document)) return [];
   try {
-    const compile = createCompiler(new Map(), { areForeign: true });
     const toIssues = (): readonly ValidationIssue[] => issuesOf(compile(document), { given, from, seesTypos });
     return runInNewContext("toIssues()", { toIssues }, { timeout: CHECK_MS });
   } catch {
