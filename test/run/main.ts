@@ -12,14 +12,8 @@ import { createLane, type Outcome } from "./lane.ts";
 import { installPrograms, toWants } from "./programs.ts";
 import { toTimes } from "./times.ts";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    unit: { type: "boolean" },
-    times: { type: "boolean" },
-    jobs: { type: "string", default: String(availableParallelism() + 2) },
-  },
-});
+const USAGE = "node test/run/main.ts [--unit] [--times] [--jobs <processes>] [<part of a path>…]";
+const { values, positionals } = readArguments();
 const WAITING_JOBS = 2;
 const started = performance.now();
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -41,6 +35,22 @@ const ends = await Promise.all([
 ]);
 if (values.times) for (const line of toTimes(outcomes, availableParallelism(), ends)) say(line);
 process.exitCode = summarize();
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        unit: { type: "boolean" },
+        times: { type: "boolean" },
+        jobs: { type: "string", default: String(availableParallelism() + 2) },
+      },
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+    process.exit(1);
+  }
+}
 
 /** Runs the files of queues, one queue after the other, in so many processes. @returns when each has ended, in seconds */
 function runAll(queues: readonly Queue[], processes: number): Promise<number>[] {

@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import type { Log } from "../../runtime/api/capabilities.ts";
 import { createLog, type LogOptions } from "../../runtime/drivers/log.ts";
 
-const MODULE = join(import.meta.dirname, "../../runtime/drivers/log.ts");
+const MODULE = import.meta.resolve("../../runtime/drivers/log.ts");
 
 describe("the log", () => {
   let written: string;

@@ -108,7 +108,8 @@ describe("openPayphone", () => {
         expect(challenge.resource.url).to.equal(`${base}/v1/toss`);
         const read = async (path: string): Promise<string> => (await fetch(base + path)).text();
         expect(JSON.parse(await read("/openapi.json")).servers).to.deep.equal([{ url: base }]);
-        expect(JSON.parse(await read("/.well-known/agent-card.json")).url).to.equal(`${base}/v1/a2a`);
+        const cards = ["/.well-known/agent-card.json", "/.well-known/agent.json"]; // The second one for clients of A2A 0.2.
+        for (const path of cards) expect(JSON.parse(await read(path)).url, path).to.equal(`${base}/v1/a2a`);
         expect(JSON.parse(await read("/.well-known/x402")).resources).to.deep.equal([`${base}/v1/toss`]);
         for (const path of ["/", "/llms.txt", "/.well-known/mcp/server-card.json"]) {
           const urls = (await read(path)).match(/http:\/\/127[^"\s)\\]*/g) ?? [];

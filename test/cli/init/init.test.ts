@@ -119,7 +119,7 @@ describe("payphone init", () => {
   });
 
   it("asks on a terminal, and makes nothing when it is told to stop", () => {
-    const main = JSON.stringify(join(ROOT, "runtime/cli/main.ts"));
+    const main = JSON.stringify(import.meta.resolve("../../../runtime/cli/main.ts"));
     const code = `process.stdin.isTTY = true;
       const { main } = await import(${main});
       await main(["node", "payphone", "init", process.argv[1]]);`;

@@ -13,7 +13,7 @@ import { LAUNCHER, runPayphone } from "../../support/commands/commands.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const CONTRACT = join(ROOT, "runtime/cli/contract/contract.ts");
+const CONTRACT = import.meta.resolve("../../../runtime/cli/contract/contract.ts");
 
 describe("the check of a directory", () => {
   it("reports every fault of every file at once, in the order of the files and lines, and counts them", async () => {

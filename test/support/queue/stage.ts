@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { JobQueue, QueuedJob, Turn } from "../../../runtime/core/jobs/queue.ts";
 import { eventually } from "../eventually.ts";
@@ -15,7 +16,7 @@ interface Child {
   kill(signal: "SIGKILL" | "SIGUSR2" | "SIGCONT"): Promise<void>;
 }
 
-const CHILD = new URL("./child.ts", import.meta.url).pathname;
+const CHILD = join(import.meta.dirname, "child.ts");
 
 async function startWorker(place: QueuePlace, pace: "hang" | number): Promise<Child> {
   const child = spawn(process.execPath, [CHILD, JSON.stringify(place), String(pace)], {

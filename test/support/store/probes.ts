@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import type { StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
 
-const CHILD = new URL("./child.ts", import.meta.url).pathname;
+const CHILD = join(import.meta.dirname, "child.ts");
 
 /** Starts test/support/store/child.ts on the store. @param shell a command that starts the child's command */
 export function startChild(
