@@ -33,7 +33,7 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
       "payment-required",
       `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}. Nothing was paid.`,
     );
-  const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
+  const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, await wallet.rpc(rail));
   const client = new x402Client()
     .register(network, scheme)
     .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: amount }] });

@@ -1,3 +1,5 @@
+import { lookup } from "node:dns/promises";
+import { networkInterfaces } from "node:os";
 import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { Config } from "../config/config.ts";
@@ -12,7 +14,7 @@ export interface BuyerWallet {
   /** The private key for this rail; undefined when there is none. */
   key(rail: RailManifest): string | undefined;
   /** The chain's RPC URL; undefined = the SDK's default. */
-  rpc(rail: RailManifest): string | undefined;
+  rpc(rail: RailManifest): string | undefined | Promise<string | undefined>;
 }
 
 /**
@@ -44,18 +46,22 @@ function toSandboxWallet(json: unknown, base: string): BuyerWallet {
       isEvm(rail)
         ? read("the sandbox's EVM key", evmKey, EVM_KEY)
         : read("the sandbox's Solana key", solanaKey, SOLANA_KEY),
-    rpc: ({ id }) => {
+    rpc: async ({ id }) => {
       const url = read("the sandbox's RPC URL", textField(field(json, "rpc"), id), WEB_URL);
-      if (url === undefined || hostOf(url) === hostOf(base)) return url;
+      if (url === undefined || (await areNear(new URL(url).hostname, new URL(base).hostname))) return url;
       throw new Problem("bad-request", `the sandbox's RPC URL, ${url}, is on another host than it. Nothing was paid.`);
     },
   };
 }
 
-/** The host of a URL; the same for all names of this machine. */
-function hostOf(url: string): string {
-  const { hostname } = new URL(url);
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? "localhost" : hostname;
+/** Whether two hosts are the same, or both this machine. */
+const areNear = async (one: string, other: string): Promise<boolean> =>
+  one === other || (await Promise.all([one, other].map(isHere))).every(Boolean);
+
+async function isHere(host: string): Promise<boolean> {
+  const { address } = await lookup(host.replace(/^\[|\]$/g, "")).catch(() => ({ address: "" }));
+  const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address));
+  return address.startsWith("127.") || own.includes(address);
 }
 
 function read<T>(name: string, text: string | undefined, shape: ValueFormat<T>): T | undefined {

@@ -39,6 +39,12 @@ describe("payphone call on embedded chains", () => {
         expect(await ask(facilitator, "settle", payment, requirements)).to.include({ success: true });
       });
 
+    it("asks the chain on loopback also where the seller goes by another name of this machine", async () => {
+      seller.script.offers = [await requirementsOn(sandbox, "solana", 1000n)];
+      const { code, err } = await run({ url: seller.url.replace("127.0.0.1", "localhost") });
+      expect(code, err).to.equal(0);
+    });
+
     it("pays nothing when the chain does not answer", async () => {
       const rpc = { solana: "http://127.0.0.1:9" };
       seller.script.sandbox = { status: 200, body: { ...sandbox.description, rpc } };
@@ -53,12 +59,12 @@ describe("payphone call on embedded chains", () => {
   it("asks no other host than the seller's own for what it signs, since anybody can call itself a sandbox", async () => {
     const seller = await startSeller();
     try {
-      const rpc = { solana: "http://192.168.0.1" };
+      const rpc = { solana: "http://198.51.100.1" };
       seller.script.sandbox = { status: 200, body: { ...sandbox.description, rpc } };
       seller.script.offers = [await requirementsOn(sandbox, "solana", 1000n)];
       const { code, err } = await run({ url: seller.url });
       expect([code, seller.paid().length]).to.deep.equal([2, 0]);
-      expect(err).to.match(/RPC URL, http:\/\/192\.168\.0\.1, is on another host than it\. Nothing was paid\.$/);
+      expect(err).to.match(/RPC URL, http:\/\/198\.51\.100\.1, is on another host than it\. Nothing was paid\.$/);
     } finally {
       await seller.stop();
     }
