@@ -81,12 +81,11 @@ export function createSignIns({ baseUrl, networks, prove, store, clock }: SignIn
     },
   };
 
-  function explain({ domain, uri, version, chainId, type, ...times }: Claim): string | undefined {
+  function explain({ domain, uri, version, chainId, ...times }: Claim): string | undefined {
     if (domain !== host) return `domain is ${quote(domain)}, and must be ${quote(host)}`;
     if (URL.parse(uri)?.origin !== origin) return `uri is ${quote(uri)}, and must be of ${quote(origin)}`;
     if (version !== "1") return `version is ${quote(version)}, and must be "1"`;
     if (!networks.includes(chainId)) return `chainId is ${quote(chainId)}, and must be one of ${networks.join(", ")}`;
-    if (type !== typeOf(chainId)) return `type is ${quote(type)}, and must be ${quote(typeOf(chainId))}`;
     return explainTimes(times, clock.now());
   }
 
