@@ -49,9 +49,10 @@ describe("a shop's house rules", () => {
     const rail = createScriptedRail();
     let payer = CAROL;
     rail.script.verify = () => ({ isValid: true, payer });
-    await open({ rail, rules: { deny: [CAROL] } });
+    await open({ rail, rules: { deny: [CAROL, MALLORY] } });
     expect((await buy(ALICE)).code, "either name counts").to.equal("buyer-refused");
     payer = CAROL.toLowerCase();
+    expect((await buy(MALLORY)).code, "either name counts").to.equal("buyer-refused");
     expect((await buy(ALICE)).status).to.equal(200);
   });
 

@@ -205,17 +205,28 @@ describe("a wallet that signs in", () => {
     }
   });
 
+  /** Calls a tool on MCP, with a proof where there is one. */
+  async function call(name: string, proof?: object): Promise<{ text: string; required: PaymentRequired }> {
+    const params = { name, arguments: name === "roll" ? ROLL : {}, _meta: { "x402/sign-in-with-x": proof } };
+    const response = await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const { result } = (await response.json()) as {
+      result: { content: [{ text: string }]; structuredContent: PaymentRequired };
+    };
+    return { text: result.content[0].text, required: result.structuredContent };
+  }
+
   it("is found in _meta on MCP, where its purchases are a tool", async () => {
     const answer = await buy(account.address);
-    const call = async (meta: object): Promise<{ content: { text: string }[]; structuredContent: PaymentRequired }> => {
-      const params = { name: "purchases", arguments: {}, _meta: meta };
-      const response = await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
-      return ((await response.json()) as { result: Awaited<ReturnType<typeof call>> }).result;
-    };
-    const { structuredContent: unsigned } = await call({});
-    expect(declaredIn(unsigned).info.domain).to.equal(new URL(shop.url).host);
-    const { content } = await call({ "x402/sign-in-with-x": await sign(account) });
-    expect(JSON.parse(content[0]!.text).purchases[0].answer).to.deep.equal(answer);
+    expect(declaredIn((await call("purchases")).required).info.domain).to.equal(new URL(shop.url).host);
+    const { text } = await call("purchases", await sign(account));
+    expect(JSON.parse(text).purchases[0].answer).to.deep.equal(answer);
+  });
+
+  it("gets nothing that has a price and no free calls", async () => {
+    const header = { "sign-in-with-x": encodeSIWxHeader((await sign(account)) as never) };
+    await refusalOf(await shop.post("/v1/roll", ROLL, header));
+    expect((await call("roll", await sign(account))).required.accepts).to.have.length(2);
+    expect(shop.executions).to.equal(0);
   });
 
   it("fetches an answer that a copy of its payment cannot fetch any more", async () => {
