@@ -103,10 +103,9 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
 
   async function stateOf({ state, owed, job }: PaymentRecord): Promise<BoughtCall["state"]> {
     if (state !== "settled") return "settling";
-    if (owed) return owed.isPaidBack && (await isPaidBack(owed.id)) ? "paid-back" : "paid";
-    const end = job === undefined ? undefined : await jobs.readEnd(job);
-    if (job === undefined || end?.state === "DELIVERED") return "delivered";
-    return end && (await isPaidBack(job)) ? "paid-back" : "paid";
+    const work = owed?.id ?? job;
+    if (work === undefined || (await jobs.readEnd(work))?.state === "DELIVERED") return "delivered";
+    return (await isPaidBack(work)) ? "paid-back" : "paid";
   }
 
   /** @param id of the refund: that of a job, or of owed work */
@@ -141,10 +140,10 @@ const FORGOTTEN: Bought = {
 
 /** The answer of a job is that it was accepted, and was sold before the work. */
 function toBought(
-  { state: payment, output, owed, receipt, job, payment: { accepted } }: PaymentRecord,
+  { state: payment, output, receipt, job, payment: { accepted } }: PaymentRecord,
   state: Bought["state"],
 ): Bought {
-  const isAnswered = payment === "settled" && !owed;
+  const isAnswered = payment === "settled";
   const { asset, amount } = accepted;
   return {
     state,
