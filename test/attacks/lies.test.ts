@@ -45,6 +45,7 @@ describe("a facilitator", () => {
       lie();
       await shop.buy("/v1/roll", ROLL);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      expect(shop.rail.asked.settle, "not asked to settle it again").to.equal(1);
       shop.rail.moved.set(reported, TRANSACTION);
       await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
     });

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { toHex } from "viem";
+import type { Store } from "../../../runtime/core/store.ts";
 import { eventually } from "../../support/eventually.ts";
-import { GWEI, NOBODY, never, stageSender, text } from "./sender-stage.ts";
+import { GWEI, type Mined, NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -69,7 +70,10 @@ describe("the EVM sender", () => {
   it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const hash = await sendElsewhere(0);
-    const ours = open().send({ to: NOBODY, data: text(1) }, never);
+    let refused = 0; // The first time, as where another process has just taken the hole.
+    const putIfAbsent: Store["putIfAbsent"] = async (key, ...entry) =>
+      (!key.endsWith(":0:0") || refused++ > 0) && stage.store.putIfAbsent(key, ...entry);
+    const ours = open({ store: { ...stage.store, putIfAbsent } }).send({ to: NOBODY, data: text(1) }, never);
     await eventually(async () => (await pooled()).length === 2);
     await stage.chain.rpc("anvil_dropTransaction", [hash]);
     await stage.chain.rpc("evm_setAutomine", [true]);
@@ -78,6 +82,9 @@ describe("the EVM sender", () => {
       [0, "0x"],
       [1, text(1)],
     ]);
+    const [{ hash: filling }] = (await history()) as [Mined];
+    const journal = [...stage.store.entries].filter(([key]) => key.endsWith(":0:0"));
+    expect(JSON.stringify(journal), "is on record before it is sent").to.contain(filling);
   });
 
   it("goes on behind transactions that other hands sent with its key", async () => {
