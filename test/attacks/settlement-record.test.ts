@@ -27,6 +27,16 @@ describe("a settlement on a store that fails between two lines", () => {
     await expectUnknown(await send(), "the refusal was lost");
   });
 
+  it("is not called unpaid by a process whose lease has lapsed: another one may be settling it", async () => {
+    const lapsed = Promise.withResolvers<void>();
+    store.renew = async () => {
+      lapsed.resolve();
+      return false;
+    };
+    shop.rail.script.settle = (given, offer) => lapsed.promise.then(() => refuses()(given, offer));
+    await expectUnknown(await send(), "the lease was lost");
+  });
+
   it("is refused durably: after a crash nobody settles what the payer was told is unpaid", async () => {
     shop.rail.script.settle = refuses();
     const durabilities = new Map<string, unknown>();

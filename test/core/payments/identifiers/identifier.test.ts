@@ -139,6 +139,22 @@ describe("a payment with an identifier", () => {
     expect(shop.rail.moved.size).to.equal(1);
   });
 
+  it("is worked on by one of two signatures, where the money moves first", async () => {
+    const id = newId();
+    const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    shop.handler = async () => {
+      begun.resolve();
+      if (shop.executions === 1) await mayEnd.promise;
+      return { value: 1, executions: 1 };
+    };
+    const first = buy(id, ROLL, undefined, "/v1/echo");
+    await begun.promise;
+    const payment = await shop.pay("/v1/echo", { identifier: id });
+    const second = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+    mayEnd.resolve();
+    expect([second.status, (await first).status, shop.executions]).to.deep.equal([409, 200, 1]);
+  });
+
   for (const [who, isProven] of [
     ["this server", true],
     ["the facilitator", false],
