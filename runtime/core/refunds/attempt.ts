@@ -58,7 +58,6 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     }
     await checkPaid(refund, signal);
     await rail.check(transfer, signal);
-    signal.throwIfAborted();
     return records.choose(refund.id, { signed: await rail.sign(refund.id, transfer) });
   }
 
