@@ -134,6 +134,7 @@ describe("a service that is removed", function () {
   it("gives what was bought to whoever repeats the payment", async () => {
     const again = await post("/v1/toss", paid.payment);
     expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
+    expect(await problemOf(await post("/v1/stay", paid.payment)), "elsewhere").to.deep.equal([409, "payment-conflict"]);
   });
 
   it("is no tool any more, and gives what was bought as one", async () => {

@@ -5,10 +5,18 @@ import { OFFER } from "../../support/offer.ts";
 const HOUR_MS = 60 * 60_000;
 
 describe("signed offers", () => {
+  let now = 1_800_000_000_000;
+  const signer = () => ({ keyId: "key", sign: () => Buffer.from("signed") });
+  const proofs = createProofs({ baseUrl: "https://payphone.example", signer, clock: { now: () => now } });
+
+  it("have no signed receipt of a payment whose payer nobody knows", () => {
+    const receipt = { success: true, network: OFFER.network, transaction: "0xfe" } as const;
+    const sale = { resource: "https://payphone.example/v1/roll", receipt, settledAt: now };
+    expect(proofs.receipt({ ...sale, payer: undefined })).to.equal(undefined);
+    expect(proofs.receipt({ ...sale, payer: OFFER.payTo })).to.be.an("object");
+  });
+
   it("hold for no longer than a challenge, also after the clock was set back", () => {
-    let now = 1_800_000_000_000;
-    const signer = () => ({ keyId: "key", sign: () => Buffer.from("signed") });
-    const proofs = createProofs({ baseUrl: "https://payphone.example", signer, clock: { now: () => now } });
     const accepts = [OFFER];
     const secondsLeft = (): number => {
       const [offer] = proofs.offers("https://payphone.example/v1/roll", accepts)["offer-receipt"].info.offers as [

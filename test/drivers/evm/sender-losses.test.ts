@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { toHex } from "viem";
 import type { Store } from "../../../runtime/core/store.ts";
 import { eventually } from "../../support/eventually.ts";
-import { GWEI, type Mined, NOBODY, never, stageSender, text } from "./sender-stage.ts";
+import { ETHER, GWEI, type Mined, NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -85,6 +85,19 @@ describe("the EVM sender", () => {
     const [{ hash: filling }] = (await history()) as [Mined];
     const journal = [...stage.store.entries].filter(([key]) => key.endsWith(":0:0"));
     expect(JSON.stringify(journal), "is on record before it is sent").to.contain(filling);
+  });
+
+  it("forgets a transaction that the node refuses for good: nobody waits behind it, and its nonce is free", async () => {
+    let shift = 0;
+    const sender = open({ clock: { now: () => Date.now() + shift } });
+    await stage.chain.setBalance(stage.account.address, 0n);
+    const refusal = await sender.submit({ to: NOBODY, gas: 30_000n }, never).catch((error: unknown) => error);
+    expect(refusal).to.include({ code: "unavailable" });
+    shift = 60_000;
+    expect(sender.waitingMs()).to.equal(0);
+    await stage.chain.setBalance(stage.account.address, ETHER);
+    await sender.send({ to: NOBODY, data: text(1) }, never);
+    expect((await history()).map(({ nonce, input }) => [nonce, input])).to.deep.equal([[0, text(1)]]);
   });
 
   it("goes on behind transactions that other hands sent with its key", async () => {

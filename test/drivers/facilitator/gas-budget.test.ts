@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createCoverage } from "../../../runtime/drivers/facilitator/coverage.ts";
 import { createGasBudget, type GasBudget, type GasPayer } from "../../../runtime/drivers/facilitator/gas-budget.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { noteLives } from "../../support/store/note-lives.ts";
@@ -146,5 +147,22 @@ describe("the budget of lost gas", () => {
     await budget.lose(account, loss());
     expect(lives.get("gas-lost"), "an ordinary account's loss is no contract's").to.have.length(5);
     expect(lives.get("gas-place")?.slice(2)).to.deep.equal([DAY_MS]);
+  });
+});
+
+describe("an amount that is being sent", () => {
+  it("is free with its place, also where its transaction has failed, whose loss counts", async () => {
+    const did: string[] = [];
+    const place = { release: async () => void did.push("release"), lose: async () => void did.push("lose") };
+    const store = createMemoryStore();
+    const payment = { id: "one", account: "0xa:0xb", value: "5", decimals: 0, balance: async () => 5n };
+    const hold = () => createCoverage(store, "eip155:8453").hold(place, payment, never);
+    const inFlight = async () => (await store.join("being-sent:eip155:8453:0xa:0xb", "two", 0, HOUR_MS)).members - 1;
+    await (await hold()).release();
+    expect(await inFlight()).to.equal(0);
+    const held = await hold();
+    expect(await inFlight()).to.equal(1);
+    await held.lose({ hash: "0x1", feeWei: 1n });
+    expect([await inFlight(), did]).to.deep.equal([0, ["release", "lose"]]);
   });
 });
