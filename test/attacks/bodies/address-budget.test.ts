@@ -73,6 +73,9 @@ describe("one address", () => {
     expect([id, error.code]).to.deep.equal([7, -42901]);
     const { result } = (await (await call({ "x402/payment": payment })).json()) as Loose;
     expect(result._meta["x402/payment-response"].success).to.equal(true);
+    const repeated: number[] = [];
+    for (let at = 0; at < 5; at += 1) repeated.push((await call({ "x402/payment": payment })).status);
+    expect(repeated, "the same payment again counts").to.deep.equal([200, 200, 200, 200, 429]);
   });
 });
 

@@ -69,17 +69,23 @@ describe("how long a shop remembers", () => {
     await eventually(() => lives.get("payment")?.includes(DAY) ?? false);
   });
 
-  it("the answer for a day when the work was done again while nobody asked", async () => {
-    await open();
-    shop.handler = () => {
-      throw new Problem("upstream-failed", "The source is away");
-    };
-    expect((await send(await shop.pay("/v1/echo"), "/v1/echo")).status).to.equal(502);
-    shop.handler = undefined;
-    await eventually(() => lives.get("owed-end"));
-    await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
-    expect(lives.get("payment")?.at(-1)).to.equal(DAY);
-  });
+  for (const dies of [false, true])
+    it(`the answer for a day when the work was done ${dies ? "as its process died" : "again while nobody asked"}`, async () => {
+      await open();
+      shop.handler = () => {
+        throw new Problem("upstream-failed", "The source is away");
+      };
+      expect((await send(await shop.pay("/v1/echo"), "/v1/echo")).status).to.equal(502);
+      const keys = (): string[] => [...shop.store.entries.keys()];
+      const end = keys()
+        .find((key) => key.startsWith("open:"))!
+        .replace("open", "owed-end");
+      if (dies) await shop.store.set(end, { state: "delivered", output: {} });
+      else shop.handler = undefined;
+      await eventually(() => lives.get("owed-end"));
+      await eventually(() => !keys().some((key) => key.startsWith("open:")));
+      expect(lives.get("payment")?.at(-1)).to.equal(DAY);
+    });
 
   it("that a payment without an expiry was spent for 30 days, as long as work that is owed", async () => {
     const network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";

@@ -86,8 +86,11 @@ describe("the limit of unpaid requests", () => {
 
   it("holds for refused payments as well", async () => {
     await open();
-    expect(await statuses(4, "/v1/screen", { "payment-signature": "bad" })).to.deep.equal([402, 402, 402, 429]);
-    expect(door?.calls).to.have.length(3);
+    const refused = { "payment-signature": "bad" };
+    expect(await statuses(2, "/v1/screen", refused)).to.deep.equal([402, 402]);
+    expect(await statuses(1, "/v1/jobs/1"), "what is free gives nothing back").to.deep.equal([200]);
+    expect(await statuses(2, "/v1/screen", refused)).to.deep.equal([402, 429]);
+    expect(door?.calls).to.have.length(4);
     expect(await statuses(1, "/v1/screen", { "x-payment": "good" })).to.deep.equal([429]);
   });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { isAway, refuses } from "../../support/chains/scripted-rail.ts";
+import { openShop, ROLL } from "../../support/sellers/shop.ts";
 import { VERSIONS } from "../support/endpoint-stage.ts";
 import { expectChallenge } from "./served/support/challenge.ts";
 import { decode, type Loose, openStall, type Stall } from "./served/support/stall.ts";
@@ -79,6 +80,21 @@ describe("a paid tool", () => {
       const answer = await paidBy(await stall.pay("roll"));
       expect(problemOf(answer)).to.include({ code: "settlement-unknown" });
       expect(answer.headers).not.to.have.property("payment-required");
+    });
+
+    it("has the receipt in its result and in the header when the money has moved first", async () => {
+      const shop = await openShop();
+      shop.handler = () => {
+        throw new Problem("upstream-failed", "The dice fell off the table");
+      };
+      const payment = decode(await shop.pay("/v1/echo", { resource: undefined }));
+      const params = { name: "echo", arguments: ROLL, _meta: { "x402/payment": payment } };
+      const response = await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const { result } = (await response.json()) as Loose;
+      expect(JSON.parse(result.content[0].text)).to.include({ code: "paid-not-delivered" });
+      expect(result._meta["x402/payment-response"]).to.include({ success: true });
+      expect(shop.receipt(response)).to.deep.equal(result._meta["x402/payment-response"]);
+      await shop.close();
     });
 
     it("withholds the result when the settlement fails, and says why in the challenge and the receipt", async () => {

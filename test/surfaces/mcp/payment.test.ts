@@ -208,6 +208,7 @@ describe("a paid tool", () => {
         calls,
       } = await stall.post([call(1, "echo", other), call(2, "roll"), call(3, "roll")], headers);
       expect(body.map(({ result }: Loose) => result.isError ?? false)).to.deep.equal([false, false, true]);
+      expect(body[2].result.structuredContent, "is asked to pay").to.have.property("accepts");
       expect(decode(sent["payment-response"])).to.deep.equal(body[1].result._meta["x402/payment-response"]);
       expect(calls.map(({ service }) => service)).to.deep.equal(["echo", "roll", "roll"]);
       expect(stall.rails.base.moved.size).to.equal(2);
