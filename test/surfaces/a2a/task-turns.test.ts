@@ -13,6 +13,8 @@ const submit = ({ call }: Door, taskId: string, payment: object): Promise<Loose>
   call("message/send", { message: { messageId: "m", role: "user", taskId, metadata: { [KEY("payload")]: payment } } });
 const textOf = ({ status }: Loose): string => status.message.parts[0].text;
 
+const DONE = { contextId: "c", skill: "roll", state: "completed", text: "Done.", output: {}, updatedAt: 0 };
+
 describe("the payment of a task", () => {
   const doors: Door[] = [];
   const open = async (options: Parameters<typeof openDoor>[0]): Promise<Door> => {
@@ -47,6 +49,24 @@ describe("the payment of a task", () => {
     expect(textOf(canceled)).to.equal("Canceled; nothing was charged.");
     expect(door.rails.base.moved.size).to.equal(0);
   });
+
+  for (const [who, overtake, told] of [
+    ["another payment", ({ id }, payment) => [`a2a:bond:${id}`, { payment }], /is being paid for, or was canceled/],
+    ["a free call", ({ id }) => [`a2a:task:${id}`, { ...DONE, id }], /"completed"/],
+  ] as [string, (task: Loose, other: object) => [string, object], RegExp][])
+    it(`is not made by a request that ${who} has overtaken`, async () => {
+      const store = createMemoryStore();
+      const door = await open({ store });
+      const task = await begin(door);
+      const pay = (): object => door.pay(metadataOf(task)[KEY("required")]);
+      const { putIfAbsent } = store;
+      store.putIfAbsent = async (key, ...more) => {
+        if (key === `a2a:turn:${task.id}`) await store.set(...overtake(task, pay()));
+        return putIfAbsent(key, ...more);
+      };
+      expect(JSON.stringify(await submit(door, task.id, pay()))).to.match(told);
+      expect(door.rails.base.moved.size).to.equal(0);
+    });
 
   it("is not called uncharged when its outcome is unknown and its service is gone", async () => {
     const store = createMemoryStore();
