@@ -36,13 +36,12 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
   let quietUntil = 0;
 
   return (request, url) => {
-    const { headers, method } = request;
+    const { headers } = request;
     if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, true);
     const given = url.searchParams.get("token")?.trim(); // It may be copied with a blank.
-    if (given !== undefined && (method === "GET" || method === "HEAD"))
-      return isSame(given, token) ? enter(request, url) : refuse(request, url, true);
+    if (given !== undefined) return isSame(given, token) ? enter(request, url) : refuse(request, url, true);
     if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
     return refuse(request, url, false);
   };
