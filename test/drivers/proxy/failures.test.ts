@@ -29,7 +29,9 @@ const ACKNOWLEDGED = LOOKUP.replaceAll("lookup", "acknowledged").replace(
   "output: { type: object, additionalProperties: false }",
 );
 /** As imports write it of documents that require no field. */
-const VAGUE = LOOKUP.replaceAll("lookup", "vague").replace(", required: [meaning] }\ntags", " }\ntags");
+const VAGUE = LOOKUP.replaceAll("lookup", "vague")
+  .replace("  charge_on: [200]\n", "")
+  .replace(", required: [meaning] }\ntags", " }\ntags");
 const BASE = "allOf: [{ type: object, properties: { meaning: { type: string } } }]";
 const INSIDE = VAGUE.replaceAll("vague", "inside")
   .replace("answer: {", "answer: { wrap: it,")
@@ -186,8 +188,9 @@ describe("a proxied service whose upstream fails", () => {
         const response = await shop.buy(`/v1/${service}`, { word: "apple" });
         return [response.status, await response.json()];
       };
-      shop.source.script(json(200, { error: "quota exceeded" }));
-      expect([(await lookUp())[0], shop.rail.moved.size]).to.deep.equal([502, 0]);
+      shop.source.script(json(200, { error: "quota exceeded" }), json(302, { meaning: "elsewhere" }));
+      for (const what of ["an error with status 200", "no status of success"])
+        expect([(await lookUp())[0], shop.rail.moved.size], what).to.deep.equal([502, 0]);
       shop.source.script(
         json(200, { meaning: "a fruit", page: 7 }),
         json(200, { meaning: null, page: 7 }),
