@@ -123,6 +123,7 @@ describe("the admin listener", () => {
       const { url = "" } = await start(0);
       const wrong: readonly RequestInit[] = [
         {},
+        { method: "HEAD" },
         { headers: { authorization: "Bearer wrong" } },
         { headers: { cookie: "payphone_admin=wrong" } },
         { headers: { cookie: `payphone_admin=${TOKEN}` } },
@@ -166,7 +167,8 @@ describe("the admin listener", () => {
         const request = { method: "GET", headers: { host: "localhost", cookie }, socket: {}, rawHeaders: [] };
         return from(request as unknown as IncomingMessage, new URL(path, "http://admin.invalid"));
       };
-      const { headers = [] } = ask(`/?token=${TOKEN}`) ?? {};
+      const { headers = [] } = ask(`/.//evil.example/?token=${TOKEN}`) ?? {};
+      expect(headers[headers.indexOf("Location") + 1], "leads nowhere else").to.equal("/evil.example/");
       const [cookie = ""] = (headers[headers.indexOf("Set-Cookie") + 1] as string).split(";");
       expect(ask("/", cookie)).to.equal(undefined);
       expect(ask("/", cookie, open(`${TOKEN}-new`))?.status).to.equal(401);
