@@ -6,6 +6,7 @@ import { closeRefund } from "../../../runtime/cli/refunds/refunds.ts";
 import type { Transfer } from "../../../runtime/core/books/audit.ts";
 import { createRefundRecords, type RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { SIGNED } from "../../core/refunds/attempts.ts";
 import { failedJob, PRICE } from "../../core/refunds/rail.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../support/chains/chains.ts";
 import { type Ran, runPayphone } from "../../support/commands/commands.ts";
@@ -115,6 +116,18 @@ describe("payphone refunds close", () => {
     answered.resolve();
     await closing;
     expect((await problemOf(closeRefund(place, beside))).message).to.include(`is over: it was paid by ${ours}`);
+  });
+
+  it("closes what was signed and then cancelled: a person has to pay it", async () => {
+    const [job] = await openJobs([someone()]);
+    const id = job?.id as string;
+    const store = await openStore({ dataDir: data });
+    const records = createRefundRecords(store);
+    await records.choose(id, { signed: SIGNED });
+    const transaction = `0x${"c3".repeat(32)}`;
+    await closeRefund({ dataDir: data, redisUrl: undefined }, { job: id, transaction });
+    expect(await records.readEnd(id)).to.include({ transaction });
+    await store.close();
   });
 
   const transfers: Transfer[] = [];
