@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { createCheckPaid } from "../../../runtime/cli/refunds/check-paid.ts";
 import { closeRefund } from "../../../runtime/cli/refunds/refunds.ts";
 import type { Transfer } from "../../../runtime/core/books/audit.ts";
-import { createRefundRecords, type RefundCase } from "../../../runtime/core/refunds/records.ts";
+import { createRefundRecords, type RefundCase, type RefundEnd } from "../../../runtime/core/refunds/records.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { SIGNED } from "../../core/refunds/attempts.ts";
 import { failedJob, PRICE } from "../../core/refunds/rail.ts";
@@ -134,6 +134,21 @@ describe("payphone refunds close", () => {
   const chain = { begin: async () => 0, read: async () => [], of: async () => transfers, isPayment: async () => true };
   const check = createCheckPaid(site.rails, async () => () => ({ chain }));
   const records = { ends: async function* () {} };
+
+  it("takes one that has paid others, too, or this buyer in another token, or earlier", async () => {
+    const { payment } = failedJob();
+    transfers.splice(0, 1, { transaction: "0xab", from: null, to: payment.payer as string, amount: PRICE, at: 0 });
+    const [other, token] = [
+      { ...payment, payer: someone() },
+      { ...payment, asset: someone() },
+    ];
+    const ends = async function* (): AsyncGenerator<RefundEnd> {
+      for (const [transaction, paid] of Object.entries({ "0xab": other, "0xcd": payment }))
+        yield { transaction, at: 0, paid };
+      yield { transaction: "0xab", at: 0, paid: token };
+    };
+    await check({ payment, openedAt: 0 }, "0xab", { ends });
+  });
 
   it("takes no transaction from before the refund was opened, as far as the chain tells its time", async () => {
     const { payment } = failedJob();
