@@ -41,19 +41,21 @@ describe("the comparison of the book with the chain", () => {
     const paid = new Map(["right", "altered", "twice"].map((name) => [name, 1000n]));
     const twice = toRefund(3, "twice");
     const lines = [toRefund(1, "right"), toRefund(2, "altered", "999"), twice, { ...twice, id: "refund_4", seq: 4 }];
-    lines.push(toRefund(5, "never"), { ...toRefund(6, "never"), payer: null });
+    lines.push(toRefund(5, "never"), { ...toRefund(6, "never"), payer: null }, toRefund(7, "shared"));
+    const earlier = { ...toRefund(7, "shared"), id: "refund_8", seq: 8 };
+    paid.set("shared", 2000n);
     const { missing, booked } = await audit({
       chain: {
         begin: async () => 0,
         read: async () => [],
         of: async (transaction, [to = ""]) =>
-          paid.has(transaction) ? [{ transaction, from: "0xee", to, amount: 1000n, at: 0 }] : [],
+          paid.has(transaction) ? [{ transaction, from: "0xee", to, amount: paid.get(transaction)!, at: 0 }] : [],
         isPayment: async () => true,
       },
       receivers: ["0xee"],
       span: { from: 0, to: NOW },
       lines,
-      find: (transaction) => lines.filter((line) => line.transaction === transaction),
+      find: (transaction) => [...lines, earlier].filter((line) => line.transaction === transaction),
       again: async () => {},
       isDollar: true,
       clock,
@@ -108,6 +110,8 @@ describe("the comparison of the book with the chain", () => {
       });
     expect(await compare(lines)).to.deep.include({ missing: [], altered: [] });
     expect((await compare(lines.slice(1, 2))).altered, "not taken back").to.have.length(1);
+    const restoration: BookLine = { ...sale, kind: "restoration", id: "restoration", seq: 4, of: "lie" };
+    expect((await compare([...lines, restoration])).altered, "counts again").to.have.length(1);
   });
 
   it("takes what was paid back to a receiving address, which had bought, for no payment", async () => {

@@ -92,3 +92,33 @@ describe("a proxied service", () => {
     ]);
   });
 });
+
+const ORDER = `id: order
+title: Order
+description: Orders a thing.
+route: POST /v1/order
+price: "0.002"
+proxy: { upstream: shelf, request: "POST /things/{thing}" }
+input: { type: object, properties: { thing: { type: string } }, required: [thing] }
+output: { type: object, properties: { number: { type: integer } }, required: [number] }
+tags: []
+examples:
+  - input: { thing: apple }
+`;
+
+describe("an order at an upstream that has failed", () => {
+  for (const [what, more, status] of [
+    ["once, since a second one might be another", "", 502],
+    ["again where the manifest says that a second one changes nothing", "hints: { idempotent: true }\n", 200],
+  ] as const)
+    it(`is sent ${what}`, async () => {
+      const files = (url: string) => ({
+        "manifests/_site.yaml": siteOf(`{ id: shelf, title: The shelf, url: "${url}", retries: 1 }`),
+        "manifests/order.yaml": ORDER + more,
+      });
+      const shop = await openProxyShop({ files });
+      shop.source.script({ status: 500 }, { status: 200, body: '{"number":7}' });
+      expect((await shop.buy("/v1/order", { thing: "apple" })).status).to.equal(status);
+      await shop.close();
+    });
+});
