@@ -181,7 +181,7 @@ describe("a store in a file", () => {
     const reader = new DatabaseSync(file, { readOnly: true });
     const rows = (): number => Number(reader.prepare("SELECT count(*) AS rows FROM entries").get()?.rows);
     await Promise.all(Array.from({ length: 450 }, (_, at) => store.set(`brief:${at}`, at, 1000)));
-    await store.set("long", 1, 10 ** 9);
+    await Promise.all([store.set("long", 1, 10 ** 9), store.join("in-flight", "long", 1, 10 ** 9)]);
     expect(rows()).to.equal(451);
     time += 1001;
     expect(await store.get("brief:0")).to.equal(undefined);
@@ -199,7 +199,7 @@ describe("a store in a file", () => {
     expect(rows(), "within a minute").to.equal(3);
     time += 1;
     await store.set("tick", 5);
-    expect(rows()).to.equal(2);
+    expect([rows(), (await store.join("in-flight", "new", 1, 10)).members]).to.deep.equal([2, 2]);
     reader.close();
     await store.close();
   });
