@@ -144,6 +144,15 @@ describe("writes that share transactions", () => {
     expect(did).not.to.include("ROLLBACK");
   });
 
+  it("are made no more once the file was found to be damaged, whatever it would take then", async () => {
+    refuse = (statement) => (statement === "COMMIT" ? sqliteError(11) : undefined);
+    await thrown(commits.run("a", () => 1));
+    refuse = () => undefined;
+    await time.pass(2000);
+    expect(await thrown(commits.run("b", () => 2))).to.have.property("errcode", 11);
+    expect([begun(), did.includes("renew")]).to.deep.equal([1, false]);
+  });
+
   it("fail alone by an error of their own, and all together by one of SQLite's", async () => {
     const fault = new TypeError("not mine");
     const fail = (error: Error) => () => {
