@@ -86,6 +86,12 @@ describe("a task of a skill with free calls", () => {
     expect(door.executions).to.equal(2);
   });
 
+  it("keeps its free call when it is only looked at, whatever proof comes along", async () => {
+    const { id } = await send({});
+    const { result } = await door.call("GetTask", { id, message: { metadata: proof() } });
+    expect([result.status.state, door.executions]).to.deep.equal(["TASK_STATE_INPUT_REQUIRED", 0]);
+  });
+
   it("is worked on once when a message and its payment come during its free call: nothing is charged, and the free answer stays", async () => {
     const [working, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     door.handler = async () => {
