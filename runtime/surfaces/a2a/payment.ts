@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { payerOf } from "../../core/payments/purchase.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
-import { readEip3009 } from "../../core/x402/eip3009.ts";
-import { parsePayment, type Refusal } from "../../core/x402/read-payment.ts";
+import type { Refusal } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import { readBrought } from "../http/payment-headers.ts";
@@ -86,16 +85,9 @@ export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>):
   return status === "payment-rejected" ? "rejected" : undefined;
 }
 
-/**
- * The payer is the account whose signature moved the money, whatever the facilitator reports. Undefined when the payer
- * is unknown.
- */
-export function toPayingAccount(payment: string | object, receipt: SettleResponse): string | undefined {
-  const value = parsePayment(payment);
-  const payload = isObject(value) && isObject(value.payload) ? value.payload : {};
-  const payer = readEip3009(payload)?.authorization.from ?? receipt.payer;
-  return payer === undefined ? undefined : payerOf(payer, receipt);
-}
+/** The account of the payer, which is the signer, whatever the facilitator reports; undefined when it is unknown. */
+export const toPayingAccount = (receipt: SettleResponse): string | undefined =>
+  receipt.payer === undefined ? undefined : payerOf(receipt.payer, receipt);
 
 /** The request headers that activate extensions: A2A 1.0's, then 0.3's. */
 const ACTIVATION = ["a2a-extensions", "x-a2a-extensions"];

@@ -164,8 +164,8 @@ export function createTaskCalls(options: TaskCallsOptions): TaskCalls {
   }
 
   /** Puts a task whose payment has moved money on the lists of its payer. */
-  async function list(task: Task, { payment, isOwn }: Paying, receipt: SettleResponse | undefined): Promise<void> {
-    const account = receipt && isOwn ? toPayingAccount(payment, receipt) : undefined;
+  async function list(task: Task, { isOwn }: Paying, receipt: SettleResponse | undefined): Promise<void> {
+    const account = receipt && isOwn ? toPayingAccount(receipt) : undefined;
     if (account !== undefined) await index.paid(task, account).catch(() => {}); // The task can still be read by its id.
   }
 

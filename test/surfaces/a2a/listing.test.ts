@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { toDamaged } from "../../../runtime/core/damage.ts";
+import { move } from "../../support/chains/scripted-rail.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BOUNDLESS, type Door, openDoor, TRUSTING, toProof } from "./served/support/door.ts";
 
@@ -107,6 +108,13 @@ describe("a list of tasks", () => {
       await buy(STRANGER, "conversation-1");
       expect(idsOf(await list({}, signIn()))).to.deep.equal([two.id, one.id]);
       expect(idsOf(await list({ contextId: "conversation-1" }, signIn()))).to.deep.equal([one.id]);
+    });
+
+    it("has what it has signed for, whomever the facilitator names: that one has nothing", async () => {
+      const { base } = door.rails;
+      base.script.settle = (payment, offer) => ({ ...move(base, payment, offer), payer: STRANGER });
+      const { id } = await buy();
+      expect([idsOf(await list({}, signIn())), idsOf(await list({}, signIn(STRANGER)))]).to.deep.equal([[id], []]);
     });
 
     it("does not get the tasks of those who have copied its payment", async () => {

@@ -223,7 +223,9 @@ describe("the standard methods of A2A", () => {
     await counted.call("message/send", {
       message: { messageId: "m", role: "user", taskId: result.id, metadata: { "x402.payment.payload": payment } },
     });
-    expect(taken).to.deep.equal(["192.0.2.1 -1", "192.0.2.1 -1", "192.0.2.1 +1"]);
+    const again = { messageId: "m", role: "user", parts, metadata: { "x402.payment.payload": payment } };
+    await counted.call("message/send", { message: again });
+    expect(taken).to.deep.equal(["192.0.2.1 -1", "192.0.2.1 -1", "192.0.2.1 +1", "192.0.2.1 -1"]);
     counted.close();
   });
 });
