@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ROLLED, stagePurchases } from "./stage.ts";
+import { DICE, ROLLED, stagePurchases } from "./stage.ts";
 
 describe("a payment of payphone mcp-proxy whose answer has not come", () => {
   const stage = stagePurchases();
@@ -25,6 +26,8 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     await eventually(() => stage.paid.length > 0);
     expect(await killed()).to.equal(ROLLED);
     expect(stage.paid[1], "another call at the same time is another purchase").to.not.deep.equal(stage.paid[0]);
+    const elsewhere = createLostPayments(stage.spending, "https://other.example/mcp", () => stage.now);
+    expect(elsewhere.take(DICE, new AbortController().signal), "a tool of another seller").to.equal(undefined);
     expect(await stage.open(60_000)()).to.equal(ROLLED);
     expect(stage.paid[2]).to.deep.equal(stage.paid[0]);
     await stage.open(60_000)();

@@ -7,7 +7,7 @@ import type { RailManifest } from "../../../runtime/core/set/manifest.ts";
 import { ROOT } from "../../core/set/served-directory.ts";
 import { createFolder } from "../../support/folder.ts";
 
-const DICE = { name: "roll", arguments: { low: 1, high: 6 } };
+export const DICE = { name: "roll", arguments: { low: 1, high: 6 } };
 export const ROLLED = { content: [{ type: "text", text: "4" }], structuredContent: { result: [4] } };
 const SELLER = "https://seller.example/mcp";
 const WALLET: BuyerWallet = { origin: "environment", key: () => `0x${"11".repeat(32)}`, rpc: () => undefined };
