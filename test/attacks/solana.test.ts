@@ -110,25 +110,31 @@ describe("a payment on Solana of some days ago, which a facilitator calls valid 
       expect(again.status, await again.text()).to.be.oneOf([402, 503]);
     });
 
-  it("is refused when the work took longer than it lives, with words that say so, and others of its payer are taken as before", async () => {
-    const buy = async (path: string, input: object): Promise<number> =>
-      (await shop.post(path, input, { "payment-signature": (await sign(path)).header })).status;
+  /** Buys work of a minute, whose settlement is refused for a reason. @returns what the buyer is told */
+  async function refusalOf(errorReason: string): Promise<string> {
     shop.handler = () => {
       clock.advance(60_000);
       return { value: 1 };
     };
-    shop.rail.script.settle = (_payment, { network }) => ({
-      success: false,
-      errorReason: "invalid_exact_svm_transaction_simulation_failed",
-      transaction: "",
-      network,
-    });
+    shop.rail.script.settle = (_, { network }) => ({ success: false, errorReason, transaction: "", network });
     const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": (await sign()).header });
-    expect([refused.status, shop.rail.asked.settle]).to.deep.equal([402, 1]);
-    const { error } = (await refused.json()) as { readonly error: string };
-    expect(error).to.match(/^payment_rejected: it may have run out amid the work; sign a new one: invalid_exact_svm/);
+    expect(refused.status).to.equal(402);
+    return ((await refused.json()) as { readonly error: string }).error;
+  }
+
+  it("is refused when the work took longer than it lives, with words that say so, and others of its payer are taken as before", async () => {
+    const buy = async (path: string, input: object): Promise<number> =>
+      (await shop.post(path, input, { "payment-signature": (await sign(path)).header })).status;
+    expect(await refusalOf("invalid_exact_svm_transaction_simulation_failed")).to.match(
+      /^payment_rejected: it may have run out amid the work; sign a new one: invalid_exact_svm/,
+    );
+    expect(shop.rail.asked.settle).to.equal(1);
     expect([await buy("/v1/screen", { wallet: "w" }), shop.rail.asked.settle], "done first").to.deep.equal([500, 1]);
     expect([await buy("/v1/roll", ROLL), shop.rail.asked.settle], "settled first").to.deep.equal([402, 2]);
     expect(shop.executions).to.equal(1);
+  });
+
+  it("is refused for what the facilitator says after long work, where that is clear", async () => {
+    expect(await refusalOf("insufficient_funds")).to.equal("insufficient_funds");
   });
 });

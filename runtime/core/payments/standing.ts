@@ -51,12 +51,13 @@ export function createStanding(store: Store): Standing {
   };
 }
 
-/** Why a settlement was refused: also that the payment may have run out during its work, where no facilitator says so. */
+/** Why a settlement was refused: also that the payment may have run out during its work, where the facilitator is unclear. */
 export function toRefused(record: PaymentRecord): [refusal: Refusal, reason: string | undefined] {
   const { receipt, payment } = record;
-  const ranOut = mayRunOut(payment.accepted.network, workMsOf(record)) && RAN_OUT;
-  const reasons = [ranOut, receipt?.errorReason, receipt?.errorMessage].filter(Boolean);
-  return [toRefusal(receipt?.errorReason), reasons.join(": ") || undefined];
+  const refusal = toRefusal(receipt?.errorReason);
+  const isUnclear = refusal === "payment_rejected" && mayRunOut(payment.accepted.network, workMsOf(record));
+  const reasons = [isUnclear && RAN_OUT, receipt?.errorReason, receipt?.errorMessage].filter(Boolean);
+  return [refusal, reasons.join(": ") || undefined];
 }
 
 const RAN_OUT = "it may have run out amid the work; sign a new one";
