@@ -4,6 +4,7 @@ import { Problem } from "../../../runtime/api/problem.ts";
 import { createToolServer, type LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
 import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
+import { eventually } from "../../support/eventually.ts";
 import { problemOf } from "../../support/thrown.ts";
 import { closeServers, connectProgram, isRunning, openServer, SIGNAL, USUAL } from "./program-server.ts";
 
@@ -51,7 +52,7 @@ describe("an MCP server over standard input and output", () => {
     const again = await selfOf(shared);
     expect(again.pid).not.to.equal(pid);
     await shared.close();
-    expect(isRunning(again.pid)).to.equal(false);
+    await eventually(() => !isRunning(again.pid));
     expect((await problemOf(shared.call("add", { a: 1, b: 2 }, SIGNAL))).code).to.equal("unavailable");
   });
 
@@ -84,7 +85,8 @@ describe("an MCP server over standard input and output", () => {
     const [one, other] = [openServer({ slots }), openServer({ slots })];
     const { pid } = await selfOf(one);
     const second = await selfOf(other);
-    expect([isRunning(pid), isRunning(second.pid)]).to.deep.equal([false, true]);
+    await eventually(() => !isRunning(pid));
+    expect(isRunning(second.pid)).to.equal(true);
     const abort = new AbortController();
     const busy = other.call("hoard", {}, abort.signal).catch((error: unknown) => error);
     await sleep(50); // It only has to be sent; either order of the two gives the same refusal.
