@@ -142,7 +142,7 @@ describe("wallet intelligence whose sources fail", () => {
     answer({ base_eth: "slow" });
     const host = openHost();
     const registries = { ENS: createEns(host), SNS: createSol(host) };
-    const options = { registries, screening: createScreening(host), patienceMs: 2000 };
+    const options = { registries, screening: createScreening(host), patienceMs: 10_000 };
     const bundle = await createIntel(host, options)(VITALIK, new AbortController().signal);
     expect(bundle.errors).to.deep.equal([{ source: "base_eth", message: "No answer came in time" }]);
     expect(bundle.balances).to.include({ base_eth: null, base_usdc: "1284.07" });
