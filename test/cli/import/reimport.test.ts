@@ -5,7 +5,18 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf, writeDocument } from "./shop.ts";
+import {
+  faultsOf,
+  fixture,
+  importAll,
+  namesIn,
+  openShop,
+  refusal,
+  SITE,
+  schemaOf,
+  textsOf,
+  writeDocument,
+} from "./shop.ts";
 
 describe("a second import", () => {
   it("changes no byte when nothing has changed", async () => {
@@ -47,6 +58,18 @@ describe("a second import", () => {
     expect(report).to.include('key.scheme: "Bearer" -> nothing');
     expect((await textsOf(dir))["manifests/_site.yaml"]).to.not.match(/^ +key:/m);
     expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("takes over that what was an object is a text now", async () => {
+    const dir = await openShop();
+    const importOf = async (Book: object): Promise<void> => {
+      const content = { "application/json": { schema: { $ref: "#/components/schemas/Book" } } };
+      const more = { components: { schemas: { Book } } };
+      await importAll(dir, await writeDocument(dir, { look: { responses: { 200: { content } } } }, more));
+    };
+    await importOf({ type: "object", properties: { title: { type: "string" } } });
+    await importOf({ type: "string", maxLength: 9 });
+    expect(await schemaOf(dir, "ShelfBook")).to.deep.equal({ type: "string", maxLength: 9 });
   });
 
   it("sets a new price where one is given, and shows it", async () => {

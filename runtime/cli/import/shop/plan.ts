@@ -102,8 +102,9 @@ function apply(current: JsonObject, { changes }: Merged): JsonObject {
     const inner = isObject(copy[key]) ? { ...copy[key] } : {};
     if (name !== undefined) copy[key] = inner;
     const [target, last] = name === undefined ? [copy, key] : [inner, name];
-    if (after === undefined) delete target[last];
-    else target[last] = after;
+    if (after !== undefined) target[last] = after;
+    else delete target[last];
+    if (name !== undefined && Object.keys(inner).length === 0) delete copy[key]; // "properties" makes an object of it.
   }
   return copy;
 }
