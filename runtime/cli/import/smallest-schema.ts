@@ -27,7 +27,7 @@ export function toSmallest(
   const isList = [kept.type].flat().includes("array");
   return {
     ...kept,
-    ...toShortText(kept),
+    ...toText(kept, choice),
     ...(Number(kept.maximum) > Number.MAX_SAFE_INTEGER && { maximum: Number.MAX_SAFE_INTEGER }),
     ...(taken.length > 0 && {
       properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
@@ -39,12 +39,37 @@ export function toSmallest(
 
 const SHORT = 16;
 const FORMS = new Set(["date-time", "email", "hostname", "ipv6", "uri", "uri-reference", "url", "uuid"]);
+/** Texts as people write them; the first that fits is taken. */
+const TEXTS = [
+  ...["example", "EXAMPLE", "text", "USD", "US", "en", "10.00", "10", "1"],
+  ...[
+    "2026-01-31T12:00:00Z",
+    "2026-01-31",
+    "2026-01",
+    "12:00",
+    "name@example.com",
+    "https://example.com",
+    "+12025550100",
+  ],
+];
+
+/** The choices in which texts are as people write them: in the others, they may fit rules that these do not. */
+const USUAL = 4;
+/** What says more of a text than its form. */
+const TOLD = ["const", "enum", "examples", "default", "format"];
 
 /** Texts of any length up to the longest would be made otherwise, but for those that have a form of their own. */
-const toShortText = ({ maxLength, minLength = 0, pattern, format }: JsonObject): JsonObject =>
-  Number(maxLength) > SHORT && pattern === undefined && !FORMS.has(String(format))
-    ? { maxLength: Math.max(SHORT, Number(minLength)) }
-    : {};
+function toText(schema: JsonObject, choice: number): JsonObject {
+  const { type, maxLength, minLength = 0, pattern, format } = schema;
+  if (FORMS.has(String(format))) return {};
+  const rule = new RegExp(String(pattern ?? ""), "u");
+  const isFit = (text: string): boolean =>
+    text.length >= Number(minLength) && !(text.length > Number(maxLength)) && rule.test(text);
+  const isOpen = [type].flat().includes("string") && !TOLD.some((key) => key in schema);
+  const usual = isOpen && choice < USUAL ? TEXTS.find(isFit) : undefined;
+  if (usual !== undefined) return { const: usual };
+  return Number(maxLength) > SHORT && pattern === undefined ? { maxLength: Math.max(SHORT, Number(minLength)) } : {};
+}
 
 /**
  * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are

@@ -58,4 +58,35 @@ describe("the example of an imported operation", () => {
     const { examples } = await manifestOf(dir, "shelf_date_time");
     expect(JSON.stringify(examples)).to.match(/"x":"\d{4}-\d\d-\d\dT[^"]+Z"/);
   });
+
+  it("has texts as people write them, also where only a pattern says their form", async () => {
+    const dir = await openShop();
+    const texts = {
+      id: text,
+      currency: { ...text, minLength: 3, maxLength: 3 },
+      country: { ...text, pattern: "^[A-Z]{2}$" },
+      value: { ...text, pattern: "^[0-9]{1,9}[.][0-9]{2}$" },
+      since: { ...text, pattern: "^[0-9]{4}-[01][0-9]-[0-3][0-9][Tt][0-9:.]{8,20}(Z|[+-][0-9]{2}:[0-9]{2})$" },
+      odd: { ...text, pattern: "^[a-f]{4}-[0-9]{4}$" },
+    };
+    const parameters = Object.entries(texts).map(([name, schema]) => ({ name, in: "query", required: true, schema }));
+    await importAll(dir, await writeDocument(dir, { pay: { parameters } }));
+    const { examples } = await manifestOf(dir, "shelf_pay");
+    const { odd, ...usual } = (examples as { input: Record<string, string> }[])[0]!.input;
+    expect(usual).to.deep.equal({
+      id: "example",
+      currency: "USD",
+      country: "US",
+      value: "10.00",
+      since: "2026-01-31T12:00:00Z",
+    });
+    expect(odd).to.match(/^[a-f]{4}-[0-9]{4}$/);
+  });
+
+  it("has different texts where a list may not have the same one twice", async () => {
+    const dir = await openShop();
+    const names = { type: "array", items: text, minItems: 2, uniqueItems: true };
+    const { report } = await importAll(dir, await writeDocument(dir, { look: asked(names) }));
+    expect(report).to.include("1 service").and.not.to.include("left out");
+  });
 });
