@@ -1,5 +1,6 @@
 import type { JsonSchema } from "json-schema-faker";
 import { hasExactIntegers, isObject, type JsonObject } from "../../core/json.ts";
+import { toIssueText } from "../../core/schema/issues.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { checkExamples } from "../../core/set/examples.ts";
 import type { ProxyManifest } from "../../core/set/manifest.ts";
@@ -23,8 +24,8 @@ export interface FoundExample {
   readonly example: Example;
   /** Whether its input was made from the schema. */
   readonly isDerived: boolean;
-  /** Whether none of the given outputs would be sold. */
-  readonly isMisfit: boolean;
+  /** Why the first of the given outputs would not be sold, where none would. */
+  readonly misfit: string | undefined;
 }
 
 export interface Example {
@@ -64,9 +65,13 @@ export async function findExample(
   const input = (derived ?? given ?? (await derive(terms, isFit))) as JsonObject | undefined;
   if (!input)
     throw new Refused("no example of its input could be made, and the document has none that fits its own schema");
-  const isMisfit =
-    outputs.length > 0 && outputs.every((value) => compiled.output.check(value, "body").issues.length > 0);
-  return { example: { input, ...(output !== undefined && { output }) }, isDerived: given === undefined, isMisfit };
+  const issues = outputs.map((value) => compiled.output.check(value, "body").issues);
+  const misfit = issues.every(({ length }) => length > 0) ? issues[0] : undefined;
+  return {
+    example: { input, ...(output !== undefined && { output }) },
+    isDerived: given === undefined,
+    misfit: misfit && toIssueText(misfit.slice(0, 1)),
+  };
 }
 
 type Fits = (value: unknown) => boolean;

@@ -41,7 +41,9 @@ describe("the answer of an imported operation", () => {
     });
     const operations = { rate: answer({ price: "-0.0025" }), fee: answer({ price: 1, unit: "USD" }), tax: answer({}) };
     const { report } = await importAll(dir, await writeDocument(dir, operations));
-    expect(report).to.match(/^note: the document's examples of answers do not fit .*: shelf_rate$/m);
+    expect(report).to.match(
+      /^note: the document's examples of answers do not fit .*: shelf_rate \(price: Input should be a valid number\)$/m,
+    );
   });
 
   it("is compared with the document's examples also where these are texts of JSON", async () => {

@@ -62,7 +62,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     }
   });
   const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
-  const misfits: string[] = [];
+  const misfits = new Map<string, string>();
   const services = await addExamples(drafts, schemas, { refused, misfits, say });
   const draftsOf = (sold: ReadonlySet<string>): readonly Draft[] =>
     drafts.filter(({ manifest }) => sold.has(manifest.id));
@@ -92,7 +92,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
         ...toNotes(all, pointers),
         // Documents are often wrong about their answers, and what does not fit is not sold.
         ...noteOf(
-          misfits.filter((id) => sold.has(id)),
+          [...misfits].filter(([id]) => sold.has(id)).map(([id, why]) => `${id} (${why})`),
           (ids) =>
             `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${ids}`,
         ),
@@ -133,8 +133,8 @@ function readOne(operation: Operation, { id, price, pointers, book, upstreams }:
 
 interface Found {
   readonly refused: LeftOut[];
-  /** The ids of services whose answers in the document do not fit their schema. */
-  readonly misfits: string[];
+  /** Why the answers of services in the document do not fit their schema, by id. */
+  readonly misfits: Map<string, string>;
   readonly say: Say | undefined;
 }
 
@@ -155,7 +155,7 @@ async function addExamples(
     try {
       const found = await findExample(terms, toExampleInputs(parts, input), isFile ? [] : toOutputs(parts, manifest));
       services.push({ name, manifest: { ...manifest, examples: [found.example] }, isDerived: found.isDerived });
-      if (found.isMisfit) misfits.push(manifest.id);
+      if (found.misfit !== undefined) misfits.set(manifest.id, found.misfit);
     } catch (error) {
       refused.push({ name, reason: toReason(error) });
     }
