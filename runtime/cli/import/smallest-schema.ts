@@ -24,10 +24,11 @@ export function toSmallest(
   const needed = Array.isArray(required) ? required.map(String) : [];
   const further = Object.keys(fields).filter((name) => !needed.includes(name));
   const taken = [...needed, ...further.slice(0, Math.max(0, Number(minProperties) - needed.length))];
+  const usual = choice < USUAL ? usualOf(kept) : undefined;
   const isList = [kept.type].flat().includes("array");
   return {
     ...kept,
-    ...toText(kept, choice),
+    ...(usual === undefined ? toShortText(kept) : { const: usual }),
     ...(Number(kept.maximum) > Number.MAX_SAFE_INTEGER && { maximum: Number.MAX_SAFE_INTEGER }),
     ...(taken.length > 0 && {
       properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
@@ -39,37 +40,37 @@ export function toSmallest(
 
 const SHORT = 16;
 const FORMS = new Set(["date-time", "email", "hostname", "ipv6", "uri", "uri-reference", "url", "uuid"]);
-/** Texts as people write them; the first that fits is taken. */
-const TEXTS = [
-  ...["example", "EXAMPLE", "text", "USD", "US", "en", "10.00", "10", "1"],
-  ...[
-    "2026-01-31T12:00:00Z",
-    "2026-01-31",
-    "2026-01",
-    "12:00",
-    "name@example.com",
-    "https://example.com",
-    "+12025550100",
-  ],
-];
-
-/** The choices in which texts are as people write them: in the others, they may fit rules that these do not. */
+/** Values as people write them; the first that fits is taken. */
+const WORDS = ["example", "EXAMPLE", "text", "USD", "US", "en", "10.00", "10", "1"];
+const TIMES = ["2026-01-31T12:00:00Z", "2026-01-31", "2026-01", "12:00"];
+const ADDRESSES = ["name@example.com", "https://example.com", "+12025550100", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"];
+const TEXTS = [...WORDS, ...TIMES, ...ADDRESSES];
+const NUMBERS = [1, 10, 100, 1000, 0];
+/** The choices in which values are as people write them: in the others, they may fit rules that these do not. */
 const USUAL = 4;
-/** What says more of a text than its form. */
-const TOLD = ["const", "enum", "examples", "default", "format"];
+/** What says more of a value than its form. */
+const TOLD = ["const", "enum", "examples", "default"];
+
+function usualOf(schema: JsonObject): string | number | undefined {
+  const { type, minLength = 0, maxLength, pattern = "", minimum, maximum, multipleOf = 1, ...rest } = schema;
+  if (TOLD.some((key) => key in schema)) return undefined;
+  const types = [type].flat();
+  const rule = new RegExp(String(pattern), "u");
+  const isText = (text: string): boolean =>
+    text.length >= Number(minLength) && !(text.length > Number(maxLength)) && rule.test(text);
+  const isNumber = (one: number): boolean =>
+    !(one < Number(minimum) || one > Number(maximum)) &&
+    !(one <= Number(rest.exclusiveMinimum) || one >= Number(rest.exclusiveMaximum)) &&
+    Number.isInteger(one / Number(multipleOf));
+  if (types.includes("string")) return rest.format === undefined ? TEXTS.find(isText) : undefined;
+  return types.includes("number") || types.includes("integer") ? NUMBERS.find(isNumber) : undefined;
+}
 
 /** Texts of any length up to the longest would be made otherwise, but for those that have a form of their own. */
-function toText(schema: JsonObject, choice: number): JsonObject {
-  const { type, maxLength, minLength = 0, pattern, format } = schema;
-  if (FORMS.has(String(format))) return {};
-  const rule = new RegExp(String(pattern ?? ""), "u");
-  const isFit = (text: string): boolean =>
-    text.length >= Number(minLength) && !(text.length > Number(maxLength)) && rule.test(text);
-  const isOpen = [type].flat().includes("string") && !TOLD.some((key) => key in schema);
-  const usual = isOpen && choice < USUAL ? TEXTS.find(isFit) : undefined;
-  if (usual !== undefined) return { const: usual };
-  return Number(maxLength) > SHORT && pattern === undefined ? { maxLength: Math.max(SHORT, Number(minLength)) } : {};
-}
+const toShortText = ({ maxLength, minLength = 0, pattern, format }: JsonObject): JsonObject =>
+  Number(maxLength) > SHORT && pattern === undefined && !FORMS.has(String(format))
+    ? { maxLength: Math.max(SHORT, Number(minLength)) }
+    : {};
 
 /**
  * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are

@@ -59,26 +59,30 @@ describe("the example of an imported operation", () => {
     expect(JSON.stringify(examples)).to.match(/"x":"\d{4}-\d\d-\d\dT[^"]+Z"/);
   });
 
-  it("has texts as people write them, also where only a pattern says their form", async () => {
+  it("has values as people write them, also where only a pattern says their form", async () => {
     const dir = await openShop();
-    const texts = {
+    const values = {
       id: text,
       currency: { ...text, minLength: 3, maxLength: 3 },
       country: { ...text, pattern: "^[A-Z]{2}$" },
       value: { ...text, pattern: "^[0-9]{1,9}[.][0-9]{2}$" },
       since: { ...text, pattern: "^[0-9]{4}-[01][0-9]-[0-3][0-9][Tt][0-9:.]{8,20}(Z|[+-][0-9]{2}:[0-9]{2})$" },
+      days: { type: "integer", format: "int32" },
+      share: { type: "number", exclusiveMinimum: 1 },
       odd: { ...text, pattern: "^[a-f]{4}-[0-9]{4}$" },
     };
-    const parameters = Object.entries(texts).map(([name, schema]) => ({ name, in: "query", required: true, schema }));
+    const parameters = Object.entries(values).map(([name, schema]) => ({ name, in: "query", required: true, schema }));
     await importAll(dir, await writeDocument(dir, { pay: { parameters } }));
     const { examples } = await manifestOf(dir, "shelf_pay");
-    const { odd, ...usual } = (examples as { input: Record<string, string> }[])[0]!.input;
+    const { odd, ...usual } = (examples as { input: Record<string, unknown> }[])[0]!.input;
     expect(usual).to.deep.equal({
       id: "example",
       currency: "USD",
       country: "US",
       value: "10.00",
       since: "2026-01-31T12:00:00Z",
+      days: 1,
+      share: 10,
     });
     expect(odd).to.match(/^[a-f]{4}-[0-9]{4}$/);
   });
