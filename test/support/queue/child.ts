@@ -7,7 +7,8 @@ import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
  * SIGUSR2 stops the process as SIGSTOP does, but never within a transaction, whose lock would stop all others, too.
  */
 const [place = "", pace = "0"] = process.argv.slice(2);
-const { queue } = await openTestQueue(JSON.parse(place) as QueuePlace);
+const open = (): ReturnType<typeof openTestQueue> => openTestQueue(JSON.parse(place) as QueuePlace);
+const { queue } = await open().catch(open); // A busy machine's Redis may answer too late once.
 queue.start(async ({ id }, signal) => {
   process.stdout.write(`began ${id}\n`);
   if (pace !== "hang") await sleep(Number(pace));
