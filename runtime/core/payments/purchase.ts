@@ -176,9 +176,18 @@ export const isAskedAgain = ({ asked }: Pick<PaymentRecord, "asked">, call: Aske
   asked !== undefined && asked === askedOf(call);
 
 /** @throws Problem `payment-conflict` when a call is not the one that its payment was spent on. */
-export function checkSameCall(record: PaymentRecord, purchase: Purchase): void {
+export function checkSameCall(record: PaymentRecord, asked: Purchase): void {
+  const purchase = toAsSold(record, asked);
   const isSame = record.request === requestOf(purchase) || isAskedAgain(record, purchase);
   if (!isSame || !isSamePayment(record, purchase)) throw new Problem("payment-conflict", SPENT);
+}
+
+/** The call under the id of the service that has sold at this route: another process may know one that this one does not. */
+function toAsSold({ service: id, payment }: PaymentRecord, purchase: Purchase): Purchase {
+  const { service, invocation } = purchase;
+  const { door = "rest", resource } = invocation; // The other doors have one URL for all services.
+  if (door !== "rest" || payment.resource?.url !== resource) return purchase;
+  return { ...purchase, service: { ...service, manifest: { ...service.manifest, id } } };
 }
 
 const SPENT = "This payment was already used for another call; nothing was charged for this one. Sign a new payment";

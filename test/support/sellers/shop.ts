@@ -43,6 +43,8 @@ export interface ShopOptions {
   /** The public base URL, when it differs from the server's own. */
   readonly baseUrl?: string;
   readonly price?: string;
+  /** The id of the service at /v1/roll, when it is another one. */
+  readonly rollId?: string;
   readonly deadlineSeconds?: number;
   readonly limits?: Partial<SiteManifest["limits"]>;
   /** The free calls of rolls. */
@@ -175,7 +177,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     handlers.set("dice.purchases", async (_input: unknown, { accounts = [] }: Call) => ({
       purchases: await bought.list(accounts, 20),
     }));
-    const roll = { ...manifest("roll", price), ...(options.free && { free: options.free }) };
+    const { rollId: id = "roll" } = options;
+    const roll = { ...manifest("roll", price), id, ...(options.free && { free: options.free }) };
     const echo = { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const };
     handlers.set("dice.screen", async ({ wallet }: { wallet: string }) => ({
       sanctions_match: await options.screen?.(wallet),
