@@ -8,6 +8,7 @@ import {
 } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import { createLeases, type Leases } from "../../core/time/leases.ts";
+import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
@@ -90,7 +91,7 @@ async function close(
   refund: OpenRefund,
   { job, transaction, checkPaid }: RefundByHand,
 ): Promise<void> {
-  const isSigned = (way: RefundWay | undefined): boolean =>
+  const isSigned = (way: RefundWay | undefined): way is { readonly signed: Eip3009 } =>
     refund.state === "pending" && way !== undefined && "signed" in way;
   const known = await records.readWay(job);
   if (!isSigned(known)) await checkPaid?.(refund, transaction, records);
@@ -98,10 +99,14 @@ async function close(
   const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
   if (isSigned(way)) {
     const hindered = refund.reason === null ? "" : ` once this is mended: ${refund.reason}`;
-    throw new Problem("payment-conflict", `The refund of ${job} is signed: payphone makes it itself${hindered}`);
+    const says = `The refund of ${job} is signed: payphone makes it itself${hindered}`;
+    throw new Problem("payment-conflict", `${says}. ${toCancel(way.signed)}`);
   }
   await records.end(refund, { transaction, at: Date.now() });
 }
+
+const toCancel = ({ authorization: { from, nonce } }: Eip3009): string =>
+  `To pay it by hand, first cancel the authorization ${nonce} of ${from} at the token (cancelAuthorization)`;
 
 /** The transaction as its chain writes it, so that `books verify` finds it. @throws Problem `bad-request`. */
 function toTransaction({ payment }: OpenRefund, given: string): string {

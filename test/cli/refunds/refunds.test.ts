@@ -134,15 +134,19 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       expect(await list()).to.deep.equal([]);
     });
 
-    it("does not close what is signed already, and says what it waits for: it will be made once that is mended", async () => {
+    it("does not close what is signed already, and says what it waits for, and what to cancel to pay it by hand", async () => {
       const job = await openOn();
       const records = createRefundRecords(store);
       const transfer = { to: job.payment.payer as string, amount: job.payment.amount };
-      await records.choose(job.id, { signed: await refundRail.sign(job.id, transfer) });
+      const signed = await refundRail.sign(job.id, transfer);
+      await records.choose(job.id, { signed });
       await eventually(async () => (await records.read(job.id))?.reason?.includes("chain"));
-      expect(await refusalOf(close(job))).to.match(
+      const refusal = await refusalOf(close(job));
+      expect(refusal).to.match(
         /^payment-conflict: The refund of .* is signed: payphone makes it itself once this is mended: The Base chain could not/,
       );
+      const { from, nonce } = signed.authorization;
+      expect(refusal).to.include(`To pay it by hand, first cancel the authorization ${nonce} of ${from} at the token`);
       expect(await list()).to.have.length(1);
     });
 
