@@ -25,19 +25,24 @@ export interface JobStatusDeps {
 /** A job that shows no sign of life for so long after it should have ended may be missing in the queue. */
 const SILENCE_MS = 60_000;
 
-/** Makes the handler of a status route, which shows only the jobs of services that have this route, or have had it. */
+/**
+ * Makes the handler of a status route, which shows only the jobs of services that have this route, or have had it, and of
+ * services that this process does not know: another one may sell here under another id.
+ */
 type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
 
 export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDeps): JobStatusOf {
   /** The services of each status route. */
   const sharing = new Map<string, Set<string>>();
+  const isKnown = (service: string): boolean => [...sharing.values()].some((all) => all.has(service));
   return (service, job) => {
     const services = sharing.get(job.status_route) ?? new Set();
     sharing.set(job.status_route, services.add(service));
     return async ({ job_id: given }) => {
       // JSON allows lone surrogates, but no key of the store has one.
       const record = given.isWellFormed() ? await records.read(toJobId(given)) : undefined;
-      if (!record?.begun || !services.has(record.service)) return { ...NOTHING, job_id: given, error: "job_not_found" };
+      const isShown = record && (services.has(record.service) || !isKnown(record.service));
+      if (!record?.begun || !isShown) return { ...NOTHING, job_id: given, error: "job_not_found" };
       const job_id = record.id;
       const end = await records.readEnd(job_id);
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };

@@ -75,6 +75,23 @@ describe("the status of a job", () => {
     expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
   });
 
+  it("is told where its service has an id that this process does not know, but not at another service's route", async () => {
+    const parts = { store: createMemoryStore(), clock: { now: Date.now } };
+    const records = createJobRecords(parts);
+    const refunds = { status: () => expect.fail("It has not failed") };
+    const statusOf = createStatusOf({ records, refunds, clock: parts.clock });
+    const search = statusOf("search", { status_route: "GET /v1/search/{job_id}" } as never);
+    statusOf("count", { status_route: "GET /v1/count/{job_id}" } as never);
+    const told: string[] = [];
+    for (const service of ["search", "find", "count"]) {
+      const { id } = await records.reserve({ service, input: {}, refund: true });
+      await records.begin(id, null);
+      await records.end(id, { state: "DELIVERED", at: 0, deliverable: {} });
+      told.push((await search({ job_id: id } as never, undefined as never)).status);
+    }
+    expect(told).to.deep.equal(["DELIVERED", "DELIVERED", "UNKNOWN"]);
+  });
+
   it("says from the first moment of a failure that its price is paid back by hand", async () => {
     const parts = { store: createMemoryStore(), clock: { now: Date.now } };
     const records = createJobRecords(parts);
