@@ -149,7 +149,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     store,
     rails,
     reservations,
-    soldBy: createSoldBy(formerOf),
+    soldBy: createSoldBy(formerOf, reservations),
     look: settler.look,
     checkTrust,
     clock,

@@ -183,7 +183,7 @@ export function checkSameCall(record: PaymentRecord, asked: Purchase): void {
 }
 
 /** The call under the id of the service that has sold at this route: another process may know one that this one does not. */
-function toAsSold({ service: id, payment }: PaymentRecord, purchase: Purchase): Purchase {
+export function toAsSold({ service: id, payment }: PaymentRecord, purchase: Purchase): Purchase {
   const { service, invocation } = purchase;
   const { door = "rest", resource } = invocation; // The other doors have one URL for all services.
   if (door !== "rest" || payment.resource?.url !== resource) return purchase;

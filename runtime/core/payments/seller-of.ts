@@ -1,5 +1,5 @@
 import type { Service } from "../service.ts";
-import { callOf, isAskedAgain, type Purchase } from "./purchase.ts";
+import { callOf, isAskedAgain, type Purchase, toAsSold } from "./purchase.ts";
 import type { PaymentRecord } from "./record.ts";
 import type { Reservations } from "./reservations.ts";
 
@@ -14,18 +14,26 @@ export function createFormerOf(services: readonly Service[]): FormerOf {
   return (asked) => retired.filter((service) => service.path === asked.path && service !== asked);
 }
 
-/** The service that has sold a call: the one that is asked for it again, or a retired one at its route. Undefined: another call. */
+/**
+ * The service that has sold a call: the one that is asked for it again, perhaps sold under another id in another process, or a
+ * retired one at its route. Undefined: another call. `key`: of the payment that has bought it.
+ */
 export type SoldBy = (
   sold: { readonly call: string } & Pick<PaymentRecord, "asked">,
-  again: Pick<Purchase, "service" | "input" | "given">,
-) => Service | undefined;
+  again: Purchase,
+  key: string,
+) => Promise<Service | undefined>;
 
 export const createSoldBy =
-  (formerOf: FormerOf): SoldBy =>
-  (sold, { service: asked, input, given }) =>
-    [asked, ...formerOf(asked)].find(
+  (formerOf: FormerOf, { read }: Pick<Reservations, "read">): SoldBy =>
+  async (sold, again, key) => {
+    const { service: asked, input, given } = again;
+    const seller = [asked, ...formerOf(asked)].find(
       (service) => sold.call === callOf({ service, input }) || isAskedAgain(sold, { service, given }),
     );
+    const record = seller ? undefined : await read(key);
+    return record && isAskedAgain(record, toAsSold(record, again)) ? asked : seller;
+  };
 
 export function createSellerOf(formerOf: FormerOf, { recall }: Pick<Reservations, "recall">): SellerOf {
   return async (asked, key) => {

@@ -50,13 +50,17 @@ describe("a paid request", () => {
 
   describe("in two processes that share a store", () => {
     it("gets its answer also where the service has another id, as while processes are replaced one after another", async () => {
-      const payment = await shop.pay("/v1/roll");
-      const first = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      const identifier = "the-same-purchase";
+      const payment = await shop.pay("/v1/roll", { identifier });
+      const answer = await (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).json();
       const { store, rail, clock, url: baseUrl } = shop;
       const twin = await openShop({ store, rail, clock, baseUrl, rollId: "dice" });
       try {
-        const again = await twin.retry("/v1/roll", ROLL, payment);
-        expect([again.status, await again.json()]).to.deep.equal([200, await first.json()]);
+        const named = await twin.pay("/v1/roll", { identifier, nonce: 77 });
+        for (const one of [payment, named]) {
+          const again = await twin.retry("/v1/roll", ROLL, one);
+          expect([again.status, await again.json()]).to.deep.equal([200, answer]);
+        }
         expect((await twin.retry("/v1/roll", { low: 1, high: 100 }, payment)).status, "another input").to.equal(409);
         expect((await twin.retry("/v1/echo", ROLL, payment)).status, "another route").to.equal(409);
         expect([twin.executions, rail.asked.settle]).to.deep.equal([0, 1]);

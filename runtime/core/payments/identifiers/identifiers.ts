@@ -144,9 +144,9 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   async function find(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
     for (let turn = 0; ; turn += 1) {
       const known = await store.get<Named>(`named:${name}#${turn}`);
-      const service = known && soldBy(known, purchase);
-      if (!known || !service) return exclusively(leases.claim(name), () => walk(name, purchase, steps));
-      const key = toKey(toPayment(known));
+      const key = known && toKey(toPayment(known));
+      const service = key && (await soldBy(known, purchase, key));
+      if (!service) return exclusively(leases.claim(name), () => walk(name, purchase, steps));
       const record = await reservations.read(key);
       if (record?.state === "settled" && !record.owed) return steps.finish({ ...purchase, service, key }, record);
     }
@@ -158,7 +158,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const named = `${name}#${turn}`;
       const known = await store.get<Named>(`named:${named}`);
       if (!known) return steps.buy(named);
-      const service = soldBy(known, purchase);
+      const service = await soldBy(known, purchase, toKey(toPayment(known)));
       if (!service) throw purchase.fault ?? new Problem("payment-conflict", OTHER);
       // The identifier gets a further payment only when this one can never be settled.
       const isOver = (await store.get(`named:${name}#${turn + 1}`)) !== undefined;
