@@ -8,6 +8,7 @@ import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { tryReadFolder } from "../history/folder.ts";
+import { findProcesses } from "../operate/ask.ts";
 import { watchFolder } from "../serve/change/watch.ts";
 import { closeOnSignal, outliveRejections, type Running, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
@@ -31,7 +32,8 @@ export interface SandboxCommand {
 /**
  * Sells the services of a directory for play money, on embedded chains. Keys and addresses of the environment are not
  * used.
- * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
+ * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed,
+ * or another one runs on its data directory.
  */
 export async function runSandbox({ dir, online, live, watch }: SandboxCommand): Promise<void> {
   const own = loadConfig();
@@ -39,8 +41,9 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../../sandbox/open-sandbox.ts")]);
   if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, own.env));
   checkLive(live, set);
-  const log = createLog({ level: "warn" });
   const dataDir = join(own.dataDir, "sandbox"); // Records of play money must never mix with those of real money.
+  await requireAlone(dataDir);
+  const log = createLog({ level: "warn" });
   const { anvilBin } = own;
   const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });
   try {
@@ -76,6 +79,13 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     await sandbox.stop();
     throw error;
   }
+}
+
+/** @throws Problem `unavailable` when another one runs there: what it has sold is on other chains. */
+async function requireAlone(dataDir: string): Promise<void> {
+  if ((await findProcesses(dataDir)).length === 0) return;
+  const way = "stop it, or give this one a PORT and a PAYPHONE_DATA_DIR of its own";
+  throw new Problem("unavailable", `A sandbox runs on ${dataDir} already ("payphone status" says where): ${way}`);
 }
 
 /**

@@ -13,6 +13,7 @@ import { edit, makeDirectory, TOSS, writeFiles } from "../../core/set/served-dir
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { INHERITED } from "../../support/inherited.ts";
+import { startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -78,6 +79,15 @@ describe("a sandbox that somebody works in", function () {
   it("sells what was edited while it started, and says so", async () => {
     await said(/~ toss {2}\$0\.005 → \$0\.01 \(\+100 %\)\napplied in \d+ ms/);
     expect(await challenge()).to.include('"amount":"10000"');
+  });
+
+  it("lets no second one into its data directory, which would sell on other chains into the same book", async () => {
+    const second = startSandboxServer(["--dir", dir], { PAYPHONE_DATA_DIR: data });
+    const said = await second.then(
+      ({ stop }) => stop(),
+      ({ message }: Error) => message,
+    );
+    expect(said).to.match(/ended with code 1: payphone: A sandbox runs on .* already .*PORT and a PAYPHONE_DATA_DIR/);
   });
 
   it("logs each call in one line for people", async () => {
