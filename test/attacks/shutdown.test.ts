@@ -49,19 +49,23 @@ describe("a server that ends under load", () => {
       500,
     );
 
-  it("answers the call in flight when npm passes on the Ctrl+C that the terminal has sent, too", async () => {
-    const payment = await sign();
-    proxy.mishaps.settle = async (forward, response) => {
-      for (let times = 0; times < 2; times += 1) {
-        process.kill(seller.pid, "SIGINT");
-        await fetch(`${seller.url}/health`).catch(() => undefined); // The signal has arrived.
-      }
-      const { status, body } = await forward();
-      response.writeHead(status).end(body);
-    };
-    expect((await send(payment)).status).to.equal(200);
-    await start(Number(new URL(seller.url).port));
-  });
+  for (const [signal, whole] of [
+    ["SIGINT", "Ctrl+C that the terminal has sent"],
+    ["SIGTERM", "SIGTERM that a supervisor has sent to the group"],
+  ] as const)
+    it(`answers the call in flight when npm passes on the ${whole}, too`, async () => {
+      const payment = await sign();
+      proxy.mishaps.settle = async (forward, response) => {
+        for (let times = 0; times < 2; times += 1) {
+          process.kill(seller.pid, signal);
+          await fetch(`${seller.url}/health`).catch(() => undefined); // The signal has arrived.
+        }
+        const { status, body } = await forward();
+        response.writeHead(status).end(body);
+      };
+      expect((await send(payment)).status).to.equal(200);
+      await start(Number(new URL(seller.url).port));
+    });
 
   for (const [signal, end, code] of [
     ["SIGTERM", () => seller.stop(), 0],

@@ -206,11 +206,12 @@ export function outliveRejections(log: Log): void {
 /** Closes the server on SIGINT, on SIGTERM and on an uncaught error. A second signal ends the process. */
 export function closeOnSignal({ close, reload }: SignalTerms): void {
   if (reload) process.on("SIGHUP", reload);
-  const own = ["SIGINT", "SIGUSR2", "unhandledRejection"] as const;
+  const own = ["SIGINT", "SIGTERM", "SIGUSR2", "unhandledRejection"] as const;
   const skip = [...own, ...(reload ? (["SIGHUP"] as const) : [])];
   const grace = closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
     if (err) console.error(err);
     await close();
   });
-  process.on("SIGINT", toInterruptListener({ first: () => void grace.close(), again: () => process.exit(1) }));
+  const interrupt = toInterruptListener({ first: () => void grace.close(), again: () => process.exit(1) });
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 }
