@@ -42,7 +42,11 @@ export function addCallCommand(program: Command): void {
     )
     .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
     .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
-    .option("--max <currency=amount>", "pay in another currency, up to this amount; repeatable", toAmounts, {})
+    .addOption(
+      new Option("--max <currency=amount>", "pay in another currency, up to this amount; repeatable")
+        .argParser(toAmounts)
+        .default({}, "none"),
+    )
     .option("--no-check", "send the input although the seller's schema refuses it")
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")

@@ -40,10 +40,11 @@ export function addWebhookCommands(program: Command): void {
     .command("resend")
     .description("send messages again")
     .argument("[ids...]", "messages, sales, refunds, transactions, jobs or request ids")
-    .option("--given-up", "everything that was given up", false)
+    .option("--given-up", "everything that was given up")
     .addOption(fromOption("every line of the book from this day (UTC) or time on"))
     .addOption(toOption())
-    .action(async (ids: string[], options: { givenUp: boolean; from?: number; to?: number }, command: Command) => {
+    .addOption(shopOption())
+    .action(async (ids: string[], options: { givenUp?: true; from?: number; to?: number }, command: Command) => {
       if (ids.length === 0 && !options.givenUp && options.from === undefined)
         command.error("error: name what is to be sent again: ids, --given-up or --from");
       if (options.to !== undefined && options.from === undefined)

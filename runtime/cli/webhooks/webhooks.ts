@@ -52,7 +52,7 @@ export interface Resend {
   /** Ids of messages, also of waiting ones, sales or refunds; also transactions, job ids and request ids in the book. */
   readonly ids: readonly string[];
   /** All messages that failed finally. */
-  readonly givenUp: boolean;
+  readonly givenUp?: boolean;
   /** All lines of the book since this time, in Unix milliseconds. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
