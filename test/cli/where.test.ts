@@ -56,15 +56,19 @@ describe("a command", () => {
 
   it("takes the files that a .env names from its own shop, and never those of the shop in which it is given", async () => {
     const named = { ".env": "ADMIN_TOKEN_FILE=keys/token\n" };
-    const [shop, other] = await Promise.all([
+    const [shop, other, without] = await Promise.all([
       makeDirectory({ ...TOSS, ...named, "keys/token": "short" }),
       makeDirectory({ ...TOSS, ...named, "keys/token": "" }),
+      makeDirectory({ ...TOSS, ...named }),
     ]);
-    for (const folder of [join(shop, "manifests"), other]) {
-      const { said } = await type(folder, ["status", "--dir", shop]);
-      expect(said).to.include(
-        `ADMIN_TOKEN_FILE names "${join(shop, "keys/token")}", whose content (not shown) must be`,
-      );
+    const cases = [
+      [join(shop, "manifests"), shop, "whose content (not shown) must be"],
+      [other, shop, "whose content (not shown) must be"],
+      [other, without, "which cannot be read (ENOENT)"],
+    ] as const;
+    for (const [folder, dir, what] of cases) {
+      const { said } = await type(folder, ["status", "--dir", dir]);
+      expect(said).to.include(`ADMIN_TOKEN_FILE names "${join(dir, "keys/token")}", ${what}`);
     }
   });
 
@@ -90,11 +94,13 @@ describe("a command", () => {
 
   it("does not begin with a .env in which a quote takes in the variables after it, and their secrets", async () => {
     const shop = await makeDirectory(TOSS);
-    const lines = ["# keys", "A='1", "2'", 'BASE_RPC_URL="https://node.example', "BUYER_EVM_KEY=s3cret", 'C="3"'];
-    await writeFile(join(shop, ".env"), lines.join("\n"));
     const fault = "the quote in line 4 is not closed before the next variables";
     const said = `payphone: The variables of ${join(shop, ".env")} cannot be read: ${fault}\n`;
-    expect(await type(shop, ["check"])).to.deep.equal({ code: 2, said });
+    for (const later of ["BUYER_EVM_KEY=s3cret", "export BUYER_EVM_KEY=s3cret"]) {
+      const lines = ["# keys", "A='1", "2'", 'BASE_RPC_URL="https://node.example', later, 'C="3"'];
+      await writeFile(join(shop, ".env"), lines.join("\n"));
+      expect(await type(shop, ["check"])).to.deep.equal({ code: 2, said });
+    }
   });
 
   it("takes no ~ or variable in a .env for a folder of that name, which a shell would replace", async () => {

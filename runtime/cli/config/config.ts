@@ -140,15 +140,15 @@ export const lackedBy = (env: Env, file: Env): Env =>
   Object.fromEntries(Object.entries(file).filter(([name]) => !env[name]?.trim()));
 
 /**
- * The variables in a shop's `.env`, if there is one. Its relative `…_FILE` names files of the shop, where these exist,
- * so that no command reads the keys of another shop in which it is given.
+ * The variables in a shop's `.env`, if there is one. Its relative `…_FILE` names files of the shop, so that no command
+ * reads the keys of another shop in which it is given.
  */
 export function readShopVariables(dir: string | undefined, tell?: (text: string) => void): Env {
   if (dir === undefined || !existsSync(join(dir, ".env"))) return {};
-  const toPlaced = ([name, value = ""]: [string, string | undefined]): [string, string] => {
-    const own = resolve(dir, value.trim());
-    return [name, name.endsWith("_FILE") && value.trim() !== "" && existsSync(own) ? own : value];
-  };
+  const toPlaced = ([name, value = ""]: [string, string | undefined]): [string, string] => [
+    name,
+    name.endsWith("_FILE") && value.trim() !== "" ? resolve(dir, value.trim()) : value,
+  ];
   return Object.fromEntries(Object.entries(readVariables(join(dir, ".env"), tell)).map(toPlaced));
 }
 
