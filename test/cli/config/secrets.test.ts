@@ -1,11 +1,17 @@
+import type { KeyObject } from "node:crypto";
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
+import { toKeyText } from "../../../runtime/drivers/peers/identity-keys.ts";
 
-const site = { rails: [{ pay_to: "BASE_PAYMENT_ADDRESS", rpc: "BASE_RPC_URL" }] } as unknown as SiteManifest;
+const site = {
+  rails: [{ pay_to: "BASE_PAYMENT_ADDRESS", rpc: "BASE_RPC_URL" }],
+  facilitators: [{ id: "second", url: "https://second.example", headers: "SECOND_HEADERS" }],
+  webhooks: [{ id: "books", variable: "HOOK_URL", secret: "HOOK_SECRET" }],
+} as unknown as SiteManifest;
 
 /** What the log writes of a text. */
 function logged(env: Env, text: string, needs: readonly string[] = []): string {
@@ -32,6 +38,35 @@ describe("the secrets that the log leaves out", () => {
       expect(logged(env, "unknown key s3cret-s3cret")).to.equal("unknown key [removed]");
     }
     expect(logged({ BASE_RPC_URL: "https://me:hunter22@base.example" }, "hunter22")).to.equal("[removed]");
+  });
+
+  it("has each key, token and header of the configuration", () => {
+    const [old, rotated] = ["A", "B"].map((letter) => `whsec_${letter.repeat(32)}`) as [string, string];
+    const env = {
+      TREASURY_EVM_KEY: `0x${"5".repeat(64)}`,
+      BUYER_EVM_KEY: "6".repeat(64),
+      CDP_API_KEY_ID: "7a1b2c3d-0000",
+      CDP_API_KEY_SECRET: "A".repeat(86),
+      A2A_IDENTITY_KEY: `${"11".repeat(32)}, ${"22".repeat(32)}`,
+      ADMIN_TOKEN: "admin-".repeat(4),
+      LLM_BASE_URL: "https://llm.example",
+      LLM_MODEL: "one",
+      LLM_API_KEY: "llm-s3cret",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20otlp-s3cret,x-team=ops",
+      SECOND_HEADERS: "Authorization: Bearer second-s3cret",
+      HOOK_URL: "https://hook.example/in",
+      HOOK_SECRET: `${old} ${rotated}`,
+    };
+    const [, second] = readConfig(env).identityKeys ?? [];
+    const stored = toKeyText(second as KeyObject);
+    const { TREASURY_EVM_KEY, BUYER_EVM_KEY, CDP_API_KEY_SECRET, ADMIN_TOKEN, LLM_API_KEY, HOOK_URL } = env;
+    const whole = [TREASURY_EVM_KEY, `0x${BUYER_EVM_KEY}`, CDP_API_KEY_SECRET, ADMIN_TOKEN, LLM_API_KEY, HOOK_URL];
+    const parts = ["22".repeat(32), stored, "otlp-s3cret", "second-s3cret", old, rotated];
+    for (const secret of [...whole, ...parts]) expect(logged(env, `no ${secret}!`), secret).to.equal("no [removed]!");
+    const { CDP_API_KEY_ID: _, ...others } = { ...env, CDP_API_KEY_SECRET: "" };
+    const first = { ...others, FACILITATOR_HEADERS: "Authorization: Bearer first-s3cret" };
+    expect(logged(first, "no first-s3cret!")).to.equal("no [removed]!");
   });
 
   it("has a credential also without the scheme that it was given with", () => {

@@ -55,12 +55,20 @@ const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
     { BASE_PAYMENT_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" },
     `BASE_PAYMENT_ADDRESS is "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", but must be ${EVM_PAY_TO}`,
   ],
+  [
+    { BASE_PAYMENT_ADDRESS: `0x${"0".repeat(40)}` },
+    `BASE_PAYMENT_ADDRESS is "0x${"0".repeat(40)}", but must be ${EVM_PAY_TO}`,
+  ],
   [{ BASE_PAYMENT_ADDRESS: EVM_KEY }, `BASE_PAYMENT_ADDRESS is "…", but must be ${EVM_PAY_TO}`],
   [{ SOLANA_PAYMENT_ADDRESS: EVM_ADDRESS }, `SOLANA_PAYMENT_ADDRESS is "${EVM_ADDRESS}", but must be ${SOLANA_PAY_TO}`],
   [
     { SOLANA_PAYMENT_ADDRESS: "1".repeat(32) },
     `SOLANA_PAYMENT_ADDRESS is "${"1".repeat(32)}", but must be ${SOLANA_PAY_TO}`,
   ],
+  ...["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "1".repeat(31), "1".repeat(33)].map((address): [Env, string] => [
+    { SOLANA_PAYMENT_ADDRESS: address },
+    `SOLANA_PAYMENT_ADDRESS is "${address}", but must be ${SOLANA_PAY_TO}`,
+  ]),
   [{ SOLANA_RPC_URL: "wss://solana.example/key" }, `SOLANA_RPC_URL (not shown) must be ${WEB_URL}`],
 ];
 
@@ -152,6 +160,10 @@ describe("what a live server needs", () => {
     expect(missingForServe(readConfig(LIVE), { site, manifests, capabilities: ALL })).to.deep.equal([
       "ETHEREUM_RPC_URL is not set: the URL of Ethereum node, which is read by names",
     ]);
+    const without = readConfig({ ...LIVE, ETHEREUM_RPC_URL: "http://127.0.0.1:8545", BASE_RPC_URL: "" });
+    expect(missingForServe(without, { site, manifests, capabilities: ALL })).to.deep.equal([
+      "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
+    ]);
     const wrong = readConfig({ ...LIVE, ETHEREUM_RPC_URL: "x", COINGECKO_URL: "y" });
     expect(missingForServe(wrong, { site, manifests, capabilities: ALL }).join()).to.match(
       /^ETHEREUM_RPC_URL .* must be .*COINGECKO_URL .* must be /,
@@ -165,6 +177,42 @@ describe("what a live server needs", () => {
       "COINGECKO_API_KEY (not shown) must be a credential of printable characters without spaces",
     ]);
     expect(missingForServe(wrong, { site, manifests: [], capabilities: ALL })).to.deep.equal([]);
+  });
+
+  it("is the secret of each webhook, and where it is sent unless the site says that", () => {
+    const hook = { id: "books", variable: "HOOK_URL", secret: "HOOK_SECRET" };
+    const known = { id: "known", url: "https://hook.example", variable: "KNOWN_URL", secret: "KNOWN_SECRET" };
+    const sold = { ...site, webhooks: [hook, known] };
+    expect(missingForServe(readConfig(LIVE), { site: sold, manifests: [], capabilities: ALL })).to.deep.equal([
+      "HOOK_URL is not set: where the webhook books is sent",
+      "HOOK_SECRET is not set: the secret that signs the webhook books",
+      "KNOWN_SECRET is not set: the secret that signs the webhook known",
+    ]);
+    const secret = `whsec_${"A".repeat(32)}`;
+    const three = {
+      HOOK_URL: "http://hook.example",
+      HOOK_SECRET: `${secret} ${secret} ${secret}`,
+      KNOWN_SECRET: secret,
+    };
+    const wrong = missingForServe(readConfig({ ...LIVE, ...three }), { site: sold, manifests: [], capabilities: ALL });
+    expect(wrong.map((line) => line.split(" must be ")[0])).to.deep.equal(
+      ["HOOK_URL", "HOOK_SECRET"].map((name) => `${name} (not shown)`),
+    );
+  });
+
+  it("is what the facilitators of the rails need, and no others", () => {
+    const second = { id: "second", variable: "SECOND_URL", headers: "SECOND_HEADERS" };
+    const unused = { id: "unused", variable: "UNUSED_URL", headers: "UNUSED_HEADERS" };
+    const rails = site.rails.map((rail) => (rail.id === "base" ? { ...rail, facilitator: ["second"] } : rail));
+    const sold = { ...site, rails, facilitators: [second, unused] } as SiteManifest;
+    const missing = (env: Env) =>
+      missingForServe(readConfig({ ...LIVE, ...env }), { site: sold, manifests: [], capabilities: ALL });
+    expect(missing({})).to.deep.equal([
+      "SECOND_URL is not set: the URL of the facilitator second",
+      "SECOND_HEADERS (or SECOND_HEADERS_FILE) is not set: the headers that the facilitator second asks for",
+    ]);
+    const wrong = missing({ SECOND_URL: "https://second.example", SECOND_HEADERS: "Bearer s3cret" });
+    expect(wrong.join()).to.match(/^SECOND_HEADERS \(not shown\) must be headers: /);
   });
 
   it("is no address of a webhook that a quote has joined with the next variable", () => {

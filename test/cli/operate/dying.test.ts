@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
 import { createFolder } from "../../support/folder.ts";
 
-describe("an order to several processes, of which one dies before it answers", () => {
+describe("an order to several processes, of which one dies or refuses it", () => {
   let data: string;
   const servers: Server[] = [];
   /** What each process was told, by its socket. */
@@ -19,13 +19,14 @@ describe("an order to several processes, of which one dies before it answers", (
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  /** The socket of a process, in whose place there is another one as soon as it has died. */
-  async function open(name: string, deaths: number): Promise<void> {
+  /** The socket of a process, in whose place there is another one as soon as it has died. @param fault its answer */
+  async function open(name: string, deaths: number, fault?: string): Promise<void> {
     let left = deaths;
     const server = createServer(async (request, response) => {
       const { to = "" } = (await json(request)) as { readonly to?: string };
       told.push(`${name} ${request.url} ${to}`.trim());
       if (left-- > 0) request.socket.destroy();
+      else if (fault) response.writeHead(500).end(fault);
       else response.end(JSON.stringify({ from: "old", to: "new", changes: [] }));
     });
     servers.push(server.listen(join(data, `${name}.sock`)));
@@ -45,6 +46,21 @@ describe("an order to several processes, of which one dies before it answers", (
     told.length = 0;
     expect(await rollBack({ dataDir: data }, 1)).to.have.length(2);
     expect(told).to.deep.equal(["admin-1 /rollback", "admin-2 /rollback new"]);
+  });
+
+  it("passes over one that has ended before it was told", async () => {
+    await open("admin-1", 0);
+    await open("admin-2", 0);
+    servers[0]?.once("request", () => servers[1]?.close());
+    expect(await apply({ dataDir: data })).to.have.length(1);
+  });
+
+  it("tells what one says that refuses it, and what the others sell by then", async () => {
+    await open("admin-1", 0);
+    await open("admin-2", 0, "out of memory");
+    expect(await messageOf(apply({ dataDir: data }))).to.equal(
+      "out of memory\n1 process sells new now, and this one does not: run the command again",
+    );
   });
 
   it("is not repeated where it may have gone back by some sets already", async () => {

@@ -79,6 +79,22 @@ describe("payphone status", () => {
     expect(toStatusText([{ ...REPORT, processes: [one] } as never])).to.match(/^a\/1 .* up 0 s /m);
   });
 
+  it("says of its own machine's processes alone how much memory they take, also where ids are the same", () => {
+    const here = {
+      host: "a",
+      pid: 1,
+      url: REPORT.url,
+      set: REPORT.set,
+      version: "0.3.0",
+      since: new Date().toISOString(),
+    };
+    const there = { ...here, host: "b", url: "http://10.0.0.2:4021" };
+    const text = toStatusText([{ ...REPORT, memory_bytes: 5e6, processes: [here, there] } as never]);
+    expect(text)
+      .to.match(/^a\/1 .* 5 MB$/m)
+      .and.not.match(/^b\/1 .* MB$/m);
+  });
+
   it("says why nothing can be sold", async () => {
     const { out } = await runPayphone(["status"], { PAYPHONE_DATA_DIR: data });
     expect(out).to.match(/^state {4}unavailable: The store takes no writes: database or disk is full$/m);
