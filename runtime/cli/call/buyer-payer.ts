@@ -26,7 +26,7 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
   const { network, asset, amount, maxTimeoutSeconds } = requirements;
-  const isLong = !(maxTimeoutSeconds <= LONGEST_SECONDS);
+  const isLong = maxTimeoutSeconds > LONGEST_SECONDS;
   const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
   if (fault)
     throw new Problem(

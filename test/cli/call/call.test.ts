@@ -99,13 +99,31 @@ describe("payphone call", () => {
     expect(await signerOf(payment!.decoded)).to.equal(seller.buyer);
   });
 
-  it("pays a live seller from the environment's key", async () => {
-    seller.script.sandbox = { status: 404, body: {} };
+  it("holds what it pays against --max-usd, and signs nothing else, however little another offer asks for", async () => {
+    const asset = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+    const solana = { ...USDC_OFFER, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", asset };
+    const permit2 = { ...USDC_OFFER, amount: "1", extra: { ...USDC_OFFER.extra, assetTransferMethod: "permit2" } };
+    seller.script.offers = [solana, { ...USDC_OFFER, amount: "1770000" }];
+    expect((await run({ url: seller.url })).err).to.match(
+      /this call costs 1\.77 USD, more than the 1 .* Nothing was paid/,
+    );
+    seller.script.offers = [permit2, USDC_OFFER];
+    await run({ url: seller.url });
+    expect(seller.paid().map(({ decoded }) => decoded.accepted)).to.deep.equal([USDC_OFFER]);
+  });
+
+  it("pays a live seller from the environment's key, also one that answers everything", async () => {
     const key = generatePrivateKey();
-    const { code, err } = await run({ url: seller.url }, { env: { BUYER_EVM_KEY: key } });
-    expect(code).to.equal(0);
-    expect(await signerOf(seller.paid()[0]!.decoded)).to.equal(privateKeyToAddress(key));
-    expect(err).to.include(`from ${privateKeyToAddress(key)} (your wallet) to ${PAY_TO}`);
+    for (const sandbox of [
+      { status: 404, body: {} },
+      { status: 200, body: { mode: "live" } },
+    ]) {
+      seller.script.sandbox = sandbox;
+      const { code, err } = await run({ url: seller.url }, { env: { BUYER_EVM_KEY: key } });
+      expect(code, err).to.equal(0);
+      expect(await signerOf(seller.paid().at(-1)!.decoded)).to.equal(privateKeyToAddress(key));
+      expect(err).to.include(`from ${privateKeyToAddress(key)} (your wallet) to ${PAY_TO}`);
+    }
   });
 
   it("never signs with a real key in a sandbox, whose tokens stand at the real addresses", async () => {

@@ -89,10 +89,12 @@ describe("payphone call refuses", () => {
   });
 
   it("to pay where it is not said whether this is a sandbox", async () => {
-    seller.script.sandbox = { status: 503 };
-    expect(await refusal(1, {}, { BUYER_EVM_KEY: "5".repeat(64) })).to.equal(
-      `payphone: ${seller.url} does not say whether it is a sandbox (503). Nothing was paid.`,
-    );
+    for (const status of [503, 429]) {
+      seller.script.sandbox = { status };
+      expect(await refusal(1, {}, { BUYER_EVM_KEY: "5".repeat(64) })).to.equal(
+        `payphone: ${seller.url} does not say whether it is a sandbox (${status}). Nothing was paid.`,
+      );
+    }
   });
 
   it("a rail on which the call is not sold", async () => {
@@ -153,7 +155,8 @@ describe("payphone call refuses", () => {
   });
 
   it("a challenge that is not x402 version 2", async () => {
-    seller.script.unpaid = { status: 402, body: { x402Version: 1, accepts: [] } };
+    const first = { ...USDC_OFFER, network: "base", maxAmountRequired: "1000", resource: seller.url, description: "" };
+    seller.script.unpaid = { status: 402, body: { x402Version: 1, error: "?", accepts: [first] } };
     expect(await refusal(1, {})).to.equal(
       "payphone: the seller asks for payment, but it speaks only x402 version 1: nothing was paid",
     );
@@ -221,6 +224,10 @@ describe("payphone call refuses", () => {
     seller.script.offers = [{ ...USDC_OFFER, amount: "900000000000" }];
     expect(await refusal(2, { dir: directory })).to.equal(
       `payphone: ${file}: decimals of rail base is 18, and USDC on Base has 6`,
+    );
+    await writeFile(file, own.replace("currency: usd", "currency: jpy"));
+    expect(await refusal(2, { dir: directory })).to.equal(
+      `payphone: ${file}: currency of rail base is jpy, and USDC on Base has usd`,
     );
     await writeFile(file, own.replace(/\n +explorer:.*/, ""));
     expect(await refusal(2, { dir: directory })).to.equal(`payphone: ${file}: rail base has no explorer`);

@@ -22,6 +22,8 @@ describe("a payment whose outcome is not known", () => {
     ["an answer without end", { status: 200, isEndless: true }],
     ["a gateway's 502", { status: 502, body: "<html>", headers: { "retry-after": "0" } }],
     ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
+    ["a gateway's timeout", { status: 408, body: "<html>", headers: { "retry-after": "0" } }],
+    ["a server that takes nothing early", { status: 425, body: "<html>", headers: { "retry-after": "0" } }],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
@@ -104,6 +106,14 @@ describe("a payment whose outcome is not known", () => {
     const { code, err } = await run({ service: undefined, resume });
     expect([code, existsSync(resume)]).to.deep.equal([1, false]);
     expect(err).not.to.include("--resume");
+  });
+
+  it("is kept while it is to be paid back by hand", async () => {
+    const byHand = { status: 502, body: { code: "paid-not-delivered", refund_tx: null } };
+    seller.script.answers = [NOT_YET, byHand];
+    const { resume } = JSON.parse((await run({ url: seller.url, json: true })).out);
+    expect(existsSync(resume)).to.equal(true);
+    rmSync(resume);
   });
 
   it("is kept when it is refused after an outcome that was not known", async () => {
