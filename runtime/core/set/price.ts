@@ -42,10 +42,8 @@ export type Tariff = Pick<SiteManifest, "currencies" | "yen_tiers">;
 export const tiersOf = (
   { currencies = {}, yen_tiers }: Tariff,
   currency: string,
-): Readonly<Record<string, string>> | undefined => {
-  const own = Object.hasOwn(currencies, currency) ? currencies[currency] : undefined;
-  return own?.tiers ?? (currency === "jpy" ? yen_tiers : undefined);
-};
+): Readonly<Record<string, string>> | undefined =>
+  currencies[currency]?.tiers ?? (currency === "jpy" ? yen_tiers : undefined);
 
 /**
  * A price in dollars as an amount on a rail, in atomic units. Other currencies use fixed tiers, without conversion;

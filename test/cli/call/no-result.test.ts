@@ -62,6 +62,10 @@ describe("payphone call, when the seller gives no result,", () => {
     expect(await lastWords()).to.equal(
       "payphone: 402 The payment was refused: Settlement failed\nSettlement: invalid_nonce",
     );
+    for (const [name, value] of Object.entries(headers)) {
+      seller.script.answers = [{ status: 402, text: "", headers: { [name]: value } }];
+      expect((await run({ url: seller.url })).err, name).not.to.include("--resume");
+    }
   });
 
   it("prints a problem's title, detail and request id", async () => {

@@ -82,6 +82,19 @@ describe("a payment whose outcome is not known", () => {
     expect(JSON.parse(out)).to.deep.equal(RESULT);
   });
 
+  it("is not said to be uncharged when the seller puts the call off after an outcome that was not known", async () => {
+    const putOff = { status: 429, headers: { "retry-after": "40000" } };
+    const said = /the payment was sent, and its result is not known yet \(429\)/;
+    for (const before of [undefined, NOT_YET]) {
+      seller.script.answers = [before, putOff];
+      const { err } = await run({ url: seller.url });
+      expect(err).to.match(said);
+      const resume = /--resume (\S+)$/.exec(err)?.[1] ?? "";
+      expect((await run({ service: undefined, resume })).err).to.match(said);
+      rmSync(resume);
+    }
+  });
+
   it("is kept when it is refused long after it was signed", async () => {
     seller.script.answers = [NOT_YET];
     const { out } = await run({ url: seller.url, waitSeconds: 0, json: true });
