@@ -228,7 +228,7 @@ function toSellerProblem(answer: SellerResponse, isUnpaid: boolean, receipt?: Se
 }
 
 /** What is shown of a receipt as text. */
-const SHOWN: readonly string[] = ["transaction", "payer"] satisfies (keyof SettleResponse)[];
+const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
 
 /** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. What should be text and is not is left out. */
 function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
@@ -236,7 +236,7 @@ function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
   if (header === null) return undefined;
   try {
     const receipt: unknown = decodePaymentResponseHeader(header);
-    if (textField(receipt, "network") === undefined || typeof field(receipt, "success") !== "boolean") return undefined;
+    if (typeof field(receipt, "success") !== "boolean") return undefined;
     const entries = Object.entries(receipt as SettleResponse);
     return Object.fromEntries(
       entries.filter(([name, value]) => typeof value === "string" || !SHOWN.includes(name)),

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect } from "chai";
 import { run } from "./run.ts";
-import { PAID, type Seller, startSeller } from "./seller.ts";
+import { PAID, type Seller, startSeller, TRANSACTION } from "./seller.ts";
 
 describe("payphone call, when the seller gives no result,", () => {
   let seller: Seller;
@@ -109,13 +109,24 @@ describe("payphone call, when the seller gives no result,", () => {
   });
 
   it("shows the receipt of a call that was charged all the same, and keeps its payment", async () => {
-    seller.script.answers = [{ ...PAID, status: 410, body: { title: "Gone" } }];
-    const { code, out, err } = await run({ url: seller.url, json: true });
-    const { resume } = JSON.parse(out);
-    rmSync(resume);
-    expect(code).to.equal(1);
-    expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
-    expect(err).to.include(`--resume ${resume}`);
+    const bare = { "payment-response": btoa(JSON.stringify({ success: true, transaction: TRANSACTION })) };
+    for (const headers of [PAID.headers, bare]) {
+      seller.script.answers = [{ status: 410, body: { title: "Gone" }, headers }];
+      const { code, out, err } = await run({ url: seller.url, json: true });
+      const { resume } = JSON.parse(out);
+      rmSync(resume);
+      expect(code).to.equal(1);
+      expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
+      expect(err).to.include(TRANSACTION).and.include(`--resume ${resume}`);
+    }
+  });
+
+  it("takes a receipt that does not say whether it was paid for none", async () => {
+    const headers = { "payment-response": btoa(JSON.stringify({ success: "false", transaction: TRANSACTION })) };
+    seller.script.answers = [{ status: 410, body: { title: "Gone" }, headers }];
+    expect((await run({ url: seller.url })).err)
+      .to.include("No receipt came")
+      .and.not.include(TRANSACTION);
   });
 
   it("puts the answer into the document of --json", async () => {

@@ -200,10 +200,13 @@ describe("payphone call refuses", () => {
   it("a file that holds no payment", async () => {
     const directory = createFolder();
     const file = join(directory, "payment.json");
-    await writeFile(file, '{"request":{"url":"x"}}');
-    expect(await refusal(2, { resume: file })).to.equal(
-      `payphone: --resume: ${file} holds no payment of "payphone call"`,
-    );
+    const whole = { request: { url: seller.url, method: "POST" }, payment: "e30=", note: {} };
+    for (const lost of [{ request: { url: "x" } }, { payment: undefined }, { note: undefined }]) {
+      await writeFile(file, JSON.stringify({ ...whole, ...lost }));
+      expect(await refusal(2, { resume: file })).to.equal(
+        `payphone: --resume: ${file} holds no payment of "payphone call"`,
+      );
+    }
     expect(await refusal(2, { resume: join(directory, "none.json") })).to.match(
       /^payphone: --resume cannot read .+ENOENT/,
     );
