@@ -132,12 +132,19 @@ describe("payphone call", () => {
   });
 
   it("never signs with a real key in a sandbox below a path either, wherever it looks for services", async () => {
-    seller.script.path = "/team/shop";
     const env = { BUYER_EVM_KEY: generatePrivateKey() };
-    for (const url of [seller.url, "http://127.0.0.1:1", `${seller.url}/team`])
-      await run({ url, service: `${seller.url}/team/shop/v1/roll` }, { env });
+    const deep = "/one/of/many/teams/shops";
+    for (const [path, url] of [
+      ["/team/shop", seller.url],
+      ["/team/shop", "http://127.0.0.1:1"],
+      ["/team/shop", `${seller.url}/team`],
+      [deep, seller.url + deep],
+    ] as const) {
+      seller.script.path = path;
+      for (const name of ["roll", "unlisted"]) await run({ url, service: `${seller.url}${path}/v1/${name}` }, { env });
+    }
     const signers = await Promise.all(seller.paid().map(({ decoded }) => signerOf(decoded)));
-    expect(signers).to.deep.equal([seller.buyer, seller.buyer, seller.buyer]);
+    expect(signers).to.deep.equal(Array.from({ length: 8 }, () => seller.buyer));
   });
 
   it("prints the result of a free service, without asking for a wallet", async () => {
@@ -162,6 +169,8 @@ describe("payphone call", () => {
     const { code } = await run({ url: seller.url, service: "job", input });
     expect(code).to.equal(0);
     expect(seller.met[1]).to.include({ method: "GET", url: "/v1/jobs/a%2Fb?page=2&tags=x&tags=y%2Cz" });
+    await run({ service: `${seller.url}/v1/jobs/7?page=1&of=9`, method: "GET", input: '{"page":2}' });
+    expect(seller.met.at(-1)?.url, "in place of what stands there").to.equal("/v1/jobs/7?of=9&page=2");
   });
 
   for (const id of ["", ".", ".."])

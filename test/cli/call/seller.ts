@@ -93,7 +93,7 @@ export interface Seller {
   stop(): Promise<void>;
 }
 
-/** A scripted seller of one paid service (roll), one free one (verify) and one status route. */
+/** A scripted seller of two paid services (roll, and one that it does not list), a free one (verify) and a status route. */
 export async function startSeller(): Promise<Seller> {
   const key = generatePrivateKey();
   const buyer = privateKeyToAddress(key);
@@ -124,7 +124,7 @@ export async function startSeller(): Promise<Seller> {
     if (url === "/") return { status: 200, body: { services: catalogue(script) } };
     if (url === "/sandbox") return script.sandbox;
     if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
-    if (!/^\/v1\/roll(?:\?|$)/.test(url)) return { status: 200, body: { valid: true } };
+    if (!/^\/v1\/(?:roll|unlisted)(?:\?|$)/.test(url)) return { status: 200, body: { valid: true } };
     if (payment === undefined) return script.unpaid ?? challenge(`${address}${asked}`);
     script.onPaid();
     return script.answers.length > 1 ? script.answers.shift() : script.answers[0];
