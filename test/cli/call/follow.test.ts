@@ -79,6 +79,11 @@ describe("payphone call for a job", () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: null })];
     const early = await run({ url: seller.url, follow: true });
     expect(early.err, "not paid back yet").to.contain(`whether it is paid back, ${statusUrl} will tell`);
+    for (const lost of [{ status: "FAILED" }, { status: "UNKNOWN", refund_tx: null }]) {
+      seller.script.polls = [poll({ ...lost, error: "no source answered" })];
+      const { err: said } = await run({ url: seller.url, follow: true });
+      expect(said, "of a refund nothing").to.match(new RegExp(`the job is ${lost.status}: no source answered$`));
+    }
   });
 
   it("says that it is paid for and goes on when the buyer leaves, also without a receipt", async () => {
