@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
@@ -15,6 +15,7 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     await eventually(() => stage.paid.length > 0);
     const [name = ""] = readdirSync(stage.spending).filter((one) => one.startsWith("payment-"));
     const file = join(stage.spending, name);
+    expect(statSync(file).mode & 0o077, "for nobody else to read").to.equal(0);
     const keep = (payment: object): void => writeFileSync(file, JSON.stringify(payment));
     return { kept: JSON.parse(readFileSync(file, "utf8")), keep };
   }
@@ -105,6 +106,22 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
       expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
       expect(stage.spent).to.equal(1);
     }
+  });
+
+  it("is forgotten with its answer, also when the one to a cancelled call comes after that", async () => {
+    const buy = stage.open(60_000);
+    const late = Promise.withResolvers<never>();
+    stage.answers = [late.promise];
+    const cancelled = new AbortController();
+    const first = buy(cancelled.signal);
+    await eventually(() => stage.paid.length > 0);
+    cancelled.abort();
+    await buy();
+    late.resolve(ROLLED as never);
+    await first;
+    await buy();
+    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+    expect(stage.paid[2], "another purchase").to.not.deep.equal(stage.paid[0]);
   });
 
   it("without an answer is remembered for as long as its authorization can be used", async () => {
