@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createFolder } from "../../support/folder.ts";
 import { DICE, ROLLED, stagePurchases } from "./stage.ts";
 
 describe("a payment of payphone mcp-proxy whose answer has not come", () => {
@@ -124,18 +125,23 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     expect(stage.paid[2], "another purchase").to.not.deep.equal(stage.paid[0]);
   });
 
-  it("without an answer is remembered for as long as its authorization can be used", async () => {
-    stage.maxTimeoutSeconds = 3600;
-    stage.answers = Array.from({ length: 3 }, () => new Error("lost"));
-    const buy = stage.open(0);
-    const lose = (): Promise<string> => buy().catch(({ code }: { code: string }) => code) as Promise<string>;
-    expect(await lose()).to.equal("settlement-unknown");
-    stage.now += 59 * 60_000;
-    expect(await lose()).to.equal("settlement-unknown");
-    expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
-    stage.now += 2 * 60_000;
-    expect(await lose()).to.equal("settlement-unknown");
-    expect(stage.paid[2]).to.not.deep.equal(stage.paid[0]);
-    expect(stage.spent).to.equal(2);
+  it("without an answer is remembered for as long as its authorization can be used, and for 15 minutes", async () => {
+    for (const [maxTimeoutSeconds, minutes] of [
+      [3600, 60],
+      [300, 15],
+    ] as const) {
+      const answers = Array.from({ length: 3 }, () => new Error("lost"));
+      Object.assign(stage, { maxTimeoutSeconds, answers, paid: [], spent: 0, spending: createFolder() });
+      const buy = stage.open(0);
+      const lose = (): Promise<string> => buy().catch(({ code }: { code: string }) => code) as Promise<string>;
+      expect(await lose()).to.equal("settlement-unknown");
+      stage.now += (minutes - 1) * 60_000;
+      expect(await lose()).to.equal("settlement-unknown");
+      expect(stage.paid[1]).to.deep.equal(stage.paid[0]);
+      stage.now += 2 * 60_000;
+      expect(await lose()).to.equal("settlement-unknown");
+      expect(stage.paid[2]).to.not.deep.equal(stage.paid[0]);
+      expect(stage.spent).to.equal(2);
+    }
   });
 });

@@ -88,11 +88,27 @@ describe("a purchase of payphone mcp-proxy", () => {
   });
 
   it("that is answered with a JSON-RPC error about the call is called refused, and not sent again", async () => {
-    stage.answers = [Object.assign(new Error("no such tool"), { code: -32602 })];
-    const { content } = await stage.open(60_000)();
     const text = "The payment for roll was refused: no such tool. It counts against today's budget.";
-    expect(content).to.deep.equal([{ type: "text", text }]);
+    for (const code of [-32700, -32600, -32601, -32602]) {
+      Object.assign(stage, { paid: [], answers: [Object.assign(new Error("no such tool"), { code })] });
+      const { content } = await stage.open(60_000)();
+      expect(content).to.deep.equal([{ type: "text", text }]);
+      expect(stage.paid).to.have.length(1);
+    }
+  });
+
+  it("hands a failure in plain words on, as the last word about the payment", async () => {
+    const failed = { isError: true, content: [{ type: "text", text: "out of dice" }] };
+    stage.answers = [failed];
+    expect(await stage.open(60_000)()).to.equal(failed);
     expect(stage.paid).to.have.length(1);
+  });
+
+  it("is not made for a caller who has left before it is signed", async () => {
+    const left = await stage
+      .open(60_000)(AbortSignal.abort())
+      .catch(({ name }: Error) => name);
+    expect([left, stage.paid, stage.spent]).to.deep.equal(["AbortError", [], 0]);
   });
 
   it("in yen is not made, and said to be no dollars", async () => {

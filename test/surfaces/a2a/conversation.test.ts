@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Service } from "../../../runtime/core/service.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { INPUT, stageTasks } from "../support/task-stage.ts";
 
@@ -40,6 +41,13 @@ describe("a conversation over A2A", () => {
       expect(error, String(messageId)).to.include({ code: -32602 });
       expect(error.message).to.match(/messageId is required/);
     }
+  });
+
+  it("refuses a message that is larger than its skill takes", async () => {
+    const { bodyBytes } = stage.door.services.find(({ manifest }) => manifest.id === "roll") as Service;
+    const input = { ...INPUT, junk: "x".repeat(bodyBytes + 16_384) };
+    const { error } = await stage.send({ parts: [{ kind: "data", data: { skill: "roll", input } }] });
+    expect(error.data.code).to.equal("payload-too-large");
   });
 
   it("is remembered also where a task that waits is only talked to, and then paid", async () => {
