@@ -153,6 +153,20 @@ describe("payphone mcp-proxy, at a seller", () => {
     });
   });
 
+  it("that forgets each session at once opens no third one", async () => {
+    let calls = 0;
+    const forgetful = await startScripted(({ outgoing, answer }) => {
+      calls += 1;
+      if (calls > 2) answer(RESULT);
+      else outgoing.writeHead(404).end();
+    });
+    const other = await openProxy(forgetful.url, createFolder());
+    expect(await other.callTool({ name: "here", arguments: {} })).to.include({ isError: true });
+    await other.close();
+    forgetful.close();
+    expect(calls).to.equal(2);
+  });
+
   for (const [how, what] of [
     ["end", "ends"],
     ["destroy", "breaks off"],

@@ -26,4 +26,20 @@ describe("payphone mcp-proxy, before a tool on a later page of the list", () => 
     await client.close();
     seller.close();
   });
+
+  it("reads fifty pages of a list without end, and leaves the check to the seller", async () => {
+    let pages = 0;
+    const seller = await startScripted(
+      ({ payment, answer }) => answer(payment === undefined ? UNPAID : { content: [] }),
+      () => {
+        pages += 1;
+        return { tools: [], ...(pages < 1000 && { nextCursor: String(pages) }) };
+      },
+    );
+    const client = await openProxy(seller.url, createFolder());
+    await client.callTool({ name: "last", arguments: {} });
+    await client.close();
+    seller.close();
+    expect(pages).to.equal(50);
+  });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { challengeIn, secondsToRetry } from "../../../runtime/cli/mcp-proxy/results.ts";
+import { challengeIn, secondsToRetry, transactionIn } from "../../../runtime/cli/mcp-proxy/results.ts";
+import { UNPAID } from "./scripted.ts";
 
 describe("the result of a tool that payphone mcp-proxy has called", () => {
   it("is no challenge where it offers no way to pay, such as one that asks for a sign-in only", () => {
@@ -10,6 +11,16 @@ describe("the result of a tool that payphone mcp-proxy has called", () => {
       accepts: [],
     };
     expect(challengeIn({ isError: true, content: [], structuredContent })).to.equal(undefined);
+  });
+
+  it("is no challenge where it is no error, though a tool may answer with offers", () => {
+    expect(challengeIn(UNPAID)).to.deep.equal(UNPAID.structuredContent);
+    expect(challengeIn({ ...UNPAID, isError: false })).to.equal(undefined);
+  });
+
+  it("has a transaction only where the receipt is of a success", () => {
+    const of = (success: boolean) => ({ _meta: { "x402/payment-response": { success, transaction: "0xab" } } });
+    expect([true, false].map((success) => transactionIn(of(success)))).to.deep.equal(["0xab", undefined]);
   });
 
   it("is never asked for again without a pause", () => {
