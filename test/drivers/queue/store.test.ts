@@ -48,6 +48,29 @@ describe("a line of jobs in a store", () => {
     expect(taken).to.deep.equal([job]);
   });
 
+  it("gives no turn to a job that waited for another one when its service was abandoned", async () => {
+    const store = createMemoryStore();
+    const queue = createStoreQueue({ store, clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 });
+    const first = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    queue.start(
+      async ({ id }) => {
+        taken.push(id);
+        if (id === "a") await first.promise;
+        return "done";
+      },
+      ["one", "two"],
+    );
+    for (const id of ["a", "b"]) await queue.add({ id, service: "one", at: 1e12 });
+    await eventually(() => taken.length === 1);
+    await queue.abandon("one");
+    first.resolve();
+    await eventually(async () => (await queue.count("one")) < 2);
+    await queue.add({ id: "c", service: "two", at: 1e12 });
+    await eventually(() => taken.includes("c")).finally(queue.close);
+    expect(taken).to.deep.equal(["a", "c"]);
+  });
+
   it("is listed by each process at times of its own, so that none is always the first", async () => {
     const time = freezeTime();
     const random = mock.method(Math, "random", () => 0.8);
