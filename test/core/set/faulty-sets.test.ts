@@ -52,8 +52,10 @@ describe("a faulty set", () => {
 });
 
 describe("a sound set", () => {
-  it("has no faults", async () => {
+  it("has no faults, also at the least price that is settled", async () => {
     expect(await checkDir(await makeDirectory(TOSS))).to.deep.equal([]);
+    const least = edit(TOSS, "manifests/toss.yaml", "0.01", "0.001");
+    expect(await checkDir(await makeDirectory(least))).to.deep.equal([]);
   });
 
   it("has no faults when a handler has no rules of its own, and says whether it is ready", async () => {
