@@ -88,5 +88,5 @@ const SENTINEL = "Redis runs as a Sentinel: name in REDIS_URL an address that le
 
 /** A Sentinel answers, but keeps nothing. @throws Problem `unavailable` when INFO's section `server` is that of one. */
 export function refuseSentinel(server: string): void {
-  if (/^redis_mode:sentinel\r?$/m.test(server)) throw new Problem("unavailable", SENTINEL, { retryAfter: 5 });
+  if (/^redis_mode:sentinel$/m.test(server)) throw new Problem("unavailable", SENTINEL, { retryAfter: 5 });
 }
