@@ -153,6 +153,15 @@ describe("writes that share transactions", () => {
     expect([begun(), did.includes("renew")]).to.deep.equal([1, false]);
   });
 
+  it("are made no more either once a read has found that", async () => {
+    const found = commits.read("a", () => {
+      throw sqliteError(11);
+    });
+    expect(await thrown(found)).to.have.property("errcode", 11);
+    expect(await thrown(commits.run("b", () => 2))).to.have.property("errcode", 11);
+    expect(begun()).to.equal(0);
+  });
+
   it("fail alone by an error of their own, and all together by one of SQLite's", async () => {
     const fault = new TypeError("not mine");
     const fail = (error: Error) => () => {
