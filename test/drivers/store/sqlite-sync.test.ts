@@ -129,6 +129,15 @@ describe("the write-ahead log of a database", () => {
     log.close();
   });
 
+  it("is not said to be synced after it was removed", async () => {
+    const log = openLogFile(file, db);
+    fs.renameSync(`${file}-wal`, `${file}-aside`);
+    expect(String(await thrown(log.sync()))).to.match(/-wal was removed or replaced while it was open$/);
+    fs.renameSync(`${file}-aside`, `${file}-wal`);
+    expect(await thrown(log.sync())).to.equal("synced");
+    log.close();
+  });
+
   it("is not begun anew while another process still reads it", () => {
     const log = openLogFile(file, db);
     db.exec("INSERT INTO seen VALUES (1)");
