@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
@@ -120,11 +121,17 @@ describe("a backup", () => {
   });
 
   it("says what is wrong with what is no backup, and leaves nothing behind", async () => {
-    const [cut, text] = [join(files, "cut"), join(files, "text")];
+    const [cut, text, flipped] = [join(files, "cut"), join(files, "text"), join(files, "flipped")];
     writeFileSync(cut, readFileSync(file));
     truncateSync(cut, Math.floor(statSync(file).size / 2));
     writeFileSync(text, "not a database, but a text that is long enough to be taken for one".repeat(20));
-    for (const wrong of [cut, text, join(files, "missing")]) {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const { key } = db.prepare("SELECT key FROM entries").get() as { key: string };
+    db.close();
+    const bytes = readFileSync(file);
+    bytes.write("?", bytes.lastIndexOf(key)); // In its table or its index alone.
+    writeFileSync(flipped, bytes);
+    for (const wrong of [cut, text, flipped, join(files, "missing")]) {
       const { code, said } = await type(other, ["restore", wrong]);
       expect(code, said).to.equal(2);
       expect(said).to.match(/is no whole backup of payphone: /);
