@@ -177,7 +177,7 @@ describe("the configuration", () => {
 
   it("has a default for everything that a sandbox needs", () => {
     const { env, ...config } = configOf({ PORT: " ", HOST: "", PATH: "/bin" });
-    expect(env).to.include({ PATH: "/bin" });
+    expect(env).to.deep.equal({ PATH: "/bin" });
     expect(config).to.deep.equal({
       port: 4021,
       host: "127.0.0.1",

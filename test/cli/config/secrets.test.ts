@@ -62,7 +62,15 @@ describe("the secrets that the log leaves out", () => {
     const stored = toKeyText(second as KeyObject);
     const { TREASURY_EVM_KEY, BUYER_EVM_KEY, CDP_API_KEY_SECRET, ADMIN_TOKEN, LLM_API_KEY, HOOK_URL } = env;
     const whole = [TREASURY_EVM_KEY, `0x${BUYER_EVM_KEY}`, CDP_API_KEY_SECRET, ADMIN_TOKEN, LLM_API_KEY, HOOK_URL];
-    const parts = ["22".repeat(32), stored, "otlp-s3cret", "second-s3cret", old, rotated];
+    const parts = [
+      env.OTEL_EXPORTER_OTLP_HEADERS,
+      "22".repeat(32),
+      stored,
+      "otlp-s3cret",
+      "second-s3cret",
+      old,
+      rotated,
+    ];
     for (const secret of [...whole, ...parts]) expect(logged(env, `no ${secret}!`), secret).to.equal("no [removed]!");
     const { CDP_API_KEY_ID: _, ...others } = { ...env, CDP_API_KEY_SECRET: "" };
     const first = { ...others, FACILITATOR_HEADERS: "Authorization: Bearer first-s3cret" };
