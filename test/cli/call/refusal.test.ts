@@ -223,7 +223,8 @@ describe("payphone call refuses", () => {
     const file = join(directory, "manifests/_site.yaml");
     const own = await readFile(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8");
     await mkdir(join(directory, "manifests"));
-    await writeFile(file, own.replace("decimals: 6", "decimals: 18"));
+    const recased = own.replace(USDC_OFFER.asset, (asset) => asset.toLowerCase());
+    await writeFile(file, recased.replace("decimals: 6", "decimals: 18"));
     seller.script.offers = [{ ...USDC_OFFER, amount: "900000000000" }];
     expect(await refusal(2, { dir: directory })).to.equal(
       `payphone: ${file}: decimals of rail base is 18, and USDC on Base has 6`,
