@@ -88,7 +88,8 @@ function fits(requirements: PaymentRequirements, rail: RailManifest): boolean {
 }
 
 /**
- * Chooses the offer on the wanted rail, or else the first one that the wallet has a key for.
+ * Chooses the wanted rail, or else that of the first offer that the wallet has a key for; of several offers on it, the
+ * cheapest.
  * @throws Problem `payment-required` that says what to do.
  */
 export function chooseOffer(
@@ -99,7 +100,9 @@ export function chooseOffer(
   if (ids.length === 0) refuse("none of the offers is an exact payment (on EVM by EIP-3009) in a known rail's token");
   if (rail && !ids.includes(rail)) refuse(`this call is not sold on ${rail}; use --rail ${ids.join(" or --rail ")}`);
   const wanted = offers.filter((offer) => rail === undefined || offer.rail.id === rail);
-  return wanted.find((offer) => hasKey(offer.rail)) ?? refuse(noKey(wanted));
+  const first = wanted.find((offer) => hasKey(offer.rail)) ?? refuse(noKey(wanted));
+  const alike = wanted.filter((offer) => offer.rail.id === first.rail.id);
+  return alike.reduce((least, offer) => (worth(offer) < worth(least) ? offer : least));
 }
 
 function noKey(offers: readonly Offer[]): string {

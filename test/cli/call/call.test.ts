@@ -99,6 +99,12 @@ describe("payphone call", () => {
     expect(await signerOf(payment!.decoded)).to.equal(seller.buyer);
   });
 
+  it("pays the cheapest of several offers on one rail", async () => {
+    seller.script.offers = [{ ...USDC_OFFER, amount: "1770000" }, JPYC_OFFER, USDC_OFFER];
+    await run({ url: seller.url });
+    expect(seller.paid().map(({ decoded }) => decoded.accepted)).to.deep.equal([USDC_OFFER]);
+  });
+
   it("holds what it pays against --max-usd, and signs nothing else, however little another offer asks for", async () => {
     const asset = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
     const solana = { ...USDC_OFFER, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", asset };
