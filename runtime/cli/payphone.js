@@ -1,20 +1,25 @@
 #!/usr/bin/env node
 /**
- * The launcher, in JavaScript that every version of Node can parse. It runs main.ts on Node 24: the Node that runs this
- * file, or else the one that `npm ci` installs. Without either, it says what to do.
+ * The launcher, in JavaScript that every version of Node can parse. It runs main.ts on the Node that
+ * runs this file, or, where that is too old, on the one that `npm ci` installs. Without either, it says what to do.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import module from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const NEEDED = 24;
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+/** Major and minor of the oldest Node that payphone works on, and why: runtime/docs/decisions/package.md. */
+const NEEDED = /\d+\.\d+/.exec(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).engines.node)[0];
 
 const isInstalled = root.includes(`${sep}node_modules${sep}`);
 
-const isNew = (version) => Number(version.split(".")[0]) >= NEEDED;
+function isNew(version) {
+  const [[major, minor], [least, leastMinor]] = [version, NEEDED].map((text) => text.split(".").map(Number));
+  return major > least || (major === least && minor >= leastMinor);
+}
 
 function fail(...lines) {
   process.stderr.write(`payphone: ${lines.join("\n  ")}\n`);
@@ -71,7 +76,7 @@ function startAgain() {
 
 function whatToDo() {
   const here = `it needs Node ${NEEDED} or newer, and this is Node ${process.versions.node} (${process.execPath}).`;
-  const install = `Install Node ${NEEDED}: https://nodejs.org/en/download`;
+  const install = "Install a newer Node: https://nodejs.org/en/download";
   if (isInstalled) return [here, install];
   return [
     here,

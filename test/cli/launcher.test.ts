@@ -24,9 +24,19 @@ function versionOf(node: string): string {
   return spawnSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout.trim();
 }
 
+interface Launched {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
 /** Runs the launcher in a folder on this Node. */
-function launch(node: string, root: string, ...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(node, [join(root, LAUNCHER), ...args], { encoding: "utf8" });
+function launch(node: string, root: string, ...args: string[]): Launched {
+  return runNode(node, [join(root, LAUNCHER), ...args]);
+}
+
+function runNode(node: string, args: readonly string[]): Launched {
+  const { status, stdout, stderr } = spawnSync(node, args, { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 
@@ -59,6 +69,19 @@ describe("the launcher", () => {
 
   it("starts on Node 24 from a path with spaces", () => {
     expect(launch(NEW, whole, "--version")).to.deep.equal(version);
+  });
+
+  it("takes a Node 24 with the faults of its first versions for an old one", () => {
+    const pretend = (node: string, root: string): Launched => {
+      const text = `Object.defineProperty(process, "versions", { value: { node: "${node}" } })`;
+      const module = `data:text/javascript,${encodeURIComponent(text)}`;
+      return runNode(NEW, ["--import", module, join(root, LAUNCHER), "--version"]);
+    };
+    expect(pretend("24.13.9", whole)).to.deep.equal(version);
+    const { code, err } = pretend("24.13.9", bare);
+    expect(code).to.equal(2);
+    expect(err).to.match(/^payphone: it needs Node 24\.14 or newer, and this is Node 24\.13\.9 \(/);
+    for (const node of ["24.14.0", "25.0.0"]) expect(pretend(node, bare).err).to.include("a package is missing");
   });
 
   it("says what to do when the packages are not installed", () => {
@@ -126,9 +149,9 @@ describe("the launcher", () => {
         expect(launch(old, whole, "cal").code).to.equal(2);
       });
 
-      it("asks for Node 24, or for npm ci where that brings one along", () => {
-        const here = `payphone: it needs Node 24 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
-        const install = "  Install Node 24: https://nodejs.org/en/download\n";
+      it("asks for a newer Node, or for npm ci where that brings one along", () => {
+        const here = `payphone: it needs Node 24.14 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
+        const install = "  Install a newer Node: https://nodejs.org/en/download\n";
         const ci = `  or run "npm ci" in ${bare}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
         expect(launch(old, bare, "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });
         const installed = copyTo(join(home, "node_modules", "payphone"));

@@ -1,7 +1,9 @@
 /** payphone as a part of another server; the package's main module. */
 import type { RequestListener } from "node:http";
 import { resolve } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import { examineConfig, lackedBy, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
@@ -40,8 +42,12 @@ export interface PayphoneOptions {
   readonly log?: Log;
 }
 
-/** Opens a shop whose requests another server receives. Nothing is read or connected before `start`. */
+/**
+ * Opens a shop whose requests another server receives. Nothing is read or connected before `start`.
+ * @throws Error (Problem `bad-request`) on a Node that is older than `engines` allows.
+ */
 export function openPayphone(options: PayphoneOptions = {}): Payphone {
+  refuseOldNode();
   const { listener, server } = createHostServer();
   let starting: Promise<Running> | undefined;
   let closing: Promise<void> | undefined;
@@ -70,6 +76,14 @@ export function openPayphone(options: PayphoneOptions = {}): Payphone {
       return closing;
     },
   };
+}
+
+/** The launcher does so for commands: an older Node would sell, and lose sales. */
+function refuseOldNode(): void {
+  const { node } = process.versions;
+  const least = packageJson.engines.node.replace(">=", "");
+  if (node.localeCompare(least, "en", { numeric: true }) < 0)
+    throw new Problem("bad-request", `payphone needs Node ${least} or newer, and this is Node ${node}`);
 }
 
 async function begin(

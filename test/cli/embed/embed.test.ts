@@ -219,6 +219,16 @@ describe("openPayphone", () => {
     await Promise.all([shop.close(), host.close()]);
   });
 
+  it("refuses a Node with the faults of its first versions, before anything is sold", () => {
+    const { versions } = process;
+    Object.defineProperty(process, "versions", { value: { ...versions, node: "24.9.0" }, configurable: true });
+    try {
+      expect(() => openPayphone()).to.throw("payphone needs Node 24.14.0 or newer, and this is Node 24.9.0");
+    } finally {
+      Object.defineProperty(process, "versions", { value: versions });
+    }
+  });
+
   it("says everything that is wrong when it is started, and can be started again", async () => {
     const data = createFolder();
     const faulty = await makeDirectory(edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', "price: 0.01"));
