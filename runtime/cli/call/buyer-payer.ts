@@ -25,7 +25,7 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
   const key = wallet.key(rail);
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
-  const { network, asset, amount, maxTimeoutSeconds } = requirements;
+  const { network, asset, amount, maxTimeoutSeconds, extra } = requirements;
   const isLong = maxTimeoutSeconds > LONGEST_SECONDS;
   const fault = isLong ? "longer than a day" : !Number.isInteger(maxTimeoutSeconds) && "no whole number";
   if (fault)
@@ -34,6 +34,11 @@ export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Off
       `the seller could use the payment for ${maxTimeoutSeconds} seconds, which is ${fault}. Nothing was paid.`,
     );
   const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, await wallet.rpc(rail));
+  if (!isEvm(rail) && extra?.feePayer === address)
+    throw new Problem(
+      "payment-required",
+      `the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts. Nothing was paid.`,
+    );
   const client = new x402Client()
     .register(network, scheme)
     .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: amount }] });

@@ -8,7 +8,7 @@ import express from "express";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { ask, requirementsOn } from "../../sandbox/buyer.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
-import { run } from "./run.ts";
+import { run, runRefused } from "./run.ts";
 import { type Seller, startSeller } from "./seller.ts";
 
 const BASE = "eip155:8453";
@@ -65,6 +65,20 @@ describe("payphone call on embedded chains", () => {
       const { code, err } = await run({ url: seller.url });
       expect([code, seller.paid().length]).to.deep.equal([2, 0]);
       expect(err).to.match(/RPC URL, http:\/\/198\.51\.100\.1, is on another host than it\. Nothing was paid\.$/);
+    } finally {
+      await seller.stop();
+    }
+  });
+
+  it("lets no seller on Solana make its buyer pay the network's fee, which no limit counts", async () => {
+    const seller = await startSeller();
+    try {
+      const { address } = sandbox.description.buyer.solana;
+      seller.script.sandbox = { status: 200, body: sandbox.description };
+      seller.script.offers = [{ ...(await requirementsOn(sandbox, "solana", 1000n)), extra: { feePayer: address } }];
+      expect(await runRefused(seller, 3, {})).to.equal(
+        `payphone: the seller names the buyer, ${address}, as the payer of the network's fee, which no limit counts. Nothing was paid.`,
+      );
     } finally {
       await seller.stop();
     }
