@@ -40,7 +40,8 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
       if (refund.held) await takeBack(refund);
       await checkPaid(refund, signal);
       await rail.send(signed, signal).catch(async (error: unknown) => {
-        await rail.check(toTransfer(refund), signal); // Throws the reason when the treasury has spent the money since.
+        const { from } = signed.authorization;
+        await rail.check(toTransfer(refund), signal, from); // Throws the reason when it has spent the money since.
         throw error;
       });
       found = await rail.find(signed, signal);

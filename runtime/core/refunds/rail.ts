@@ -17,8 +17,11 @@ export interface RefundRail {
   /** CAIP-2. */
   readonly network: string;
   readonly asset: string;
-  /** @throws Problem with a sentence that says why the treasury cannot make this transfer now. */
-  check(transfer: RefundTransfer, signal: AbortSignal): Promise<void>;
+  /**
+   * @param signer the account that has signed the transfer, perhaps under an earlier key; the treasury's by default
+   * @throws Problem with a sentence that says why this transfer cannot be made now.
+   */
+  check(transfer: RefundTransfer, signal: AbortSignal, signer?: string): Promise<void>;
   /**
    * Whether the chain holds the payment itself, which a reorganisation may have taken off it: its transfer, since a payer
    * can cancel or use up the authorization afterwards. True where the authorization is not known.

@@ -42,17 +42,20 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
   return {
     network,
     asset,
-    async check({ to, amount }, signal) {
-      const from = await treasury.evmAddress();
+    async check({ to, amount }, signal, signer) {
+      const own = await treasury.evmAddress();
+      const from = signer ?? own;
       const { balance, coins, gasPrice, isRefused } = await client.ask(
-        (chain) => readMeans(chain, asset, { from, to, amount }),
+        (chain) => readMeans(chain, asset, { from, to, amount, sender: own }),
         signal,
       );
-      const has = (what: string): Problem =>
-        new Problem("unavailable", `The treasury ${from} on ${client.name} has ${what}`);
+      const has = (who: string, what: string): Problem => new Problem("unavailable", `${who} has ${what}`);
+      const sender = `The treasury ${own} on ${client.name}`;
+      const isOwn = from.toLowerCase() === own.toLowerCase();
+      const payer = isOwn ? sender : `The former treasury ${from} on ${client.name}, which has signed this refund,`;
       if (balance < BigInt(amount))
-        throw has(`${toDecimal(balance, decimals)} ${symbol}, less than ${toDecimal(BigInt(amount), decimals)}`);
-      if (coins < gasPrice * TRANSFER_GAS) throw has("too little of the chain's coin to pay for gas");
+        throw has(payer, `${toDecimal(balance, decimals)} ${symbol}, less than ${toDecimal(BigInt(amount), decimals)}`);
+      if (coins < gasPrice * TRANSFER_GAS) throw has(sender, "too little of the chain's coin to pay for gas");
       if (isRefused) throw new Problem("unavailable", `The token refuses a transfer from ${from} to ${to}`);
     },
 
@@ -89,9 +92,9 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
 }
 
 interface Means {
-  /** The treasury's balance in atomic units of the token. */
+  /** The paying account's balance in atomic units of the token. */
   readonly balance: bigint;
-  /** The treasury's native coins, in wei. */
+  /** The sender's native coins, in wei. */
   readonly coins: bigint;
   /** Wei. */
   readonly gasPrice: bigint;
@@ -104,13 +107,13 @@ type Chain = Parameters<Parameters<EvmClient["ask"]>[0]>[0];
 async function readMeans(
   chain: Chain,
   address: Hex,
-  { from, to, amount }: RefundTransfer & { readonly from: Hex },
+  { from, to, amount, sender }: RefundTransfer & { readonly from: string; readonly sender: Hex },
 ): Promise<Means> {
   const { erc20Abi } = await import("viem");
-  const transfer = { functionName: "transfer", args: [plain(to), BigInt(amount)], account: from } as const;
+  const transfer = { functionName: "transfer", args: [plain(to), BigInt(amount)], account: plain(from) } as const;
   const [balance, coins, gasPrice, isRefused] = await Promise.all([
-    chain.readContract({ address, abi: erc20Abi, functionName: "balanceOf", args: [from] }),
-    chain.getBalance({ address: from }),
+    chain.readContract({ address, abi: erc20Abi, functionName: "balanceOf", args: [plain(from)] }),
+    chain.getBalance({ address: sender }),
     chain.getGasPrice(),
     chain.simulateContract({ address, abi: erc20Abi, ...transfer }).then(
       () => false,

@@ -96,4 +96,22 @@ describe("a refund and a chain in trouble", () => {
     await expectPaidOnce(refunds, job);
     expect(await desk.stage.token.balanceOf(desk.treasury.address)).to.equal(999n * PRICE);
   });
+
+  it("names the account of the old key where that has nothing left, and is made once it has", async () => {
+    desk.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    desk.treasury = await desk.stage.fund(PRICE);
+    const { address } = desk.treasury;
+    const job = failedJob();
+    await createProcess({ attemptMs: 100 }).open(job);
+    await eventually(async () => (await desk.records.readWay(job.id)) !== undefined);
+    await desk.closeAll();
+    desk.proxy.intervene(() => "pass");
+    await desk.stage.spend(address, PRICE);
+    const refunds = createProcess({}, (await desk.stage.fund()).key);
+    refunds.start();
+    const poor = `The former treasury ${address} on Base, which has signed this refund, has 0 USDC, less than 1.77`;
+    await expectDelayed(job, new RegExp(`^${poor}$`, "i"));
+    await desk.stage.token.mint(address, PRICE);
+    await expectPaidOnce(refunds, job);
+  });
 });

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, pad, parseAbi } from "viem";
+import { encodeFunctionData, erc20Abi, type Hex, pad, parseAbi } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
@@ -10,6 +10,8 @@ export interface RefundStage {
   readonly token: Token;
   /** A new treasury with so many atomic units and so many wei. */
   fund(units?: bigint, wei?: bigint): Promise<PrivateKeyAccount & { readonly key: Hex }>;
+  /** Moves so many atomic units of this account elsewhere. */
+  spend(account: Hex, units: bigint): Promise<void>;
   /** The transactions in which the chain holds a transfer of the token to this address. */
   transfersTo(address: string): Promise<Hex[]>;
   /** Cancels an authorization that the account has signed. */
@@ -31,6 +33,12 @@ export async function openRefundStage(): Promise<RefundStage> {
       await Promise.all([minting, chain.setBalance(account.address, wei)]);
       return { ...account, key };
     },
+    async spend(from, units) {
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [ELSEWHERE, units] });
+      await chain.rpc("anvil_impersonateAccount", [from]);
+      await chain.rpc("eth_sendTransaction", [{ from, to: asset, data }]);
+      await chain.rpc("anvil_stopImpersonatingAccount", [from]);
+    },
     async transfersTo(address) {
       const topics = [TRANSFER, null, pad(address.toLowerCase() as Hex)];
       const logs = await chain.rpc("eth_getLogs", [{ address: asset, topics, fromBlock: "0x0", toBlock: "latest" }]);
@@ -51,6 +59,8 @@ export async function openRefundStage(): Promise<RefundStage> {
     },
   };
 }
+
+const ELSEWHERE = "0x00000000000000000000000000000000000000AA";
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
