@@ -192,14 +192,16 @@ describe("a stock buyer with a smart wallet", () => {
     expect(await buyer.isDeployed()).to.equal(false);
   });
 
-  it("with a signature that only ends as ERC-6492 says is refused, not taken for an outage", async () => {
-    const buyer = await createSmartBuyer(sandbox, "polygon");
-    const payment = await sign(buyer);
-    payment.payload.signature = `0x${"ff".repeat(64)}${payment.payload.signature.slice(-64)}`;
-    const response = await roll(payment);
-    expect(response.status).to.equal(402);
-    expect(((await response.json()) as { error: string }).error).to.match(/^invalid_signature/);
-  });
+  for (const id of ["base", "polygon"] as const)
+    it(`with a signature that only ends as ERC-6492 says is refused on ${id}, not taken for an outage`, async () => {
+      const payment = await sign(await createSmartBuyer(sandbox, id));
+      payment.payload.signature = `0x${"ff".repeat(64)}${payment.payload.signature.slice(-64)}`;
+      const response = await roll(payment);
+      expect(response.status).to.equal(402);
+      expect(((await response.json()) as { error: string }).error).to.match(
+        /^invalid_signature: \S+ The signature has the ending of ERC-6492 and not its beginning$/,
+      );
+    });
 });
 
 type Info = Parameters<typeof createSIWxPayload>[0];

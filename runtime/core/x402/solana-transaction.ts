@@ -43,8 +43,12 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
     const keys = readList(cursor, KEY_BYTES);
     const blockhash = read(cursor, KEY_BYTES);
     const instructions = readInstructions(cursor);
-    if (isVersioned) skipLookups(cursor);
+    const loaded = isVersioned ? skipLookups(cursor) : 0;
     if (cursor.at !== bytes.length) return undefined; // Trailing bytes would give the same payment another identity.
+    // The network takes no instruction without its accounts, and some facilitators fail at it as if they were down.
+    const isWhole = ({ program, accounts }: Instruction): boolean =>
+      program < keys.length && accounts.every((account) => account < keys.length + loaded);
+    if (!instructions.every(isWhole)) return undefined;
     const [paid, ...others] = instructions.filter(isTransfer);
     if (!paid || others.length > 0) return { message, amount: undefined, transfer: undefined, blockhash };
     const { accounts, data } = paid;
@@ -64,28 +68,35 @@ interface Cursor {
 }
 
 interface Instruction {
-  /** The places of its accounts among the transaction's keys. */
+  /** The place of its program among the transaction's keys. */
+  readonly program: number;
+  /** The places of its accounts, among these keys and then those of address tables. */
   readonly accounts: Buffer;
   readonly data: Buffer;
 }
 
 function readInstructions(cursor: Cursor): Instruction[] {
   return Array.from({ length: readLength(cursor) }, () => {
-    take(cursor, 1); // the program's index
-    return { accounts: read(cursor, readLength(cursor)), data: read(cursor, readLength(cursor)) };
+    const program = read(cursor, 1)[0] as number;
+    return { program, accounts: read(cursor, readLength(cursor)), data: read(cursor, readLength(cursor)) };
   });
 }
 
 const isTransfer = ({ data }: Instruction): boolean =>
   data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED;
 
-/** Address table lookups: a table's key, and the indexes of its writable and of its read-only accounts. */
-function skipLookups(cursor: Cursor): void {
+/**
+ * Address table lookups: a table's key, and the indexes of its writable and of its read-only accounts. Returns the number
+ * of these accounts.
+ */
+function skipLookups(cursor: Cursor): number {
+  let accounts = 0;
   for (let left = readLength(cursor); left > 0; left -= 1) {
     take(cursor, KEY_BYTES);
-    take(cursor, readLength(cursor));
-    take(cursor, readLength(cursor));
+    accounts += read(cursor, readLength(cursor)).length;
+    accounts += read(cursor, readLength(cursor)).length;
   }
+  return accounts;
 }
 
 /** A compact-u16, Solana's variable-length count. */

@@ -25,6 +25,12 @@ export type TreasuryCall = Required<Pick<EvmCall, "to" | "data">>;
 /** Multicall3 has the same address on every public EVM chain. */
 export const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
+/** Why a payment is refused whose signature `readSignature` cannot read: a code and a sentence. */
+export const MALFORMED = {
+  reason: "invalid_exact_evm_signature_format",
+  message: "The signature has the ending of ERC-6492 and not its beginning",
+} as const;
+
 /** Unwraps an ERC-6492 signature, and leaves others as they are; undefined for a malformed one. */
 export async function readSignature(signature: Hex): Promise<ReadSignature | undefined> {
   const { isErc6492Signature, parseErc6492Signature } = await import("viem");

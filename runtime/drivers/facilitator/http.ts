@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isObject, tryParseJson } from "../../core/json.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 import { isConnectionBroken } from "../http/broken-connection.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { repeat } from "../http/retry.ts";
+import { MALFORMED, readSignature } from "./deployment.ts";
 import { exchange, type WholeAnswer } from "./exchange.ts";
 
 type Action = "supported" | "verify" | "settle";
@@ -70,6 +72,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       return body.kinds.filter(isKind).map((kind) => withFeePayer(withoutNull(kind), body.signers));
     },
     async verify(payment, offer, signal) {
+      if (await isMalformed(payment))
+        return { isValid: false, invalidReason: MALFORMED.reason, invalidMessage: MALFORMED.message };
       const { status, body } = await sendTwice("verify", toText(payment, offer), signal);
       // Some facilitators answer a refusal with a 4xx status and the usual body.
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
@@ -153,6 +157,12 @@ const whenBroken =
   (signal: AbortSignal) =>
   (outage: unknown): boolean =>
     !signal.aborted && isConnectionBroken((outage as Error).cause);
+
+/** x402's library fails at such a signature with a status 500: anybody could make a facilitator look as if it were down. */
+async function isMalformed({ payload: { signature } }: PaymentPayload): Promise<boolean> {
+  const isWrapped = typeof signature === "string" && signature.endsWith("6492"); // Others need no library.
+  return isWrapped && (await readSignature(signature as Hex)) === undefined;
+}
 
 /** Authorizations are valid for minutes: a clock that is off by less does no harm. */
 const CLOCK_MS = 60_000;

@@ -4,7 +4,7 @@ import type { Treasury } from "../../api/capabilities.ts";
 import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
-import { makesSigner, readSignature } from "./deployment.ts";
+import { MALFORMED, makesSigner, readSignature } from "./deployment.ts";
 import {
   createLocalSigner,
   type Declined,
@@ -74,10 +74,6 @@ export async function openScheme(
   return { terms, verify: () => facilitator.verify(...payment), settle: () => facilitator.settle(...payment) };
 }
 
-const MALFORMED: Declined = {
-  reason: "invalid_exact_evm_signature_format",
-  message: "The signature has the ending of ERC-6492 and not its beginning",
-};
 const NOT_ITS_WALLET: Declined = {
   reason: "invalid_exact_evm_signature",
   message: "The factory makes no wallet at the payer's address that accepts this signature",

@@ -135,14 +135,30 @@ describe("a Solana payment's transaction", () => {
   });
 
   it("is none beyond the packet limit of the network, which is 1232 bytes", () => {
-    // No signature, no key, and one instruction with data of this length.
+    // No signature, one key, and one instruction with data of this length.
     const withData = (length: number): string => {
-      const head = [0, 0, 0, 0, 0, ...Buffer.alloc(32), 1, 0, 0, (length & 0x7f) | 0x80, length >> 7];
+      const head = [0, 0, 0, 0, 1, ...Buffer.alloc(64), 1, 0, 0, (length & 0x7f) | 0x80, length >> 7];
       return Buffer.concat([Buffer.from(head), Buffer.alloc(length, 1)]).toString("base64");
     };
-    expect(parseSolanaTransaction(withData(1190))).to.have.property("amount", undefined);
-    expect(Buffer.from(withData(1190), "base64")).to.have.length(1232);
-    expect(parseSolanaTransaction(withData(1191))).to.equal(undefined);
+    expect(parseSolanaTransaction(withData(1158))).to.have.property("amount", undefined);
+    expect(Buffer.from(withData(1158), "base64")).to.have.length(1232);
+    expect(parseSolanaTransaction(withData(1159))).to.equal(undefined);
+  });
+
+  it("is none when an instruction names a program or an account that the transaction does not hold", () => {
+    const { bytes } = serialize([transfer(1n)], 0);
+    const { staticAccountKeys: keys, compiledInstructions } = VersionedTransaction.deserialize(bytes).message;
+    const { programIdIndex, accountKeyIndexes } = compiledInstructions[0]!;
+    const at = bytes.lastIndexOf(Buffer.from([programIdIndex, accountKeyIndexes.length, ...accountKeyIndexes]));
+    for (const place of [at, at + 2, at + 5])
+      for (const [index, isHeld] of [
+        [keys.length - 1, true],
+        [keys.length, false],
+      ] as const) {
+        const other = Buffer.from(bytes);
+        other[place] = index;
+        expect(parseSolanaTransaction(other.toString("base64")) !== undefined).to.equal(isHeld);
+      }
   });
 
   it("pays nothing by another instruction of the token, or by one that is longer", () => {
