@@ -151,6 +151,15 @@ describe("a payer's contract that burns the treasury's gas", () => {
     expect(await sentByTreasury()).to.equal(from + 1);
   });
 
+  it("is refused when it ends in an odd way, and not taken for a chain that cannot be asked", async () => {
+    const code = await chain.rpc("eth_getCode", [PAYER, "latest"]);
+    await chain.rpc("anvil_setCode", [PAYER, "0x60205f5f3e"]); // Copies more data than there is.
+    const answer = await call(await pay());
+    await chain.rpc("anvil_setCode", [PAYER, code]);
+    expect(answer.status).to.equal(402);
+    expect(((await answer.json()) as { error: string }).error).to.match(/^invalid_signature/);
+  });
+
   it("is served as often as it pays, many times at once", async () => {
     const payments = await Promise.all(Array.from({ length: 20 }, () => pay()));
     const statuses = await Promise.all(payments.map(async (payment) => (await call(payment)).status));

@@ -11,8 +11,10 @@ const NETWORK = "eip155:8453";
 const WALLET = "0x00000000000000000000000000000000000A11e7";
 /** A contract that answers every call with this word. */
 const says = (word: string): Hex => `0x7f${word.padEnd(64, "0")}60005260206000f3`;
-/** A precompiled contract of every EVM chain that returns its calldata. */
-const ECHO = "0x0000000000000000000000000000000000000004";
+/** A contract that returns its calldata. */
+const ECHO: Hex = "0x365f5f37365ff3";
+/** A precompiled contract of every EVM chain. The fourth returns its calldata. */
+const precompiled = (number: number): Hex => `0x${String(number).padStart(40, "0")}`;
 /** A contract that loops until its gas is used up. */
 const ENDLESS: Hex = "0x5b600056";
 
@@ -68,7 +70,14 @@ describe("a wallet's proof", () => {
   });
 
   it("is no echo of the question, which begins like a yes", async () => {
-    expect(await prove(ECHO, "0x1234")).to.equal(undefined);
+    await chain.rpc("anvil_setCode", [WALLET, ECHO]);
+    expect(await prove(WALLET, "0x1234")).to.equal(undefined);
+    expect(await prove(precompiled(4), "0x1234")).to.equal(undefined);
+  });
+
+  it("is none of a precompiled contract, whose failure is no outage of the node", async () => {
+    for (const number of [1, 2, 3, 5, 6, 7, 8, 9])
+      expect(await prove(precompiled(number), "0x1234"), String(number)).to.equal(undefined);
   });
 
   it("of a contract is not asked about without end, because asking costs the node that payments need", async () => {

@@ -114,8 +114,14 @@ const NOWHERE = "http://rpc.invalid";
 const NO_ANSWER = new Set([429, -32005, -32007, -32603]);
 /** JSON-RPC codes of a node that lacks the method. */
 const NO_METHOD = new Set([-32601, -32004]);
-/** Messages about a contract's execution: an answer of the contract, whatever the code. */
-const HALTED = /revert|opcode|invalid jump|out ?of ?gas|stack ?(under|over)flow/i;
+/**
+ * Messages about a contract's execution, in the words of geth and revm: an answer of the contract, whatever the code. Its
+ * author decides how it ends.
+ */
+const HALTED = [
+  /revert|opcode|invalid jump|out ?of ?gas|stack ?(under|over)flow|stack limit|return data out of bounds/i,
+  /gas uint64 overflow|code ?size|write protection|^EVM error:? (?!Fatal)/i,
+];
 /** Methods whose refusal is an answer, whatever its code. */
 const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
 
@@ -123,7 +129,8 @@ const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
 function isSilence(error: unknown, method: string): boolean {
   const refusal = findRefusal(error);
   if (!refusal) return true;
-  if (refusal.code === 3 || hasRevertData(refusal.data) || HALTED.test(refusal.details ?? "")) return false;
+  if (refusal.code === 3 || hasRevertData(refusal.data) || HALTED.some((words) => words.test(refusal.details ?? "")))
+    return false;
   return NO_ANSWER.has(refusal.code) || !(NO_METHOD.has(refusal.code) || JUDGED.has(method));
 }
 

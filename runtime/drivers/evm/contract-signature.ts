@@ -7,6 +7,9 @@ const CALL_MS = 5000;
 /** The most gas that a wallet's contract may use in the node's simulation. */
 const CALL_GAS = 1_000_000n;
 
+/** The addresses of a chain's precompiled contracts: nobody's wallets. Some fail at any call as if the node had failed. */
+const PRECOMPILED = /^0x0{36}/;
+
 /**
  * Whether the contract at an address accepts a signature of a hash (ERC-1271). Some wallets wrap their
  * signatures (ERC-6492) even after their deployment: the contract is asked about the signature within.
@@ -16,6 +19,7 @@ export async function isContractSignature(
   { ask }: EvmClient,
   { address, hash, signature }: { readonly address: Hex; readonly hash: Hex; readonly signature: Hex },
 ): Promise<boolean> {
+  if (PRECOMPILED.test(address)) return false;
   const { BaseError, isErc6492Signature, parseErc6492Signature } = await import("viem");
   let inner = signature;
   try {

@@ -81,11 +81,18 @@ describe("an EVM chain", () => {
       });
     }
 
-    it("lets what the node refuses through as it is", async () => {
-      const reverting = WALLET;
-      await chain.rpc("anvil_setCode", [reverting, "0x60006000fd"]);
-      const error = await thrown(open().ask((viem) => viem.call({ to: reverting, data: "0x12345678" })));
-      expect(error).to.have.property("name", "CallExecutionError");
+    it("lets what the node refuses through as it is, however a contract ends", async () => {
+      const call = () => thrown(open().ask((viem) => viem.call({ to: WALLET, data: "0x12345678" })));
+      // A revert, a jump to nowhere, more data than there is, too much memory, and too large a contract.
+      for (const code of ["0x60006000fd", "0x5f56", "0x60205f5f3e", "0x5f63ffffffff52", "0x62ffffff5f5ff0"]) {
+        await chain.rpc("anvil_setCode", [WALLET, code]);
+        expect(await call(), code).to.have.property("name", "CallExecutionError");
+      }
+      for (const message of ["return data out of bounds", "gas uint64 overflow", "stack limit reached 1024 (1023)"]) {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } });
+        proxy.intervene((method) => (method === "eth_call" ? { status: 200, body } : "pass"));
+        expect(await call(), message).to.have.property("name", "CallExecutionError");
+      }
     });
 
     it("ends with the caller's reason when the caller goes", async () => {
