@@ -137,7 +137,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   /** `charge: last`: do the work, record its result, settle, and only then answer. */
   async function payLast(purchase: VerifiedPurchase): Promise<Outcome> {
-    const { service, invocation, key, offer, input } = purchase;
+    const { service, invocation, payment, key, offer, input } = purchase;
     const { id, signal } = invocation;
     const payer = payerOf(purchase.payer as string, offer);
     const lifeMs = service.deadlineMs + SETTLE_LIFE_MS;
@@ -147,7 +147,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       await standing.noteLeft(payer);
       throw new Problem("unavailable", "The caller is gone");
     };
-    return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
+    return exposure.during({ key, payer: purchase.payer as string, offer, payment, lifeMs }, async () => {
       const call = { id, signal, payer: purchase.payer, network: offer.network };
       const output = await onBehalf(invocation, () => perform(service, input, call)).catch(leave);
       noteStep(purchase, "worked", clock.now());

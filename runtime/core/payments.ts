@@ -168,7 +168,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (rail && facilitator) trust.withdraw({ ...claim, facilitator, network: rail.network, claimedAt: at });
   };
   const standing = createStanding(store);
-  const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
+  const exposure = createExposure({ rails, store, clock, mostCalls, onError: report("payment.tally-failed") });
   const onKnownLate: ReconcilerDeps["onKnownLate"] = (key, record) => {
     const { state, payer, payment } = record;
     if (state === "rejected") {

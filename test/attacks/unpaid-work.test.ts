@@ -102,6 +102,16 @@ describe("work that nobody pays for", () => {
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
     });
 
+    it("is not had again while it is open whether the calls before are paid, however long that takes", async () => {
+      rail = createScriptedRail();
+      rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
+      shop = await openShop({ rail, callsPerPayer: 2 });
+      for (const status of [503, 503, 429]) expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(status);
+      shop.clock.advance(280_000); // Longer than a call takes, and shorter than its authorization is valid.
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(429);
+      expect(shop.executions).to.equal(2);
+    });
+
     it("counts as in flight for its whole time when it is not paid in the end", async () => {
       rail = createLimitedRail(PRICE);
       rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));

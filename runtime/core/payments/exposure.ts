@@ -1,8 +1,10 @@
+import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { oncePer } from "../once.ts";
 import type { Store } from "../store.ts";
 import { createDeadline } from "../time/deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
+import type { Payment } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { payerOf } from "./purchase.ts";
 
@@ -13,6 +15,7 @@ export interface UnsettledCall {
   /** The verified payer. */
   readonly payer: string;
   readonly offer: PaymentRequirements;
+  readonly payment: Pick<Payment, "authorization">;
   /** How long the work and its settlement may take together. */
   readonly lifeMs: number;
 }
@@ -38,6 +41,7 @@ export interface Exposure {
 export interface ExposureDeps {
   readonly rails: readonly Rail[];
   readonly store: Store;
+  readonly clock: Clock;
   /** How many calls of one payer may be in flight. */
   readonly mostCalls: number;
   readonly onError: (error: unknown) => void;
@@ -49,12 +53,16 @@ const READ_MS = 5000;
 /** Weights are millionths of a token: exact integers up to 9 billion tokens, whatever the token's decimals. */
 const WEIGHT_DECIMALS = 6;
 
-export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
+export function createExposure({ rails, store, clock, mostCalls, onError }: ExposureDeps): Exposure {
   const balances = new Map<string, Balance>();
   const readDeadline = createDeadline(READ_MS);
   const chargeOf = oncePer((offer: PaymentRequirements) =>
     toWeight(offer.amount, railFor(offer).manifest.decimals, "up"),
   );
+
+  /** How long the outcome of a settlement may be unknown: until its authorization has expired, and the chain shows it. */
+  const openMsOf = ({ authorization: { validBefore = 0 } }: UnsettledCall["payment"], lifeMs: number): number =>
+    Math.max(lifeMs, validBefore * 1000 - clock.now() + lifeMs);
 
   /** When it fails, the mark expires by itself. */
   const leave = (account: string, key: string): void => void store.leave(`in-flight:${account}`, key).catch(onError);
@@ -64,7 +72,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
   };
 
   return {
-    async during({ key, payer, offer, lifeMs }, work) {
+    async during({ key, payer, offer, payment, lifeMs }, work) {
       const account = accountOf(payer, offer);
       const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
       try {
@@ -75,8 +83,10 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
         leave(account, key);
         return result;
       } catch (error) {
-        // While the outcome is unknown, the payment still counts as in flight.
-        if (!(error instanceof Problem) || error.code !== "settlement-unknown") leave(account, key);
+        // While the outcome is unknown, the payment still counts as in flight: also for longer than a settlement takes.
+        const isOpen = error instanceof Problem && error.code === "settlement-unknown";
+        if (!isOpen) leave(account, key);
+        else await store.join(`in-flight:${account}`, key, chargeOf(offer), openMsOf(payment, lifeMs)).catch(onError);
         throw error;
       }
     },

@@ -30,12 +30,13 @@ describe("what a payer has in flight", () => {
     held = 10n ** 24n;
     rail.script.balance = () => held;
     const fail = (error: unknown): never => expect.fail(String(error));
-    exposure = createExposure({ rails: [rail], store: createMemoryStore(), mostCalls, onError: fail });
+    exposure = createExposure({ rails: [rail], store: createMemoryStore(), clock: Date, mostCalls, onError: fail });
     ({ promise: ended, resolve: end } = Promise.withResolvers<void>());
   }
   const toCall = (amount: string, more: Partial<UnsettledCall> = {}): UnsettledCall => ({
     key: String(++nonce),
     payer: PAYER,
+    payment: { authorization: {} } as UnsettledCall["payment"],
     lifeMs: 60_000,
     offer: { scheme: "exact", network: NETWORK, asset: "0x1", amount, payTo: "0x2", maxTimeoutSeconds: 300, extra: {} },
     ...more,
