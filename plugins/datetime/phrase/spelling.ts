@@ -108,9 +108,13 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],
   [/\b([1-5]?\d) past (midnight|12:00pm)\b/g, "$1 minutes after $2"],
   [new RegExp(`\\b(\\d{1,7}) and a half (?=${UNIT}\\b)`, "g"), "$1.5 "],
-  [new RegExp(`\\b(?:an?|1) (${UNIT}) and a half\\b`, "g"), "1.5 $1"],
+  // Not an hour and three months.
+  [
+    new RegExp(`\\b(an?|\\d{1,7}) (${UNIT}) and (a half|a quarter|3[ -]quarters)\\b(?! of\\b)`, "g"),
+    (_, count = "", unit = "", part = "") => `${count.replace(/^a.*/, "1")}${DECIMALS[part.slice(0, 3)]} ${unit}`,
+  ],
   [new RegExp(`\\b(?:a )?half (?:of )?an? (?=${UNIT}\\b)|\\ba half (?=${UNIT}\\b)`, "g"), "0.5 "],
-  [/\b3 quarters of an (?=hours?\b)/g, "45 minutes of an "],
+  [/\b3[ -]quarters of an (?=hours?\b)/g, "45 minutes of an "],
   [/\b45 minutes of an hour\b/g, "45 minutes"],
   [/\b(?:a )?quarter of an hour\b/g, "15 minutes"],
   [new RegExp(`\\b(?:a )?couple (?:of )?(?=${UNIT}\\b|business|working|${WEEKDAY})`, "g"), "2 "],
@@ -120,6 +124,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/^[\s,]+|[\s.!?,;]+$/g, ""],
 ];
 
+const DECIMALS: Readonly<Record<string, string>> = { "a h": ".5", "a q": ".25", "3 q": ".75", "3-q": ".75" };
 const LETTERS: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", q: "quarter", y: "year" };
 
 const apply = (text: string, replacements: readonly Replacement[]): string =>

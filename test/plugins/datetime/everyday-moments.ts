@@ -197,6 +197,10 @@ export const MOMENTS: Readonly<Record<string, Scene["rows"]>> = {
     ["two years ago", "2024-11-20T14:30:00+00:00", "medium"],
     ["an hour and 15 minutes from now", "2026-11-20T15:45:00+00:00", "medium"],
     ["a day and a half ago", "2026-11-19T02:30:00+00:00", "medium"],
+    ["two hours and a half ago", "2026-11-20T12:00:00+00:00", "medium"],
+    ["an hour and a quarter ago", "2026-11-20T13:15:00+00:00", "medium"], // not three months
+    ["in 2 days, an hour and three quarters", "2026-11-22T16:15:00+00:00", "medium"],
+    ["in an hour and three-quarters of an hour", "2026-11-20T16:15:00+00:00", "medium"],
     ["10 minutes ago", "2026-11-20T14:20:00+00:00", "medium"],
     ["a week ago today", "2026-11-13T00:00:00+00:00", "medium"],
     ["two weeks ago yesterday", "2026-11-05T00:00:00+00:00", "medium"],

@@ -33,6 +33,7 @@ export const REFUSED: readonly string[] = [
   "3 days",
   "last 3 days",
   "in 1.5 months",
+  "in a month and a quarter",
   "in 10.000 seconds", // ten, or ten thousand
   "in 1 hour and",
   "2 days 3 days ago",
