@@ -46,7 +46,12 @@ const FIRST_JOIN =
   /\b(?:subscribe|(?:sign|log)[ -]?(?:in|up)|register|create an? (?:free )?account)(?: now| today| for free)? to (?:continue|keep|read|unlock)(?: reading)?(?: (?:this|the (?:full|whole|rest))\b|[.!]?\s*(?:<|$))/;
 const USED_UP =
   /\bpreview of subscription content\b|\bkeep reading with a\b.{0,20}\btrial\b|\breached your\b.{0,20}\b(?:articles?|monthly|free)\b/;
-const WALL = new RegExp([FOR_MEMBERS, FIRST_JOIN, USED_UP].map(({ source }) => source).join("|"), "i");
+const FOR_MEMBERS_IN_JAPANESE =
+  /この(?:記事|コンテンツ|ページ)は、?[^。<]{0,10}(?:会員|購読者)(?:限定|専用|のみ)|この記事は有料(?:記事|会員|です)|(?:会員|登録|購読|ログイン)[^。<]{0,12}続きを(?:お読み|読む|読め|ご覧|閲覧)|続きを(?:お?読み?|ご?覧|みる|見る|閲覧)[^。<]{0,8}には|ここから先は(?:有料|会員)/;
+const WALL = new RegExp(
+  [FOR_MEMBERS, FIRST_JOIN, USED_UP, FOR_MEMBERS_IN_JAPANESE].map(({ source }) => source).join("|"),
+  "i",
+);
 
 function isWall(element: Element): boolean {
   const { textContent } = element;
@@ -83,11 +88,19 @@ const OUTDATED =
 /** Missing pages in other languages of the web. */
 const MISSING_ELSEWHERE =
   /seite (?:wurde )?(?:leider )?nicht gefunden|page (?:introuvable|non trouvée)|página no (?:encontrada|existe)|página não encontrada|pagina non trovata|pagina niet gevonden|страница не найдена|ページ(?:が|は)見つかりま|页面(?:不存在|未找到|找不到)|找不到(?:页面|頁面)/;
+/** All of these in Japanese, whose notices are polite, and whose news is not; and articles that are no longer shown. */
+const IN_JAPANESE = [
+  /(?:ロボット(?:では|で)ない|人間である)ことを(?:確認|証明)|ロボットではありません|アクセスが集中[\s\S]{0,40}しばらく/,
+  /アクセスが拒否されました|(?:このページ|このサイト|お客様)[^。]{0,10}アクセス(?:が|は)(?:拒否|制限|ブロック)され|権限がありません/,
+  /(?:閲覧|利用|ご覧になる|続ける)には、?[^。]{0,10}ログインして|ログインが必要です|自動的に(?:移動|転送|切り替わ|ジャンプ)[^。]{0,3}ない(?:場合|とき)/,
+  /メンテナンス(?:中です|中の?ため|を(?:実施|行)[^。]{0,6}ます)|ブラウザー?(?:は|では)[^。]{0,12}(?:サポートされていません|サポート対象外|対応していません|ご利用いただけません)/,
+  /ページ(?:が|は|または記事は)(?:存在しません|[^。]{0,4}削除されました)|記事は(?:[^。]{0,4}削除され|掲載(?:期間)?(?:が|を)終了し|公開を終了し)(?:まし|ており)/,
+];
 const IN_PLACE_OF_PAGE = new RegExp(
-  [CHECKS, REFUSALS, OUTDATED, MISSING, MISSING_ELSEWHERE].map(({ source }) => source).join("|"),
+  [CHECKS, REFUSALS, OUTDATED, MISSING, MISSING_ELSEWHERE, ...IN_JAPANESE].map(({ source }) => source).join("|"),
   "i",
 );
-const SIGN_IN = /\b(?:log|sign)[ -]?in\b/i;
+const SIGN_IN = /\b(?:log|sign)[ -]?in\b|ログイン|サインイン/i;
 
 /** Whether a site shows something else in place of the page. */
 export function isInPlaceOfPage(title: string, article: string, { leadsElsewhere, asksForPassword }: Frame): boolean {

@@ -16,7 +16,7 @@ const SELF_CLOSED =
 
 /** Texts of pages that show nothing without scripts. */
 const SCRIPTS_WANTED =
-  /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
+  /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b|javascript[^。]{0,15}(?:有効に|オンに|無効)/i;
 /** The elements into which frameworks render a page. */
 const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
 /** The longest text that an application shows while it loads, or a page above its frame. */

@@ -52,6 +52,19 @@ const GUARDS: Readonly<Record<string, readonly [title: string, body: string]>> =
   "a missing page in French": ["Le journal", "<h1>Page introuvable</h1><p>La page demandée n'existe plus.</p>"],
   "a missing page in Spanish": ["Página no encontrada", "<p>Lo sentimos.</p>"],
   "a missing page in Japanese": ["新聞", "<p>お探しのページは見つかりませんでした。</p>"],
+  "a missing page of a Japanese paper": ["新聞", "<p>お探しのページは存在しません。</p>"],
+  "an article that is no longer shown": ["新聞", "<p>この記事は掲載期間が終了しました。</p>"],
+  "a check for humans in Japanese": ["確認", "<p>あなたがロボットではないことを確認してください。</p>"],
+  "a refusal in Japanese": ["エラー", "<h1>アクセスが拒否されました</h1>"],
+  "a crowd before a Japanese site": ["エラー", "<p>アクセスが集中しております。しばらくお待ちください。</p>"],
+  "a pause for work on a Japanese site": ["お知らせ", "<p>ただいまシステムメンテナンス中です。</p>"],
+  "an old browser's notice in Japanese": ["店", "<p>お使いのブラウザはサポートされていません。</p>"],
+  "a wall before a login in Japanese": ["会員の頁", "<p>閲覧にはログインが必要です。</p>"],
+  "a form to sign in in Japanese": [
+    "ログイン",
+    '<h1>ログイン</h1><form><input type="email"><input type="password"></form><p>パスワードをお忘れの方</p>',
+  ],
+  "a redirect of a Japanese site": ["移転", "<p>自動的に移動しない場合はこちらをクリックしてください。</p>"],
   "a post that is gone": ["Example", "<h1>Sorry, this page isn't available.</h1><p>The link may be broken.</p>"],
   "a refusal by law": [
     "451",
@@ -73,6 +86,9 @@ const WALLS = [
   "<p>Keep reading with a 7-day free trial</p>",
   "<p>This is a preview of subscription content, access via your institution</p>",
   "<p>You've reached your limit of free articles.</p>",
+  "<p>この記事は有料会員限定です。登録すると続きをお読みいただけます。</p>",
+  "<p>この記事は有料記事です。残り862文字（全文1234文字）</p>",
+  "<p>この続きをみるには</p><p>この記事のみ 300円</p>",
 ];
 const PAID = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>';
 
@@ -154,6 +170,8 @@ describe("what a site shows in place of a page", () => {
   it("needs scripts where it says so in short", async () => {
     const body = "<p>Please enable JS and try again</p><script>var dd = {}</script>";
     expect(await read("one.example", body)).to.include({ needsScripts: true });
+    const japanese = ["<p>JavaScriptを有効にしてください。</p>", "<p>JavaScript が無効になっています。</p>"];
+    for (const notice of japanese) expect(await read("店", notice), notice).to.include({ needsScripts: true });
   });
 
   it("is a page where it only speaks of such things, or is short", async () => {
@@ -161,6 +179,8 @@ describe("what a site shows in place of a page", () => {
       ["How we fight robots", `<article><h1>Are you a robot?</h1><p>${LONG}</p></article>`],
       ["404 ways to cook rice", `<article><h1>404 ways to cook rice</h1><p>${LONG}</p></article>`],
       ["Notice", "<p>The shop is closed on Monday.</p>"],
+      ["速報", "<p>チケットの店にアクセスが集中した。国外のサイトへのアクセスは制限され、問題の記事は削除された。</p>"],
+      ["お知らせ", "<p>設備のメンテナンスを行うため休業した。このアプリは主なブラウザーに対応しています。</p>"],
       [
         "Buses",
         "<p>The bus service is unavailable on Sunday: visitors must sign in at the desk, and registration is required.</p>",
