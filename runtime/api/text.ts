@@ -9,6 +9,9 @@ export const isBlank = (text: string): boolean => BLANK.test(text);
 /** The stock phrases of models that decline within the form that they were asked for. */
 const REFUSAL =
   /^(?:as an ai[^,.]*, )?(?:(?:i['’]m |i am )?sorry, (?:but )?)?(?:i (?:can['’]t|cannot|won['’]t)|i(?:['’]m| am) (?:unable|not able) to) (?:(?:help|assist|comply)(?: you)? with|fulfill?|process|complete|answer) (?:that|this|your)(?: request)?(?:[.,;!]|$)/i;
+/** The same in Japanese, in which Japanese texts are answered: an apology, and what cannot be done. */
+const JAPANESE_REFUSAL =
+  /^(?:(?:大変)?(?:申し訳(?:ありません|ございません|ないのです)|すみません|恐れ入ります)が、?[^。]{0,40}(?:お手伝い|お応え|お答え|回答|対応|お受け|作成|応じる)[^。]{0,12}(?:でき(?:ません|かねます)|いたしかねます)[。！]?\s*)+$/;
 /** A longer text goes on to say something: it may quote the phrase. In UTF-16 code units. */
 const LONGEST_REFUSAL = 200;
 
@@ -18,7 +21,7 @@ const LONGEST_REFUSAL = 200;
  */
 export function checkSaid(text: string): void {
   const said = text.trim();
-  if (said.length <= LONGEST_REFUSAL && REFUSAL.test(said))
+  if (said.length <= LONGEST_REFUSAL && (REFUSAL.test(said) || JAPANESE_REFUSAL.test(said)))
     throw new Problem("upstream-failed", "The language model declined to answer");
   if (!/[\p{L}\p{N}]/u.test(said)) throw new Problem("upstream-failed", "The language model gave no usable answer");
 }

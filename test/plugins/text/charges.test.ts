@@ -69,10 +69,13 @@ describe("a paid question to a language model", () => {
   const plugins: Readonly<Record<string, Plugin<object>>> = { oracle, tldr };
   const worthless: readonly [id: string, answer: object][] = [
     ["oracle", { answer: "NO", explanation: "I'm sorry, but I can't assist with that request." }],
+    ["oracle", { answer: "NO", explanation: "申し訳ありませんが、そのご質問にはお答えできません。" }],
     ["oracle", { answer: "MAYBE", explanation: "…" }],
     ["tldr", { summary_bullets: [SORRY, SORRY, "I cannot comply with that."] }],
+    ["tldr", { summary_bullets: Array(3).fill("大変申し訳ございませんが、その内容の要約はお手伝いできません。") }],
     ["roast", { ...ROAST, roast: SORRY }],
     ["roast", { ...ROAST, roast: "As an AI language model, I cannot fulfill this request." }],
+    ["roast", { ...ROAST, roast: "申し訳ございませんが、このリクエストに対応することはできません。" }],
     ["roast", { ...ROAST, roast: "…" }],
     ["aura", { color: "none", score: 0, description: "Sorry, I am unable to assist with this request." }],
     ["grade", { letter_grade: "F", marginalia: ["N/A"], summary: SORRY.replaceAll("'", "’") }],
@@ -87,6 +90,8 @@ describe("a paid question to a language model", () => {
   it("is charged where an answer has such words and goes on, or means something else by them", async () => {
     const roasts = [
       "I'm sorry, but I can't help with that haircut.",
+      "申し訳ありませんが、この髪型にはお手伝いできません。床屋さんも、そう言って店を閉めました。",
+      "この店はカードに対応できません。",
       "Sorry, I cannot help you with this startup: it is past the point where anybody could.",
       `${SORRY} That is what every investor said who was shown the umbrellas on the blockchain, and then each of them asked for one, since it had begun to rain on the way out, and nobody could remember the pass phrase of the stand.`,
     ];
