@@ -1,7 +1,9 @@
 import { type Element, type Page, parse, SURROUNDINGS, toText, withoutSpace } from "./dom.ts";
 
-/** The shortest paragraph of prose, in characters that are no white space. */
+/** The shortest paragraph of prose, in letters that are no white space. */
 const SHORTEST_PROSE = 80;
+/** Chinese and Japanese say in one character what takes two letters or more elsewhere. */
+const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 /** Where paragraphs are not of the page's text. */
 const NO_PROSE = `${SURROUNDINGS}, [class*="comment" i], [id*="comment" i], .references`;
 /** How much of its beginning tells whether a paragraph is in a text. */
@@ -12,8 +14,12 @@ export const MOST_PROSE = 0.8;
 /** The paragraphs of prose, also in lists, outside of comments, references and of what surrounds a text. */
 export const findProse = (page: Page): readonly Element[] =>
   [...page.querySelectorAll("p, li:not(:has(p, li))")].filter(
-    (each) => withoutSpace(each.textContent).length >= SHORTEST_PROSE && !each.closest(NO_PROSE),
+    (each) => isProse(withoutSpace(each.textContent)) && !each.closest(NO_PROSE),
   );
+
+/** @param text without white space. */
+const isProse = (text: string): boolean =>
+  text.length >= SHORTEST_PROSE || text.length + (text.match(DENSE)?.length ?? 0) >= SHORTEST_PROSE;
 
 const lengthOfAll = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
@@ -21,7 +27,7 @@ const lengthOfAll = (texts: readonly string[]): number => texts.reduce((sum, { l
 export function lacksProse(text: string, prose: readonly string[], share: number): boolean {
   const lines = text.split("\n").map(withoutSpace);
   const isLittle = (texts: readonly string[]): boolean => lengthOfAll(texts) < share * lengthOfAll(prose);
-  if (!isLittle(lines.filter(({ length }) => length >= SHORTEST_PROSE))) return false;
+  if (!isLittle(lines.filter(isProse))) return false;
   const read = lines.join("");
   return isLittle(prose.filter((each) => read.includes(each.slice(0, MARK_LENGTH))));
 }

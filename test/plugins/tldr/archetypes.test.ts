@@ -39,6 +39,14 @@ describe("the reader of pages", () => {
       expect((await readHtml(html, "https://one.example/page")).text.split(story)).to.have.length(10);
     });
 
+  it("reads a text in Japanese, whose paragraphs have fewer characters", async () => {
+    const told = "月曜日、北の桟橋でクレーンが倒れたため、港は閉鎖されたと、当局が発表し、原因を調べている。";
+    for (const [where, html] of Object.entries(around)) {
+      const { text } = await readHtml(html.replaceAll(story, told), "https://one.example/page");
+      expect(text.split(told), where).to.have.length(10);
+    }
+  });
+
   it("reads a long page only once, so that it is not given up", async () => {
     const html = `${around["in lists that are called posts"]}<!--${"x".repeat(500_000)}-->`;
     expect((await readHtml(html, "https://one.example/page")).text.split(story)).to.have.length(6);
