@@ -3,17 +3,20 @@ const PRESCAN_BYTES = 1024;
 const DECLARATION = /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)/i;
 /** Encodings of seven bits that cannot be read here: as ASCII, they would be letters that nobody wrote. */
 const UNREAD = /^(?:utf-?7|iso-2022-(?:kr|cn|cn-ext)|csiso2022kr|hz-gb-2312)$/i;
+/** What many servers say of every text (RFC 2854). Letters of Latin-1 are hardly ever valid UTF-8. */
+const LATIN_1 = /^(?:iso[-_]?8859-1|latin-?1|windows-1252|cp-?1252|(?:us-)?ascii)$/i;
 const UNREADABLE = "\ufffd";
 /** What Japanese begins with in ISO-2022-JP (RFC 1468). */
 const JAPANESE = ["\u001b$B", "\u001b$@"];
 
 /**
  * Decodes a document. The encoding is taken from the byte order mark, the server's header (`declared`) or the document's
- * own declaration, in this order; without any, ISO-2022-JP by its escapes, UTF-8 if the bytes are valid UTF-8, else
- * windows-1252, as in browsers.
+ * own declaration, in this order; without any, ISO-2022-JP by its escapes, UTF-8 if the bytes are valid UTF-8 (also where
+ * they are called Latin-1), else windows-1252, as in browsers.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
-  const label = encodingOfMark(bytes) ?? declared ?? encodingInside(bytes);
+  const named = encodingOfMark(bytes) ?? declared ?? encodingInside(bytes);
+  const label = named && LATIN_1.test(named) ? undefined : named;
   if (label && UNREAD.test(label)) return UNREADABLE;
   const isJapanese = JAPANESE.some((mark) => Buffer.from(bytes).includes(mark));
   const read = (label && decode(bytes, label)) ?? (isJapanese ? decode(bytes, "iso-2022-jp", true) : undefined);

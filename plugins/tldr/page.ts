@@ -79,11 +79,17 @@ const MOST_GARBLED = 0.1;
 const MISREAD = /[\u0080-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122\u20ac]{4,}/g;
 const MOST_MISREAD = 0.3;
 
+/** Signs that stand between letters where Chinese or Japanese is read as windows-1252: half of each character is ASCII there. */
+const SIGNS =
+  /[\u00a2-\u00a6\u00a8\u00aa\u00ac\u00af\u00b1-\u00b6\u00b8-\u00ba\u0192\u02c6\u02dc\u2018\u201a\u201e\u2020\u2021\u2030\u2039\u203a]/g;
+const MOST_SIGNS = 0.15;
+
 function isGarbled(text: string): boolean {
   const isMisread = (run: string): boolean => 5 * (run.match(/[\u00a1-\u00ff]/g)?.length ?? 0) >= run.length;
   const misread = (text.match(MISREAD) ?? []).filter(isMisread).join("").length;
-  const lost = text.match(NO_LETTER)?.length ?? 0;
-  return lost > MOST_GARBLED * text.length || misread > MOST_MISREAD * text.replace(/\s+/g, "").length;
+  const [lost, signs] = [NO_LETTER, SIGNS].map((kind) => text.match(kind)?.length ?? 0) as [number, number];
+  const { length } = text.replace(/\s+/g, "");
+  return lost > MOST_GARBLED * text.length || misread > MOST_MISREAD * length || signs > MOST_SIGNS * length;
 }
 
 /** Servers often send a PDF as application/octet-stream. */

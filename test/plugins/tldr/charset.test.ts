@@ -74,6 +74,14 @@ describe("the text of bytes", () => {
     expect(decodeText(bytes(""))).to.equal("");
   });
 
+  it("is UTF-8 where it is called Latin-1, and is valid", () => {
+    for (const label of ["iso-8859-1", "ISO8859-1", "windows-1252", "latin1", "us-ascii"]) {
+      expect(decodeText(bytes("e6bdae c3a9"), label), label).to.equal("潮é");
+      expect(decodeText(page(`<meta charset="${label}">`, "c3a9")), label).to.match(/é$/);
+      expect(decodeText(bytes("e9 93"), label), label).to.equal("é“");
+    }
+  });
+
   it("is UTF-8 where a page that can be read as ASCII says that it is UTF-16", () => {
     expect(decodeText(page(`<meta charset="utf-16le">`, "c3a9"))).to.match(/é$/);
   });

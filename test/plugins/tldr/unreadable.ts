@@ -55,6 +55,26 @@ export const UNREADABLE: readonly (readonly [what: string, page: Page, message: 
     "The letters of what is at the URL cannot be read: send the text",
   ],
   [
+    "a text in Big5 whose encoding nobody names",
+    {
+      body: Buffer.from("a6e6ac46b07cb07cb77cb371b94ca9faa67eabd7a4a4a5a1ac46a9b2c160b977bae2", "hex"),
+      type: "text/plain",
+    },
+    "The letters of what is at the URL cannot be read: send the text",
+  ],
+  [
+    "a text in Japanese and ASCII whose encoding nobody names",
+    {
+      body: Buffer.from(
+        "4e6f64652e6a732032342082aa2072656c65617365642082b382ea82dc82b582bd81426e706d20696e7374616c" +
+          "6c2082c58d58905682c582ab82dc82b781424150492082cc20627265616b696e67206368616e6765732082cd20524541444d452082f08e518fc68142",
+        "hex",
+      ),
+      type: "text/plain",
+    },
+    "The letters of what is at the URL cannot be read: send the text",
+  ],
+  [
     "the cover of a scan",
     { body: toPdf([toLines("Scanned in 2019."), toLines(""), toLines("")]), type: "application/pdf" },
     "Most pages of the PDF hold no text, as those of a scan: send the text",
