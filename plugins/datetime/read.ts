@@ -12,7 +12,7 @@ import { takeZone, type ZoneInText } from "./zones/zones.ts";
  * @throws Problem `unparseable-input` when a part of the text is not understood, or names a date that does not exist.
  */
 export function read(input: string, base: Temporal.ZonedDateTime): Reading {
-  const text = unquote(input.trim().replaceAll(/\s+/g, " "));
+  const text = unquote(input.replaceAll(FULL_WIDTH, toNarrow).trim().replaceAll(/\s+/g, " "));
   try {
     return readMachine(text, base) ?? readMonths(text, base) ?? readEnglish(toPlainSpelling(text), base);
   } catch (error) {
@@ -20,6 +20,10 @@ export function read(input: string, base: Temporal.ZonedDateTime): Reading {
     throw error;
   }
 }
+
+/** ASCII as Japanese input methods write it. */
+const FULL_WIDTH = /[！-～]/g;
+const toNarrow = (wide: string): string => String.fromCharCode(wide.charCodeAt(0) - 0xfee0);
 
 /** The text without the quotes or brackets around it. */
 const unquote = (text: string): string =>

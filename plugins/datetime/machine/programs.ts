@@ -20,6 +20,9 @@ const MONTH = "(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)";
 const TIME =
   "(?<hour>\\d\\d?):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:[.,](?<fraction>\\d{1,9}))?)?(?: (?<meridiem>am|pm))?";
 const ZONE = "(?<zone>[+-]\\d\\d:?\\d\\d|[a-z]{1,5})";
+/** Japanese, without the time; also Chinese, which has other weekdays. */
+const SIGNS =
+  "(?<year>\\d{4})年 ?(?<number>\\d\\d?)月 ?(?<day>\\d\\d?)日(?: ?\\(?(?<sign>[月火水木金土日])(?:曜日?)?\\)?)?";
 const COMMENT = "(?: \\([^()]*\\))?";
 
 const form = (source: string): RegExp => new RegExp(`^${source}$`, "i");
@@ -41,7 +44,8 @@ const FORMS: readonly RegExp[] = [
     `(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d)[_t-](?<hour>\\d\\d)-(?<minute>\\d\\d)(?:-(?<second>\\d\\d))?(?<zone>z)?`,
   ), // file names
   form(`(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<zone>z) ?${MONTH} ?(?<year>\\d{4}|\\d\\d)`), // date-time group
-  form(`(?<year>\\d{4})年(?<number>\\d\\d?)月(?<day>\\d\\d?)日(?: ?${TIME})?`), // Chinese and Japanese
+  form(`${SIGNS}(?: ?${TIME}(?: ${ZONE})?)?`), // date(1) in Japanese
+  form(`${SIGNS} ?(?<hour>\\d\\d?)[時时](?:(?<minute>\\d\\d?)分(?:(?<second>\\d\\d?)秒)?)?`),
 ];
 
 /** RFC 3164 and glog: no year. */
@@ -107,6 +111,7 @@ function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   const year = toYear(groups.year ?? "", base.year);
   const date = toDate(groups, year);
   if (weekday) checkWeekday(date, weekdayOf(weekday));
+  if (groups.sign) checkWeekday(date, "月火水木金土日".indexOf(groups.sign) + 1);
   // The weekday fits only one century.
   const century = groups.year?.length === 2 && !weekday ? [`The year '${groups.year} is taken as ${year}`] : [];
   const grounds = { ...MACHINE, assumptions: century };

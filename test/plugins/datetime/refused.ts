@@ -94,6 +94,8 @@ export const REFUSED: readonly string[] = [
   "3 in the morning 3 in the afternoon",
   "3pm in the morning",
   "friday night at 2",
+  "2027年3月4日(金)", // a Thursday
+  "2027年3月4日10時60分",
   "mañana",
   "明日",
   "999999999999999999999",
