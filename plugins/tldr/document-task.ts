@@ -9,6 +9,7 @@ export const FAULTS = {
   isGuarded: "The site shows a check, a sign-in, a redirect or an error in place of the page",
   isFramed: "The page shows its text in a frame or a field, which is not read",
   isPart: "The site shows only the beginning of the text to those who have not subscribed",
+  lacksLetters: "The PDF has fonts that leave their letters to tables which are not here",
   isScan: "Most pages of the PDF hold no text, as those of a scan",
 } as const;
 

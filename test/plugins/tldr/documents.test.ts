@@ -8,7 +8,7 @@ import type { DocumentSource, ReadTask } from "../../../plugins/tldr/document-ta
 import { readHtml as extractText } from "../../../plugins/tldr/html.ts";
 import { eventually } from "../../support/eventually.ts";
 import { problemOf } from "../host.ts";
-import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf, toPdfBomb } from "./documents.ts";
+import { ARTICLE, PARAGRAPHS, toJapanesePdf, toLines, toPage, toPdf, toPdfBomb, UTF_16_TABLE } from "./documents.ts";
 
 const URL = "https://one.example/tides";
 const TOO_MUCH = /^The document cannot be read (within 1 seconds|in 512 MB of memory)$/;
@@ -87,6 +87,11 @@ low()</pre>${ARTICLE}`);
   it("is all the pages of a PDF", async () => {
     const pdf = toPdf([toLines("The tide rises", "and falls."), toLines("It is the moon.")]);
     expect(await readPdf(pdf)).to.equal("The tide rises\nand falls.\n\nIt is the moon.");
+  });
+
+  it("is that of a PDF in Japanese whose font has its table inside", async () => {
+    const pdf = toJapanesePdf("Identity-H", "予算案", UTF_16_TABLE);
+    expect(await readPdf(pdf)).to.equal("Report 2026\n予算案");
   });
 
   it("is empty when a PDF holds pictures alone", async () => {

@@ -36,6 +36,28 @@ export function toPdfWithoutLetters(text: string): Buffer {
   );
 }
 
+/**
+ * One line in Latin letters, and one in Japanese of two bytes each (UTF-16), as tables of Adobe's tell, or the table inside.
+ * @param unicode the table inside (`ToUnicode`).
+ */
+export function toJapanesePdf(encoding: string, japanese: string, unicode?: string): Buffer {
+  const line = Buffer.from(japanese, "utf16le").swap16().toString("hex");
+  const name = "/BaseFont /KozMinPr6N-Regular";
+  const system = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 6 >>";
+  return toPdfOf(
+    [deflateSync(Buffer.from(`BT /F2 12 Tf 72 720 Td (Report 2026) Tj /F1 12 Tf 0 -20 Td <${line}> Tj ET`))],
+    `<< /Type /Font /Subtype /Type0 ${name} /Encoding /${encoding} /DescendantFonts [6 0 R] ${unicode === undefined ? "" : "/ToUnicode 8 0 R"} >>`,
+    `<< /Type /Font /Subtype /CIDFontType0 ${name} ${system} /DW 1000 /FontDescriptor 7 0 R >>`,
+    "<< /Type /FontDescriptor /FontName /KozMinPr6N-Regular /Flags 6 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 880 /StemV 80 >>",
+    ...(unicode === undefined ? [] : [`<< /Length ${unicode.length} >>\nstream\n${unicode}\nendstream`]),
+  );
+}
+
+/** A table in which each code of two bytes is a letter of UTF-16. */
+export const UTF_16_TABLE =
+  "/CIDInit /ProcSet findresource begin begincmap /CMapType 2 def 1 begincodespacerange <0000> <FFFF> endcodespacerange " +
+  "1 beginbfrange <0000> <FFFF> <0000> endbfrange endcmap end";
+
 const HELVETICA = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
 
 /** ISO 32000-1, 7.5. @param pages content streams, deflated. @param more objects behind those of the pages. */
@@ -65,7 +87,7 @@ export const toLines = (...lines: readonly string[]): Buffer =>
 
 const toPageObject = (content: number): Buffer =>
   Buffer.from(
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${content} 0 R >>`,
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R /F2 ${HELVETICA} >> >> /Contents ${content} 0 R >>`,
   );
 
 function toStream(packed: Buffer): Buffer {

@@ -1,4 +1,4 @@
-import { toLines, toPage, toPdf, toPdfWithoutLetters } from "./documents.ts";
+import { toJapanesePdf, toLines, toPage, toPdf, toPdfWithoutLetters } from "./documents.ts";
 import type { Page } from "./site.ts";
 
 /** Pages of which no summary is sold, each with the reason. */
@@ -35,6 +35,11 @@ export const UNREADABLE: readonly (readonly [what: string, page: Page, message: 
     "a PDF whose font does not say which letters it has",
     { body: toPdfWithoutLetters("The tide rises and falls twice a day"), type: "application/pdf" },
     "The letters of what is at the URL cannot be read: send the text",
+  ],
+  [
+    "a PDF whose Japanese letters only a table of Adobe's tells",
+    { body: toJapanesePdf("UniJIS-UTF16-H", "予算案"), type: "application/pdf" },
+    "The PDF has fonts that leave their letters to tables which are not here: send the text",
   ],
   [
     "a text in another encoding than its header says",
