@@ -42,6 +42,16 @@ export const UNREADABLE: readonly (readonly [what: string, page: Page, message: 
     "The PDF has fonts that leave their letters to tables which are not here: send the text",
   ],
   [
+    "a form of Adobe's (XFA), which is not shown",
+    {
+      body: toPdf([
+        toLines("Please wait...", "If this message is not eventually replaced by the proper contents of the"),
+      ]),
+      type: "application/pdf",
+    },
+    "The page shows its text in a frame or a field, which is not read: send the text",
+  ],
+  [
     "a text in another encoding than its header says",
     { body: Buffer.from("cff0e8ebe8e220e820eef2ebe8e2", "hex"), type: "text/plain; charset=utf-8" },
     "The letters of what is at the URL cannot be read: send the text",
