@@ -39,11 +39,11 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const declared = headers.get("content-type") ?? "";
     const [type = ""] = declared.toLowerCase().split(/[\s;,]/, 1);
     const charset = /charset\s*=\s*["']?([^\s"';,]+)/i.exec(declared)?.[1];
+    if (type === "application/pdf" || isPdf(body)) return toPageText({ kind: "pdf", bytes: body }, signal);
     if (HTML.test(type)) {
       const html = decodeText(body, charset);
       return toPageText({ kind: "html", html, url, isXml: type !== "text/html" }, signal);
     }
-    if (type === "application/pdf" || isPdf(body)) return toPageText({ kind: "pdf", bytes: body }, signal);
     if (TEXT.test(type)) return decodeText(body, charset);
     const what = type === "" ? "says no content type" : `is ${type}`;
     throw new Problem("unparseable-input", `What the URL leads to ${what}; HTML, PDF and text can be summarized`);
@@ -92,5 +92,5 @@ function isGarbled(text: string): boolean {
   return lost > MOST_GARBLED * text.length || misread > MOST_MISREAD * length || signs > MOST_SIGNS * length;
 }
 
-/** Servers often send a PDF as application/octet-stream. */
+/** Servers often send a PDF as application/octet-stream, and scripts as text/html. */
 const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";

@@ -68,7 +68,8 @@ describe("a summary of a page", () => {
 
   it("is one of a PDF's words, whatever the server calls it", async () => {
     const body = toPdf([toLines("The tide rises.")]);
-    expect((await read({ body, type: "application/octet-stream" })).data).to.equal("The tide rises.");
+    for (const type of ["application/octet-stream", "text/html", "text/plain; charset=utf-8"])
+      expect((await read({ body, type })).data, type).to.equal("The tide rises.");
   });
 
   it("is one of a PDF's words, although a page of two is blank", async () => {
