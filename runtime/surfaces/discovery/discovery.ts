@@ -28,7 +28,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: LinkedS
         schema: inline(service.input.document),
       },
       output: { schema: toFileSchema(service.manifest) ?? inline(service.output.document) },
-      ...toExample(service),
+      example: service.manifest.examples[0],
     }));
   return {
     version: site.catalog_version,
@@ -85,11 +85,6 @@ function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifes
 function toPathParameters({ path }: Service): Json {
   const path_parameters = parametersOf(path);
   return path_parameters.length > 0 ? { path_parameters } : {};
-}
-
-function toExample({ manifest: { examples } }: Service): Json {
-  const [first] = examples;
-  return first ? { example: first } : {};
 }
 
 /** A rail for the document. Its facilitator is shown only as in-process or remote, because its URL may hold a key. */

@@ -70,6 +70,15 @@ describe("the bazaar extension", () => {
     }
   });
 
+  it("describes a GET by its query", () => {
+    const [table, { services, set }] = [shown.service("table"), shown];
+    const extensionsOf = createBazaar({ services, schemas: set.schemas, baseUrl: BASE_URL });
+    const { bazaar } = extensionsOf(table, BASE_URL + table.path) as Loose;
+    const input = { type: "http", method: "GET", queryParams: { full: true }, pathParams: { name: "7" } };
+    expect(bazaar.info.input).to.deep.equal(input);
+    expect(validateDiscoveryExtension(bazaar)).to.deep.equal({ valid: true });
+  });
+
   it("says what stands in the path", () => {
     const { info, schema, routeTemplate } = http("essay");
     expect(routeTemplate).to.equal("/v1/essays/:language");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { toDiscovery } from "../../../runtime/surfaces/discovery/discovery.ts";
 import { toServerCard } from "../../../runtime/surfaces/mcp/server-card.ts";
+import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { BASE_URL, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
 describe("/.well-known/x402", () => {
@@ -105,6 +106,48 @@ describe("/llms.txt", () => {
       .split("\n")
       .find((line) => line.includes("with the same payment"));
     for (const code of ["settlement-unknown", "paid-not-delivered"]) expect(again).to.include(`\`${code}\``);
+  });
+});
+
+describe("what a wallet that signs in gets free of charge", () => {
+  const HEADER = "SIGN-IN-WITH-X";
+
+  it("is told in every document: some calls of a service", async () => {
+    const free = "free: { calls: 3, per: day }\ntags:";
+    const { json, text } = await showSet(await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", free)));
+    const given = { calls: 3, per: "day" };
+    expect(json("/").services[0]).to.deep.include({ free: given }).and.not.to.have.property("sign_in");
+    const { extensions, routes } = json("/.well-known/x402");
+    expect(extensions).to.include("sign-in-with-x");
+    expect(routes[0]).to.deep.include({ price_usd: "0.01", free_with_sign_in: given });
+    expect(text("/llms.txt"))
+      .to.include("0.01 USD, 3 free calls a day for a wallet that signs in.")
+      .and.include(HEADER)
+      .and.not.include("## Free services");
+    const { description, parameters } = json("/openapi.json").paths["/v1/toss"].post;
+    expect(description).to.include(`(header ${HEADER}) gets 3 calls free of charge each day.`);
+    expect(parameters.map(({ name }: Loose) => name)).to.deep.equal([HEADER]);
+  });
+
+  it("is told in every document: a service for wallets only", async () => {
+    const { json, text } = await showSet(ROOT);
+    expect(json("/").services.find(({ id }: Loose) => id === "purchases")).to.include({
+      price_usd: null,
+      sign_in: true,
+    });
+    expect(json("/.well-known/x402").extensions).to.include("sign-in-with-x");
+    expect(text("/llms.txt")).to.include("GET, free for a wallet that signs in.").and.include(HEADER);
+    const { get } = json("/openapi.json").paths["/v1/purchases"];
+    expect(get.description).to.include(`A wallet must sign in (header ${HEADER}).`);
+    expect(get.parameters.map(({ name }: Loose) => name)).to.include(HEADER);
+    expect(get.responses["402"].description).to.include("Nothing is to be paid.");
+  });
+
+  it("is not spoken of where there is nothing", async () => {
+    const { json, text } = await showSet();
+    expect(json("/.well-known/x402").extensions).not.to.include("sign-in-with-x");
+    for (const path of ["/", "/llms.txt", "/openapi.json"])
+      expect(text(path), path).not.to.match(/sign_in|SIGN-IN|free_/);
   });
 });
 

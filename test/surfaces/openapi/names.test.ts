@@ -3,13 +3,15 @@ import { expect } from "chai";
 import { edit, type Files, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { type Loose, showSet } from "../support/fixture-set.ts";
 
-/** A shop whose service, category and schemas have names that payphone's own parts of the description have, too. */
+/** A shop where a service, a category and schemas have names that payphone's own parts of the description have, too. */
 function namedAlike(): Files {
   const { "manifests/toss.yaml": toss = "", "schemas/TossResponse.json": response = "", ...rest } = TOSS;
-  const manifest = toss
-    .replace("id: toss", "id: health")
+  const other = toss
+    .replace("/v1/toss", "/v1/other")
     .replace("output: TossResponse", "output: Health\ncategory: probes");
-  const own = { ...rest, "manifests/health.yaml": manifest, "schemas/Health.json": response };
+  const manifest = other.replace("id: toss", "id: health").replace("/v1/other", "/v1/toss");
+  const manifests = { "manifests/health.yaml": manifest, "manifests/toss.yaml": other };
+  const own = { ...rest, ...manifests, "schemas/Health.json": response };
   const side = edit(own, "schemas/Health.json", "Side.json", "Problem.json");
   return { ...side, "schemas/Problem.json": TOSS["schemas/Side.json"] as string };
 }

@@ -18,9 +18,11 @@ describe("a field in the query of a GET form", () => {
 
   it("is a deepObject where it is a mapping of simple values", async () => {
     const rates = { type: "object", additionalProperties: { type: "number" } };
-    expect(await shown({ place, rates })).to.deep.equal({
+    const loose = { type: "object", properties: { x: true } };
+    expect(await shown({ place, rates, loose })).to.deep.equal({
       place: { style: "deepObject", explode: true, schema: place },
       rates: { style: "deepObject", explode: true, schema: rates },
+      loose: { style: "deepObject", explode: true, schema: loose },
     });
   });
 
