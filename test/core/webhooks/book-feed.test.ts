@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import type { BookLine } from "../../../runtime/core/books/books.ts";
 import type { SaleEvent } from "../../../runtime/core/books/events.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { type BookFeed, createBookFeed } from "../../../runtime/core/webhooks/book-feed.ts";
+import { type BookFeed, createBookFeed, toBookEvent } from "../../../runtime/core/webhooks/book-feed.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { T, toSale } from "../../support/books/sales.ts";
@@ -141,5 +142,21 @@ describe("the book that receivers of webhooks are told of", () => {
     await sell(...Array.from({ length: 300 }, () => toSale()));
     await eventually(() => counts >= 3); // After a hundred lines, or two pages at most.
     expect(told.length).to.be.below(320);
+  });
+});
+
+describe("a line of the book, as receivers of webhooks read it", () => {
+  it("has the type of its kind, the terms, and the id of its sale where it is none itself", () => {
+    const line: BookLine = { ...toSale({ job: "job-1" }), seq: 1, of: null, times: null };
+    const { id, at, service, door, rail, network, asset, decimals, amount, usd, payer, receiver, transaction } = line;
+    const money = { network, asset, decimals, amount, usd, payer, receiver, transaction };
+    const told = { id, service, door, rail, ...money, request_id: line.requestId, job_id: "job-1" };
+    expect(toBookEvent(line)).to.deep.equal({ id, type: "sale", at, data: told });
+    const types = { refund: "refund", reversal: "sale.reversed", restoration: "sale.restored" };
+    for (const [kind, type] of Object.entries(types)) {
+      const later = { ...line, kind, id: "later", of: line.id } as BookLine;
+      const data = { ...told, id: "later", sale: line.id };
+      expect(toBookEvent(later)).to.deep.equal({ id: "later", type, at, data });
+    }
   });
 });

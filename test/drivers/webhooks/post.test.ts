@@ -1,0 +1,20 @@
+import { expect } from "chai";
+import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
+import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
+
+const SECRET = `whsec_${Buffer.alloc(24, "a").toString("base64")}`;
+const SALE: WebhookEvent = { id: "sale_1", type: "sale", at: 1, data: {} };
+
+describe("a webhook that cannot be posted", () => {
+  const targets = new Map([["books", { url: "http://127.0.0.1:6000/hooks", secrets: [SECRET] }]]);
+  const post = createPostWebhook({ targets, clock: { now: Date.now } });
+  const { signal } = new AbortController();
+
+  it("says why its receiver cannot be reached, also at a port that fetch refuses", async () => {
+    expect(await post("books", SALE, signal)).to.equal("It could not be reached (bad port)");
+  });
+
+  it("is not taken for one that was accepted where this process does not know its receiver", async () => {
+    expect(await post("desk", SALE, signal)).to.include("is not configured in this process");
+  });
+});
