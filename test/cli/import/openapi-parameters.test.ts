@@ -59,11 +59,15 @@ describe("a parameter of an imported operation", () => {
     expect(proxy).to.deep.include({ query: { "day<": "{day_2}" }, headers: { day: "{day_3}" } });
   });
 
-  it("is named where it is a reference that leads nowhere", async () => {
+  it("is named where it is a reference that leads nowhere, or has no name", async () => {
     const dir = await openShop();
-    const parameters = [{ $ref: "parameters/page.yml" }];
-    const { report } = await importAll(dir, await writeDocument(dir, { list: { parameters } }));
+    const operations = {
+      list: { parameters: [{ $ref: "parameters/page.yml" }] },
+      look: { parameters: [{ in: "query", schema: { type: "string" } }] },
+    };
+    const { report } = await importAll(dir, await writeDocument(dir, operations));
     expect(report).to.include("  - list: its reference parameters/page.yml leads nowhere");
+    expect(report).to.include("  - look: one of its parameters has no name or no place");
   });
 
   it("is no empty text in a required header, also in the example that is made of it", async () => {
@@ -110,14 +114,15 @@ describe("a parameter of an imported operation", () => {
     expect(input).to.have.property("required").deep.equal(["id", "q"]);
   });
 
-  it("takes a parameter of a path of which nothing is said as a text", async () => {
+  it("is a text that is not empty in a path, also where nothing is said of it, or where it may be empty", async () => {
     const dir = await openShop();
-    const parameters = [{ name: "id", in: "path", required: true, schema: { description: "Any." } }];
-    await importAll(dir, await writeDocument(dir, { "shelves/{id}": { operationId: "one", parameters } }));
-    const id = { type: "string", minLength: 1, description: "Any." };
+    const inPath = (name: string, schema: object) => ({ name, in: "path", required: true, schema });
+    const parameters = [inPath("id", { description: "Any." }), inPath("row", { type: "string", minLength: 0 })];
+    await importAll(dir, await writeDocument(dir, { "shelves/{id}/{row}": { operationId: "one", parameters } }));
+    const row = { type: "string", minLength: 1 };
     expect(await manifestOf(dir, "shelf_one"))
-      .to.have.nested.property("input.properties.id")
-      .deep.equal(id);
+      .to.have.nested.property("input.properties")
+      .deep.equal({ id: { ...row, description: "Any." }, row });
   });
 
   it("sends every field of an object in the query that may have more than those it names", async () => {

@@ -43,6 +43,16 @@ describe("the address of an imported API", () => {
       ]);
     });
 
+  it("is found beside entries that are no servers", async () => {
+    const dir = await openShop();
+    const servers = [null, "https://other.example.com", {}, { url: "https://shelf.example.com/v1" }];
+    await importAll(dir, await writeDocument(dir, { look: {} }, { servers }));
+    expect((await manifestOf(dir, "_site")).upstreams).to.have.nested.property(
+      "[0].url",
+      "https://shelf.example.com/v1",
+    );
+  });
+
   it("of another server gets the credential only where an operation there asks for one", async () => {
     const dir = await openShop();
     const at = (host: string) => ({ servers: [{ url: `https://${host}.example.com` }] });
@@ -65,10 +75,10 @@ describe("the address of an imported API", () => {
     ]);
   });
 
-  it("gets the credential where the document names no server, or its path alone", async () => {
+  it("gets the credential, also an optional one, where the document names no server, or its path alone", async () => {
     for (const servers of [undefined, [{ url: "/api/v1" }]]) {
       const dir = await openShop();
-      await importAll(dir, await writeDocument(dir, { look: {} }, { servers, security: [{ app: [] }] }));
+      await importAll(dir, await writeDocument(dir, { look: {} }, { servers, security: [{}, { app: [] }] }));
       const { upstreams } = await manifestOf(dir, "_site");
       expect(upstreams).to.have.nested.property("[0].key.header", "x-app");
     }

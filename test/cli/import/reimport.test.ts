@@ -19,12 +19,14 @@ import {
 } from "./shop.ts";
 
 describe("a second import", () => {
-  it("changes no byte when nothing has changed", async () => {
+  it("changes no byte when the document has not changed, whatever the operator has", async () => {
     const dir = await openShop();
     await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const file = join(dir, "manifests/rates_get_rates.yaml");
+    await writeFile(file, (await readFile(file, "utf8")).replace("title: Rates of a day", "title: Our rates"));
     const before = await textsOf(dir);
     const { report } = await importAll(dir, fixture("rates.yaml"));
-    expect(report).to.include("3 services: nothing has changed");
+    expect(report).to.include("3 services: nothing has changed").and.not.include("yours stays");
     expect(await textsOf(dir)).to.deep.equal(before);
   });
 
@@ -114,6 +116,15 @@ describe("a second import", () => {
 });
 
 describe("an import that cannot be done", () => {
+  it("names the file of the shop that cannot be read", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"));
+    const file = "manifests/rates_get_rates.yaml";
+    await writeFile(join(dir, file), "id: [");
+    const said = await refusal(importAll(dir, fixture("rates.yaml")));
+    expect(said).to.equal(`${file} cannot be read: see "payphone check"`);
+  });
+
   it("leaves nothing behind when a file cannot be written", async () => {
     const dir = await openShop();
     await mkdir(join(dir, "schemas/Rates.json"), { recursive: true }); // A folder stands in the file's place.
