@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
-import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
+import { createPostWebhook, isWebhookSecret } from "../../../runtime/drivers/webhooks/post.ts";
 
 const SECRET = `whsec_${Buffer.alloc(24, "a").toString("base64")}`;
 const SALE: WebhookEvent = { id: "sale_1", type: "sale", at: 1, data: {} };
@@ -16,5 +16,19 @@ describe("a webhook that cannot be posted", () => {
 
   it("is not taken for one that was accepted where this process does not know its receiver", async () => {
     expect(await post("desk", SALE, signal)).to.include("is not configured in this process");
+  });
+});
+
+describe("the secret of a webhook", () => {
+  const ofBytes = (count: number): string => Buffer.alloc(count, "a").toString("base64");
+
+  it("has 24 to 64 bytes, in base64 behind whsec_", () => {
+    for (const text of [24, 25, 64].map(ofBytes)) {
+      expect(isWebhookSecret(`whsec_${text}`), text).to.equal(true);
+      expect(isWebhookSecret(`whsec_${text.replace(/=+$/, "")}`), "without padding").to.equal(true);
+    }
+    const short = [`whsec_${ofBytes(23)}`, "whsec_", ""];
+    const others = [`whsec_${ofBytes(65)}`, ofBytes(24), `whsec_${ofBytes(24)}!`, `whsec_ ${ofBytes(24)}`];
+    for (const text of [...short, ...others]) expect(isWebhookSecret(text), text).to.equal(false);
   });
 });
