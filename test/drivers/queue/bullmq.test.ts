@@ -1,10 +1,14 @@
+import { once } from "node:events";
 import { mock } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 import { createNodeRedisClient, Queue } from "bullmq";
 import { expect } from "chai";
 import type { QueuedJob } from "../../../runtime/core/jobs/queue.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
+import { endLongWaits } from "../../../runtime/drivers/queue/bullmq-waits.ts";
+import { PATIENCE_MS } from "../../../runtime/drivers/redis-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { withRedis } from "../../support/programs.ts";
@@ -65,7 +69,8 @@ withRedis.describe("a line of jobs in Redis", () => {
       queue.start(take, ["one"]);
       await eventually(() => given.length === 3);
       expect(given).to.have.members(ids);
-      await eventually(async () => (await queue.count("one")) === 0);
+      await eventually(async () => (await client.keys("*:one:job-*")).length === 0); // Nothing is kept of them.
+      expect(await queue.count("one")).to.equal(0);
       client.destroy();
       await close();
     });
@@ -88,6 +93,26 @@ withRedis.describe("a line of jobs in Redis", () => {
       return { retryInMs: 60_000 };
     }, ["one"]);
     await eventually(() => turns === 1).finally(close);
+  });
+
+  it("ends no wait early that is long, or that began on a machine whose clock differs by minutes", async () => {
+    const [now, minute] = [Date.now(), 60_000];
+    const waits = { long: [0, 60], skewed: [4, 30], early: [9, 30], taken: [9, 30] } as const;
+    const scores = Object.entries(waits).map(([value, [began, delay]]) => {
+      return { value, score: (now + (began + delay) * minute) * 4096 };
+    });
+    const promoted: string[] = [];
+    const toJob = (id: keyof typeof waits) => ({
+      delay: waits[id][1] * minute,
+      async promote() {
+        promoted.push(id);
+        if (id === "taken") throw new Error("another process was first");
+      },
+    });
+    const queue = { toKey: (name: string) => name, getJob: async (id: keyof typeof waits) => toJob(id) };
+    const zRangeByScoreWithScores = async (_: string, min: number) => scores.filter(({ score }) => score >= min);
+    await endLongWaits(queue as never, { zRangeByScoreWithScores });
+    expect(promoted).to.deep.equal(["early", "taken"]);
   });
 
   it("is reached again soon where a connection went silent, however many jobs are added meanwhile", async () => {
@@ -141,6 +166,26 @@ withRedis.describe("a line of jobs in Redis", () => {
     await redis.kill();
     await close();
     expect(isStopped).to.equal(true);
+  });
+
+  it("waits, when it is closed, for a turn that takes longer to end than Redis may take to answer", async () => {
+    const { queue, close } = await openTestQueue({ redisUrl: redis.url });
+    const began = Promise.withResolvers<void>();
+    let isOver = false;
+    queue.start(
+      async (_job, signal) => {
+        began.resolve();
+        await once(signal, "abort");
+        await sleep(PATIENCE_MS + 500);
+        isOver = true;
+        return "done";
+      },
+      ["one"],
+    );
+    await queue.add({ id: "job-1", service: "one", at: 1 });
+    await began.promise;
+    await close();
+    expect(isOver).to.equal(true);
   });
 
   it("keeps its connection while there are no jobs, which is no outage to be logged", async () => {

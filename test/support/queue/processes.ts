@@ -47,6 +47,36 @@ export function testProcesses(stage: QueueStage): void {
     expect(taken.sort()).to.deep.equal(ids.sort());
   });
 
+  it("is left to others by a process that drains, which ends the turns that it has begun, and still adds jobs", async () => {
+    const end = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    let isStopped = false;
+    const { queue } = await openLine(async ({ id }, signal) => {
+      taken.push(id);
+      await end.promise;
+      isStopped ||= signal.aborted;
+      return "done";
+    });
+    const [first, second] = await addAll(queue, "one", 2);
+    await eventually(() => taken.length === 1);
+    let isDrained = false;
+    const drained = queue.drain().then(() => {
+      isDrained = true;
+    });
+    const [third] = await addAll(queue, "one", 1);
+    expect(isDrained).to.equal(false);
+    end.resolve();
+    await drained;
+    expect([taken, isStopped, await queue.count("one")]).to.deep.equal([[first], false, 2]);
+    const others: string[] = [];
+    await openLine(async ({ id }) => {
+      others.push(id);
+      return "done";
+    });
+    await eventually(() => others.length === 2);
+    expect([taken, others]).to.deep.equal([[first], [second, third]]);
+  });
+
   it("tells a process that was stalled that another one has its job", async () => {
     const child = await startChild("hang");
     const end = Promise.withResolvers<void>();
