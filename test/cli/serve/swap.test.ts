@@ -157,4 +157,49 @@ describe("the moment of a swap", () => {
     expect(sold).to.equal(next);
     await swap.close();
   });
+
+  it("hurries the work of earlier sets when it is that of too many, and closes each of them, and the last", async () => {
+    const closed: string[] = [];
+    const busy = (name: string): Composition => ({
+      ...compose(async () => {}),
+      drain: () => new Promise(() => {}),
+      close: async () => void closed.push(name),
+    });
+    const sets = Array.from({ length: 10 }, (_, at) => busy(`${at}`)) as [Composition, ...Composition[]];
+    const [first, ...later] = sets;
+    const swap = createSwap(
+      { set: SET, composition: first },
+      { compose: async () => later.shift() ?? [], log: silentLog },
+    );
+    for (let count = 0; count < 8; count += 1) await swap.change({ set: SET });
+    expect([swap.retiring(), closed]).to.deep.equal([8, []]);
+    await swap.change({ set: SET });
+    await eventually(() => swap.retiring() === 1);
+    expect(closed).to.have.members(["0", "1", "2", "3", "4", "5", "6", "7"]);
+    await swap.close();
+    expect(closed).to.have.members(sets.map((_, at) => `${at}`));
+  });
+
+  it("does not come where one of several services could not be paid any more; a new one may be unpayable", async () => {
+    const of = (ids: readonly string[], lost: readonly string[], closed: string[] = []): Composition => ({
+      ...compose(async () => {}),
+      services: ids.map((id) => ({ manifest: { id } })) as unknown as Composition["services"],
+      unsellable: () => lost,
+      ready: async () => ({ store_reason: "its store is away" }) as Awaited<ReturnType<Composition["ready"]>>,
+      close: async () => void closed.push("refused"),
+    });
+    const closed: string[] = [];
+    const offered = [of(["a", "b"], ["b"], closed), of(["a", "b", "c"], ["c"])];
+    const swap = createSwap(
+      { set: SET, composition: of(["a", "b"], []) },
+      { compose: async () => offered.shift() ?? [], log: silentLog },
+    );
+    const former = swap.current().composition;
+    const refused = await swap.change({ set: SET }).catch(({ message }: Error) => message);
+    expect(refused).to.equal("b could not be paid on any rail (its store is away)");
+    expect([swap.current().composition === former, closed]).to.deep.equal([true, ["refused"]]);
+    await swap.change({ set: SET });
+    expect(swap.current().composition.unsellable()).to.deep.equal(["c"]);
+    await swap.close();
+  });
 });
