@@ -26,6 +26,8 @@ describe("the difference of two schemas", () => {
     expect(ways({ maximum: 1 }, { maximum: 2 })).to.deep.equal(["wider: maximum 1 → 2"]);
     expect(ways({}, { pattern: "^a" })).to.deep.equal(['narrower: pattern none → "^a"']);
     expect(ways({ enum: ["a", "b"] }, { enum: ["a"] })).to.deep.equal(['narrower: enum ["a","b"] → ["a"]']);
+    expect(ways({ enum: ["a", "b"] }, { enum: ["a", "c"] })).to.deep.equal(['other: enum ["a","b"] → ["a","c"]']);
+    expect(ways({ pattern: "^a" }, {})).to.deep.equal(['wider: pattern "^a" → none']);
     expect(ways({ type: "string" }, { type: ["string", "null"] })).to.deep.equal([
       'wider: type "string" → ["string","null"]',
     ]);
@@ -56,6 +58,9 @@ describe("the difference of two schemas", () => {
     expect(ways(object({ a }), object({ a }, { additionalProperties: false }))).to.deep.equal([
       "narrower: no other fields are allowed",
     ]);
+    const others = (one: unknown, two: unknown) => ways({ additionalProperties: one }, { additionalProperties: two });
+    expect(others(false, a)).to.deep.equal(["wider: other fields are allowed"]);
+    expect(others(a, b)).to.deep.equal(["other: other fields changed"]);
   });
 
   it("ends on a schema that refers to itself", () => {
@@ -79,16 +84,22 @@ describe("the difference of two sets", () => {
     const { "manifests/toss.yaml": _, ...without } = TOSS;
     const toss = (from: string, to: string): Files => edit(TOSS, "manifests/toss.yaml", from, to);
     const site = (from: string, to: string): Files => edit(TOSS, "manifests/_site.yaml", from, to);
+    const second = site("limits:", "facilitators:\n  - { id: second, url: https://second.example }\nlimits:");
+    const named = edit(TOSS, "schemas/TossRequest.json", '"label"', '"name"');
     const wanted: readonly (readonly [Files, Files, string[]])[] = [
       [TOSS, TOSS, []],
       [without, TOSS, ["added: POST /v1/toss  $0.01"]],
       [TOSS, without, ["removed!: POST /v1/toss  $0.01"]],
       [TOSS, toss('"0.01"', '"0.015"'), ["price: $0.01 → $0.015 (+50 %)"]],
       [TOSS, toss('price: "0.01"\n', ""), ["price: $0.01 → free"]],
+      [toss('price: "0.01"\n', ""), TOSS, ["price!: free → $0.01"]],
       [TOSS, toss("/v1/toss", "/v2/toss"), ["route!: POST /v1/toss is gone", "route: POST /v2/toss is new"]],
       [TOSS, toss("tags:", "charge: first\ntags:"), ['terms: charge unset → "first"']],
       [TOSS, toss("Coin toss", "Coins"), ["texts: title changed"]],
       [TOSS, site("unpaid_burst: ", "unpaid_burst: 1"), ["limits: unpaid_burst 300 → 1300"]],
+      [TOSS, second, ["rails: facilitator second is new"]],
+      [second, TOSS, ["rails: facilitator second is gone"]],
+      [TOSS, named, ["schema!: input: label is gone (breaking)", "schema: input: name is new"]],
       [FX, edit(FX, "manifests/fx.yaml", "[200]", "[200, 404]"), ["sources: proxy changed"]],
       [TOSS, site("title: USDC on Base", "title: Dollars on Base"), ["rails: base: title changed"]],
     ];
