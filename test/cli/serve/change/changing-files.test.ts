@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { readFolder } from "../../../../runtime/cli/history/folder.ts";
 import { type Changes, createChanges } from "../../../../runtime/cli/serve/change/changes.ts";
-import type { Past } from "../../../../runtime/cli/serve/change/past.ts";
+import { createPast, type Past } from "../../../../runtime/cli/serve/change/past.ts";
 import type { Swap } from "../../../../runtime/cli/serve/change/swap.ts";
 import { loadSet } from "../../../../runtime/cli/set/load.ts";
 import { createLog } from "../../../../runtime/drivers/log.ts";
 import { edit, makeDirectory, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
+import { createFolder } from "../../../support/folder.ts";
 
 describe("a folder that changes while it is read", () => {
   let sold: string[];
@@ -53,5 +54,32 @@ describe("a folder that changes while it is read", () => {
     const failure = await changes.apply("signal").catch((error: unknown) => error);
     expect(String(failure)).to.match(/The files in .+ change while they are read; try again$/);
     expect(sold).to.deep.equal([]);
+  });
+});
+
+describe("a process that could not be told of a change, because it was starting", () => {
+  it("sells the set that was sold last, once, and makes no entry of its own", async () => {
+    const [dir, other, dataDir] = [await makeDirectory(TOSS), await makeDirectory(TOSS), createFolder()];
+    const first = { set: await loadSet(dir), folder: readFolder(dir) };
+    const log = createLog({ level: "silent" });
+    const past = createPast({ dataDir, home: dir, log });
+    await writeFiles(other, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
+    const last = readFolder(other);
+    await past.keep({ set: await loadSet(other), folder: last });
+    const at = "2026-01-01T00:00:00Z";
+    await past.note({ digest: last.digest, at, by: "alice", what: "apply", changes: [] });
+    const sold: (string | undefined)[] = [];
+    const swap: Pick<Swap, "change"> = {
+      async change({ set }) {
+        sold.push(...set.manifests.map(({ price }) => price));
+        return { prepareMs: 0, swapMs: 0 };
+      },
+    };
+    const terms = { first, isFollower: true, past, examine: async () => {}, announce: async () => {}, log };
+    const changes = createChanges({ ...terms, swap: swap as Swap });
+    await changes.follow();
+    await changes.follow();
+    expect([sold, changes.digest()]).to.deep.equal([["0.02"], last.digest]);
+    expect((await changes.history()).map(({ by }) => by)).to.deep.equal(["alice"]);
   });
 });
