@@ -110,6 +110,29 @@ describe("a line of jobs in a store", () => {
   });
 });
 
+describe("a job in a store whose turn has thrown", () => {
+  it("has its next one after two seconds: the cause is not the job, but for example a store that is away", async () => {
+    const time = freezeTime();
+    const store = createMemoryStore();
+    const queue = createStoreQueue({ store, clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 });
+    let turns = 0;
+    try {
+      queue.start(async () => {
+        turns += 1;
+        throw new Error("the store is away");
+      }, ["one"]);
+      await queue.add({ id: "job-1", service: "one", at: 1e12 });
+      await time.pass(1900);
+      expect(turns).to.equal(1);
+      await time.pass(1000);
+      expect(turns).to.equal(2);
+    } finally {
+      time.thaw();
+      await queue.close();
+    }
+  });
+});
+
 describe("a line of jobs in a store, and a process that was stalled for longer than its lease", () => {
   const LEASE_MS = 200;
   let time: FrozenTime;
