@@ -72,6 +72,17 @@ describe("a shop with webhooks", () => {
     await store.close();
     const { site } = await loadSet(await makeDirectory(SHOP));
     const config = { dataDir: shop.dataDir, redisUrl: undefined };
+    const next = new Date(later).toISOString();
+    const row = {
+      state: "waiting",
+      endpoint: "accounts",
+      id: event.id,
+      type: event.type,
+      failures: 8,
+      reason: null,
+      next,
+    };
+    expect(await listWebhooks(config, site)).to.deep.include(row);
     expect(await resendWebhooks(config, site, { ids: [event.id], givenUp: false })).to.equal(1);
     await eventually(
       () => told.some(({ data }) => data.job_id === "7"),
@@ -99,13 +110,18 @@ describe("a shop with webhooks", () => {
     expect(await listWebhooks(config, site)).to.have.deep.nested.property("[0].id", event.id);
   });
 
-  it("shows its seller that a message was given up", async () => {
+  it("shows its seller that a message was given up, and sends it again when the seller asks for it", async () => {
     const store = await openStore({ dataDir: shop.dataDir });
-    const event = { id: "sale_9", type: "sale", at: Date.now(), data: {} } as const;
+    const event = { id: "sale_9", type: "sale", at: Date.now(), data: { of: "sale_9" } } as const;
     const delivery = { endpoint: "accounts", event, since: 0, failures: 14, notBefore: 0 };
     await createDeliveries(store).giveUp("accounts:sale_9", delivery);
     await store.close();
     expect(await (await shop.admin("/")).text()).to.include("1 message to a receiver was given up after a day");
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const config = { dataDir: shop.dataDir, redisUrl: undefined };
+    expect(await resendWebhooks(config, site, { ids: [], givenUp: true })).to.equal(1);
+    await eventually(() => told.some(({ data }) => data.of === "sale_9"));
+    expect((await listWebhooks(config, site)).map(({ id }) => id)).to.deep.equal(["job.failed_8"]);
   });
 
   it("is told which lines by the same days and times as the book's other commands, whatever the time zone", async () => {
