@@ -10,11 +10,13 @@ import { openShop } from "./shop.ts";
 const RATES = { base: "USD", date: "2026-11-20", rates: { EUR: 0.91 } };
 
 describe("payphone import openapi --live", () => {
-  it("records what the examples of GETs are answered, which the sandbox then sells, and asks nothing else", async () => {
+  it("records what the examples of GETs are answered, which the sandbox then sells, and asks nothing else, nor in a dry run", async () => {
     const source = await openSource();
     const dir = await openShop();
     const document = await readFile(join(ROOT, "test/fixtures/openapi/rates.yaml"), "utf8");
     await writeFile(join(dir, "rates.yaml"), document.replace("https://rates.example.com/v1/", `${source.url}/v1/`));
+    const importAll = (...flags: string[]): Promise<void> =>
+      main(["node", "payphone", "import", "openapi", join(dir, "rates.yaml"), "--all", ...flags, "--dir", dir]);
     const said: string[] = [];
     const { log } = console;
     console.log = (text: string) => void said.push(text);
@@ -22,12 +24,16 @@ describe("payphone import openapi --live", () => {
       source.script(
         (response, { path }) => void response.end(path.includes("/rates/") ? JSON.stringify(RATES) : '["EUR","USD"]'),
       );
-      await main(["node", "payphone", "import", "openapi", join(dir, "rates.yaml"), "--all", "--live", "--dir", dir]);
+      await importAll();
+      await importAll("--live", "--dry-run");
+      expect(source.asked).to.deep.equal([]);
+      said.length = 0;
+      await importAll("--live");
       expect(source.asked.map(({ method, path }) => `${method} ${path}`).sort()).to.deep.equal([
         "GET /v1/currencies",
         "GET /v1/rates/2026-11-20?base=USD",
       ]);
-      await main(["node", "payphone", "import", "openapi", join(dir, "rates.yaml"), "--all", "--live", "--dir", dir]);
+      await importAll("--live");
     } finally {
       console.log = log;
       await source.close();

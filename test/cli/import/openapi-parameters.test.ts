@@ -84,6 +84,19 @@ describe("a parameter of an imported operation", () => {
     expect(input).to.have.nested.property("properties.Tenant").deep.equal({ type: "string" });
   });
 
+  it("keeps its name beside a body, which takes another one then", async () => {
+    const dir = await openShop();
+    const requestBody = { required: true, content: { "application/json": { schema: { type: "array", items: {} } } } };
+    const post = (...names: string[]) => ({
+      ...{ method: "post", requestBody },
+      parameters: names.map((name) => ({ name, in: "query", schema: { type: "integer" } })),
+    });
+    await importAll(dir, await writeDocument(dir, { one: post("q"), two: post("body", "content") }));
+    expect((await manifestOf(dir, "shelf_one")).proxy).to.deep.include({ query: { q: "{q}" }, body: "{body}" });
+    const query = { body: "{body}", content: "{content}" };
+    expect((await manifestOf(dir, "shelf_two")).proxy).to.deep.include({ query, body: "{payload}" });
+  });
+
   it("sends no mapping as a JSON Patch, which is a list, where another type is taken, too", async () => {
     const dir = await openShop();
     const patch = (schema: object, ...types: string[]) => ({
