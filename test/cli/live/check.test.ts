@@ -80,6 +80,16 @@ describe("payphone serve --check", () => {
     );
   });
 
+  it("fails where a facilitator takes payments, but not on the rail's network", async () => {
+    const kinds = [{ x402Version: 2, scheme: "exact", network: "eip155:8453" }];
+    const one = createServer((_, response) => response.end(JSON.stringify({ kinds, extensions: [], signers: {} })));
+    const { states, found, said } = await check({ FACILITATOR_URL: await listenOnLoopback(one) });
+    one.close();
+    expect(states["USDC on Base: facilitator"], said).to.equal("ok");
+    expect(states["USDC on Solana: facilitator"], said).to.equal("failed");
+    expect(found["USDC on Solana: facilitator"]).to.match(/^does not take "exact" on solana:/);
+  });
+
   it("tells in one line how a node that answers nothing has refused", async () => {
     const { env } = await sharedSandbox();
     const node = await startRpcProxy(env.BASE_RPC_URL as string);
