@@ -116,6 +116,18 @@ describe("a second import", () => {
 });
 
 describe("an import that cannot be done", () => {
+  it("takes the place of no other schema that the shop has under the same name", async () => {
+    const content = { "application/json": { schema: { $ref: "#/components/schemas/Book" } } };
+    const Book = { type: "object", properties: { title: { type: "string" } } };
+    const importInto = async (own: object) => {
+      const dir = await openShop({ "schemas/ShelfBook.json": JSON.stringify(own) });
+      const operations = { look: { responses: { 200: { content } } } };
+      return importAll(dir, await writeDocument(dir, operations, { components: { schemas: { Book } } }));
+    };
+    expect((await importInto(Book)).isPartial).to.equal(false);
+    expect(await refusal(importInto({ type: "object" }))).to.include("the shop has another schema ShelfBook;");
+  });
+
   it("names the file of the shop that cannot be read", async () => {
     const dir = await openShop();
     await importAll(dir, fixture("rates.yaml"));
