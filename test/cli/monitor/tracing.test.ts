@@ -3,7 +3,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { closeServer } from "../../../runtime/sandbox/json-rpc.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createTracing } from "../../../runtime/drivers/tracing/tracing.ts";
+import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { TOSS } from "../../core/set/served-directory.ts";
 import { openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
@@ -103,6 +105,26 @@ describe("traces", () => {
       spans.some(({ name }) => name === "HTTP GET"),
       "probes",
     ).to.equal(false);
+  });
+
+  it("mark what has failed, and are none of work in the background, which is done all the same", async () => {
+    const { port } = collector.address() as AddressInfo;
+    const terms = { endpoint: `http://127.0.0.1:${port}`, headers: {}, service: "shop", log: silentLog };
+    const tracing = createTracing({ ...terms, patternOf: () => undefined });
+    const failing = createServer(
+      tracing.wrap(({ url }, response) => void response.writeHead(Number(url?.slice(1))).end()),
+    );
+    const url = await listenOnLoopback(failing);
+    got.length = 0;
+    expect(await tracing.trace("settle", async () => "settled")).to.equal("settled");
+    for (const status of [499, 500]) await fetch(`${url}/${status}`);
+    await closeServer(failing);
+    await tracing.close();
+    const spans = got.flatMap((each) => each.spans);
+    expect(spans.map(({ name, status }) => [name, status.code])).to.deep.equal([
+      ["HTTP GET", 0],
+      ["HTTP GET", 2],
+    ]);
   });
 
   it("belong to the service payphone, or to the one that OTEL_SERVICE_NAME names", async () => {

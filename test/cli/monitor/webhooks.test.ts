@@ -62,6 +62,8 @@ describe("a shop with webhooks", () => {
     await eventually(() => told.length === 2);
     expect(told[1]?.data.id, "the same, so that it counts once").to.equal(told[0]?.data.id);
     expect(await resendWebhooks(config, site, { ids: [], givenUp: false, from: begun })).to.equal(1);
+    const webhooks = site.webhooks?.map(({ events: _, ...takesAll }) => takesAll) ?? [];
+    expect(await resendWebhooks(config, { ...site, webhooks }, { ids: [transaction] })).to.equal(1);
   });
 
   it("sends a waiting message at once, whether the book has it or not", async () => {
