@@ -11,14 +11,16 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** Major and minor of the oldest Node that payphone works on, and why: runtime/docs/decisions/package.md. */
-const NEEDED = /\d+\.\d+/.exec(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).engines.node)[0];
+/** Major and minor of the oldest Nodes that payphone works on, and why: runtime/docs/decisions/package.md. */
+const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const NEEDED = engines.node.match(/\d+\.\d+/g);
 
 const isInstalled = root.includes(`${sep}node_modules${sep}`);
 
 function isNew(version) {
-  const [[major, minor], [least, leastMinor]] = [version, NEEDED].map((text) => text.split(".").map(Number));
-  return major > least || (major === least && minor >= leastMinor);
+  const [[major, minor], ...needed] = [version, ...NEEDED].map((text) => text.split(".").map(Number));
+  const own = needed.find(([least]) => least === major);
+  return own ? minor >= own[1] : major > needed.at(-1)[0];
 }
 
 function fail(...lines) {
@@ -75,7 +77,7 @@ function startAgain() {
 }
 
 function whatToDo() {
-  const here = `it needs Node ${NEEDED} or newer, and this is Node ${process.versions.node} (${process.execPath}).`;
+  const here = `it needs Node ${NEEDED.join(", ")} or newer, and this is Node ${process.versions.node} (${process.execPath}).`;
   const install = "Install a newer Node: https://nodejs.org/en/download";
   if (isInstalled) return [here, install];
   return [

@@ -71,17 +71,20 @@ describe("the launcher", () => {
     expect(launch(NEW, whole, "--version")).to.deep.equal(version);
   });
 
-  it("takes a Node 24 with the faults of its first versions for an old one", () => {
+  it("takes a Node with the faults of first versions for an old one", () => {
     const pretend = (node: string, root: string): Launched => {
       const text = `Object.defineProperty(process, "versions", { value: { node: "${node}" } })`;
       const module = `data:text/javascript,${encodeURIComponent(text)}`;
       return runNode(NEW, ["--import", module, join(root, LAUNCHER), "--version"]);
     };
-    expect(pretend("24.13.9", whole)).to.deep.equal(version);
-    const { code, err } = pretend("24.13.9", bare);
-    expect(code).to.equal(2);
-    expect(err).to.match(/^payphone: it needs Node 24\.14 or newer, and this is Node 24\.13\.9 \(/);
-    for (const node of ["24.14.0", "25.0.0"]) expect(pretend(node, bare).err).to.include("a package is missing");
+    expect(pretend("24.20.9", whole)).to.deep.equal(version);
+    for (const node of ["24.20.9", "25.9.0", "26.7.0"]) {
+      const { code, err } = pretend(node, bare);
+      expect(code).to.equal(2);
+      expect(err).to.include(`payphone: it needs Node 24.21, 26.8 or newer, and this is Node ${node} (`);
+    }
+    for (const node of ["24.21.0", "24.22.3", "26.10.0", "28.0.0"])
+      expect(pretend(node, bare).err).to.include("a package is missing");
   });
 
   it("says what to do when the packages are not installed", () => {
@@ -150,7 +153,7 @@ describe("the launcher", () => {
       });
 
       it("asks for a newer Node, or for npm ci where that brings one along", () => {
-        const here = `payphone: it needs Node 24.14 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
+        const here = `payphone: it needs Node 24.21, 26.8 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
         const install = "  Install a newer Node: https://nodejs.org/en/download\n";
         const ci = `  or run "npm ci" in ${bare}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
         expect(launch(old, bare, "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });

@@ -60,8 +60,6 @@ describe("a process without file descriptors", () => {
     });
     expect(run.stderr).to.equal("");
     const all = ["treasury", "evm", "solana", "facilitator", "web", "transport"];
-    // Older ones say that there is no such package, and go on saying so (runtime/docs/decisions/package.md).
-    const isOlder = process.versions.node.localeCompare("24.21.0", "en", { numeric: true }) < 0;
-    expect(JSON.parse(run.stdout)).to.deep.equal(isOlder ? all.slice(3) : all);
+    expect(JSON.parse(run.stdout)).to.deep.equal(all);
   });
 });

@@ -81,9 +81,11 @@ export function openPayphone(options: PayphoneOptions = {}): Payphone {
 /** The launcher does so for commands: an older Node would sell, and lose sales. */
 function refuseOldNode(): void {
   const { node } = process.versions;
-  const least = packageJson.engines.node.replace(">=", "");
-  if (node.localeCompare(least, "en", { numeric: true }) < 0)
-    throw new Problem("bad-request", `payphone needs Node ${least} or newer, and this is Node ${node}`);
+  const needed = packageJson.engines.node.match(/\d+\.\d+/g) ?? [];
+  const isOld = (least: string): boolean => node.localeCompare(least, "en", { numeric: true }) < 0;
+  const own = needed.find((least) => Number.parseInt(least, 10) === Number.parseInt(node, 10));
+  if (isOld(own ?? needed.at(-1) ?? ""))
+    throw new Problem("bad-request", `payphone needs Node ${needed.join(", ")} or newer, and this is Node ${node}`);
 }
 
 async function begin(

@@ -223,7 +223,7 @@ describe("openPayphone", () => {
     const { versions } = process;
     Object.defineProperty(process, "versions", { value: { ...versions, node: "24.9.0" }, configurable: true });
     try {
-      expect(() => openPayphone()).to.throw("payphone needs Node 24.14.0 or newer, and this is Node 24.9.0");
+      expect(() => openPayphone()).to.throw("payphone needs Node 24.21, 26.8 or newer, and this is Node 24.9.0");
     } finally {
       Object.defineProperty(process, "versions", { value: versions });
     }
