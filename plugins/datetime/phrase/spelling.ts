@@ -111,7 +111,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   // Not an hour and three months.
   [
     new RegExp(`\\b(an?|\\d{1,7}) (${UNIT}) and (a half|a quarter|3[ -]quarters)\\b(?! of\\b)`, "g"),
-    (_, count = "", unit = "", part = "") => `${count.replace(/^a.*/, "1")}${DECIMALS[part.slice(0, 3)]} ${unit}`,
+    (_, count = "", unit = "", part = "") => `${count.replace(/^a.*/, "1")}${DECIMALS[part.replace("-", " ")]} ${unit}`,
   ],
   [new RegExp(`\\b(?:a )?half (?:of )?an? (?=${UNIT}\\b)|\\ba half (?=${UNIT}\\b)`, "g"), "0.5 "],
   [/\b3[ -]quarters of an (?=hours?\b)/g, "45 minutes of an "],
@@ -124,7 +124,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/^[\s,]+|[\s.!?,;]+$/g, ""],
 ];
 
-const DECIMALS: Readonly<Record<string, string>> = { "a h": ".5", "a q": ".25", "3 q": ".75", "3-q": ".75" };
+const DECIMALS: Readonly<Record<string, string>> = { "a half": ".5", "a quarter": ".25", "3 quarters": ".75" };
 const LETTERS: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", q: "quarter", y: "year" };
 
 const apply = (text: string, replacements: readonly Replacement[]): string =>
