@@ -154,8 +154,9 @@ describe("a payer's contract that burns the treasury's gas", () => {
   it("is refused when it ends in an odd way, and not taken for a chain that cannot be asked", async () => {
     const code = await chain.rpc("eth_getCode", [PAYER, "latest"]);
     await chain.rpc("anvil_setCode", [PAYER, "0x60205f5f3e"]); // Copies more data than there is.
-    const answer = await call(await pay());
-    await chain.rpc("anvil_setCode", [PAYER, code]);
+    const answer = await pay()
+      .then(call)
+      .finally(() => chain.rpc("anvil_setCode", [PAYER, code]));
     expect(answer.status).to.equal(402);
     expect(((await answer.json()) as { error: string }).error).to.match(/^invalid_signature/);
   });

@@ -221,9 +221,11 @@ describe("openPayphone", () => {
 
   it("refuses a Node with the faults of its first versions, before anything is sold", () => {
     const { versions } = process;
-    Object.defineProperty(process, "versions", { value: { ...versions, node: "24.9.0" }, configurable: true });
     try {
-      expect(() => openPayphone()).to.throw("payphone needs Node 24.21, 26.8 or newer, and this is Node 24.9.0");
+      for (const node of ["22.22.0", "24.9.0", "25.9.0", "26.7.0"]) {
+        Object.defineProperty(process, "versions", { value: { ...versions, node }, configurable: true });
+        expect(() => openPayphone()).to.throw(`payphone needs Node 24.21, 26.8 or newer, and this is Node ${node}`);
+      }
     } finally {
       Object.defineProperty(process, "versions", { value: versions });
     }
