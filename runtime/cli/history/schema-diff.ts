@@ -103,8 +103,12 @@ function compareValues(name: string, { old, now, path }: Place): readonly Schema
 
 function compareAdditional({ old, now, path }: Place): readonly SchemaChange[] {
   const change = (way: SchemaChange["way"], what: string) => [{ way, text: `${label(path)}${what}` }];
-  if (now.additionalProperties === false) return change("narrower", "no other fields are allowed");
-  if (old.additionalProperties === false) return change("wider", "other fields are allowed");
+  const [one, two] = [old.additionalProperties, now.additionalProperties];
+  if (two === false) return change("narrower", "no other fields are allowed");
+  if (one === false) return change("wider", "other fields are allowed");
+  // Where nothing is said of other fields, they are left out.
+  if (one === true && two === undefined) return change("narrower", "other fields are left out");
+  if (one === undefined && two === true) return change("wider", "other fields are kept");
   return change("other", "other fields changed");
 }
 

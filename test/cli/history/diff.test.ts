@@ -61,6 +61,8 @@ describe("the difference of two schemas", () => {
     const others = (one: unknown, two: unknown) => ways({ additionalProperties: one }, { additionalProperties: two });
     expect(others(false, a)).to.deep.equal(["wider: other fields are allowed"]);
     expect(others(a, b)).to.deep.equal(["other: other fields changed"]);
+    expect(ways({}, { additionalProperties: true })).to.deep.equal(["wider: other fields are kept"]);
+    expect(ways({ additionalProperties: true }, {})).to.deep.equal(["narrower: other fields are left out"]);
   });
 
   it("ends on a schema that refers to itself", () => {
