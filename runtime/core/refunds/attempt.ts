@@ -20,8 +20,15 @@ export interface RefundAttemptDeps {
 /** The result of an attempt: nothing is left to do, or the transfer is in a block and must be looked at again. */
 export type RefundProgress = "over" | "held";
 
-/** One attempt at a pending refund; continues where an earlier one stopped. @throws what prevents the payment now. */
-export type RefundAttempt = (refund: OpenRefund, signal: AbortSignal) => Promise<RefundProgress>;
+/**
+ * One attempt at a pending refund; continues where an earlier one stopped.
+ * @param lasting outlives the attempt's time, so that the chain can still be asked why it did not suffice
+ * @throws what prevents the payment now
+ */
+export type RefundAttempt = (refund: OpenRefund, signal: AbortSignal, lasting: AbortSignal) => Promise<RefundProgress>;
+
+/** How long the chain is asked why a transfer has failed. */
+const ASK_MS = 10_000;
 
 /**
  * The order is the promise: screen, sign, record, send. The transfer is sent again only after the chain has shown that
@@ -30,7 +37,7 @@ export type RefundAttempt = (refund: OpenRefund, signal: AbortSignal) => Promise
 export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   const { records, rail, screenRecipient, clock, log, guardMs } = deps;
 
-  return async (refund, signal) => {
+  return async (refund, signal, lasting) => {
     const way = (await records.readWay(refund.id)) ?? (await choose(refund, signal));
     if (way === "manual") return "over";
     if ("byHand" in way) return end(refund, way.byHand);
@@ -41,7 +48,8 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
       await checkPaid(refund, signal);
       await rail.send(signed, signal).catch(async (error: unknown) => {
         const { from } = signed.authorization;
-        await rail.check(toTransfer(refund), signal, from); // Throws the reason when it has spent the money since.
+        const asking = AbortSignal.any([lasting, AbortSignal.timeout(ASK_MS)]);
+        await rail.check(toTransfer(refund), asking, from); // Throws the reason when it has spent the money since.
         throw error;
       });
       found = await rail.find(signed, signal);

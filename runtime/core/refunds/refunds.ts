@@ -178,9 +178,10 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     try {
       // The rail's token may have changed since: a payment in another token cannot be refunded on this rail.
       if (!attempt || !isPaidOn(rail, refund.payment)) return await conclude(refund);
-      return (await attempt(refund, bounded)) === "over" ? "done" : { retryInMs: guardMs };
+      return (await attempt(refund, bounded, signal)) === "over" ? "done" : { retryInMs: guardMs };
     } catch (error) {
-      if (!signal.aborted) await note(id, bounded.aborted ? tooLate(error) : error, retryMs).catch(() => {});
+      const isUnexplained = bounded.aborted && Problem.from(error).code !== "unavailable";
+      if (!signal.aborted) await note(id, isUnexplained ? tooLate(error) : error, retryMs).catch(() => {});
       return "retry";
     }
   }

@@ -25,6 +25,22 @@ describe("a refund and a chain in trouble", () => {
     expect(await sentBy(desk.treasury.address)).to.equal(1);
   });
 
+  it("says that coins for gas are lacking where its transaction waits for them, and is made once there are some", async () => {
+    const refunds = createProcess({ attemptMs: 1000 });
+    const job = failedJob();
+    const { chain } = desk.stage;
+    await chain.rpc("evm_setAutomine", [false]);
+    await refunds.open(job);
+    await eventually(async () => (await sentBy(desk.treasury.address)) === 1);
+    await chain.setBalance(desk.treasury.address, 1n);
+    await expectDelayed(job, /^The treasury 0x\w+ on Base has too little of the chain's coin to pay for gas$/);
+    await chain.setBalance(desk.treasury.address, 10n ** 20n);
+    await chain.rpc("evm_setAutomine", [true]);
+    await chain.rpc("evm_mine", []);
+    await expectPaidOnce(refunds, job);
+    expect(await sentBy(desk.treasury.address)).to.equal(1);
+  });
+
   it("is not sent a second time by the process that follows while the first is on its way", async () => {
     const job = failedJob();
     // Most nodes estimate by their latest block, which does not know of what waits.
