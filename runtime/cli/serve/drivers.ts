@@ -22,6 +22,7 @@ import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
 import { checkToken } from "../../drivers/facilitator/local-token.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
 import { createSolanaPayerProof } from "../../drivers/solana/payer-proof.ts";
+import { createSolanaOwnerOf } from "../../drivers/solana/payment-owner.ts";
 import { findReceiverObstacle } from "../../drivers/solana/receiver.ts";
 import { createSolanaSender } from "../../drivers/solana/sender.ts";
 import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
@@ -107,7 +108,12 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
     const facilitator = toFacilitator(manifest, payTo);
-    const chain = { settlements: toSettlements(manifest), provePayer: toPayerProof(manifest, payTo) };
+    const solana = solanaClients.get(manifest.network);
+    const chain = {
+      settlements: toSettlements(manifest),
+      provePayer: toPayerProof(manifest, payTo),
+      ownerOf: solana && createSolanaOwnerOf(solana),
+    };
     return { manifest, payTo, facilitator, ...chain, ...(retired.includes(manifest) && { isRetired: true as const }) };
   }
 

@@ -7,7 +7,10 @@ import type { Settlement } from "../payments/settlement.ts";
 import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
-import { createGuests } from "./guests.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
+import type { Payment } from "../x402/read-payment.ts";
+import type { PaymentRequirements } from "../x402/x402.ts";
+import { createGuests, refused } from "./guests.ts";
 import { createPayerLimits } from "./payer-limits.ts";
 import { createScreening } from "./screening.ts";
 
@@ -33,13 +36,14 @@ export interface HouseRulesDeps {
   readonly site: Pick<SiteManifest, "deny" | "allow" | "screen" | "limits">;
   /** The services, retired ones before those that have their ids now. */
   readonly services: readonly Service[];
+  readonly rails: readonly Rail[];
   readonly usdOf: UsdOf;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createHouseRules({ site, services, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
+export function createHouseRules({ site, services, rails, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
   const guests = createGuests(site);
   const { screen, limits } = site;
   const service = services.findLast(({ manifest }) => manifest.id === screen?.service);
@@ -53,14 +57,14 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
 
   return {
     during(purchase, buy) {
-      const { service, invocation, offer } = purchase;
-      const terms = { network: offer.network, usd: usdOf(purchase), service: service.manifest.id };
+      const { service, invocation, payment, offer } = purchase;
+      const terms = { offer, payment, usd: usdOf(purchase), service: service.manifest.id };
       const buyer = { ...terms, wallets: walletsOf(purchase), signal: invocation.signal };
       return underRules(buyer, buy, ({ kind }) => kind === "result");
     },
     duringRetry(record, settle) {
       const { payer, payment, service, sold } = record;
-      const terms = { network: payment.accepted.network, usd: sold?.usd ?? "0", service };
+      const terms = { offer: payment.accepted, payment, usd: sold?.usd ?? "0", service };
       const buyer = { ...terms, wallets: payer === undefined ? [] : [payer], signal: new AbortController().signal };
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
@@ -72,15 +76,15 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
     moved({ payer, payment, sold }) {
       payerLimits?.add(payer ?? payment.accepted.network, sold?.usd ?? "0").catch(notCounted);
     },
-    admit: (wallet, signal) => check([wallet], signal),
+    admit: (wallet, signal) => check([wallet], { signal }),
   };
 
   /** @param isCharged whether the money has moved, or may have, with this result */
   async function underRules<T>(buyer: Buyer, work: () => Promise<T>, isCharged: (result: T) => boolean): Promise<T> {
-    const { wallets, network, usd, service, signal } = buyer;
-    await check(wallets, signal, service);
+    const { wallets, offer, usd } = buyer;
+    await check(wallets, buyer, () => ownersOf(buyer));
     // Buyers whose wallet is unknown share one budget per network.
-    const giveBack = await payerLimits?.take(wallets[0] ?? network, usd);
+    const giveBack = await payerLimits?.take(wallets[0] ?? offer.network, usd);
     let mayBeCharged = true;
     try {
       const result = await work();
@@ -94,14 +98,32 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
     }
   }
 
-  async function check(wallets: readonly string[], signal: AbortSignal, service?: string): Promise<void> {
+  async function check(
+    wallets: readonly string[],
+    { signal, service }: Pick<Buyer, "signal"> & { readonly service?: string },
+    ownersOf?: () => Promise<readonly string[]>,
+  ): Promise<void> {
     try {
       guests.check(wallets);
-      await screening?.check(wallets, signal);
+      const all = [...new Set([...wallets, ...((await ownersOf?.()) ?? [])])];
+      guests.check(all);
+      await screening?.check(all, signal);
     } catch (error) {
       if (Problem.from(error).code === "buyer-refused") log.warn("buyer.refused", { service, payer: wallets[0] });
       throw error;
     }
+  }
+
+  /** The wallet whose money a payment moves, where another one may have signed for it. */
+  async function ownersOf({ wallets, offer, payment }: Buyer): Promise<readonly string[]> {
+    const isAsked = wallets.length > 0 && (guests.isListed || screening !== undefined);
+    const ownerOf = isAsked ? railOf(rails, offer)?.ownerOf : undefined;
+    if (!ownerOf) return [];
+    const owner = await ownerOf(payment.payload).catch((cause: unknown) => {
+      throw new Problem("unavailable", "Whose money this is cannot be read now; nothing was charged", { cause });
+    });
+    if (owner === undefined) throw refused();
+    return [owner];
   }
 }
 
@@ -115,8 +137,8 @@ const NO_RULES: HouseRules = {
 
 interface Buyer {
   readonly wallets: readonly string[];
-  /** CAIP-2. */
-  readonly network: string;
+  readonly offer: PaymentRequirements;
+  readonly payment: Pick<Payment, "payload">;
   /** US dollars, decimal text. */
   readonly usd: string;
   readonly service: string;

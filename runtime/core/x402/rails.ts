@@ -10,6 +10,8 @@ export interface Rail {
   readonly settlements: SettlementReader;
   /** Omitted where only the facilitator knows the payer. */
   readonly provePayer?: ProvePayer | undefined;
+  /** Omitted where the payer can pay with its own money only: on EVM. */
+  readonly ownerOf?: OwnerOf | undefined;
   /** No longer offered: only earlier offers can be paid on it. */
   readonly isRetired?: true;
 }
@@ -39,6 +41,12 @@ export const hasRail = (rails: readonly Rail[], token: RailToken): boolean =>
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export type ProvePayer = (payload: Readonly<Record<string, unknown>>) => Promise<PayerProof | undefined>;
+
+/**
+ * The wallet whose money a payment moves, for which another one may have signed; undefined when that cannot be told.
+ * @param payload as in `Payment` @throws Problem `upstream-failed` when the chain cannot be asked.
+ */
+export type OwnerOf = (payload: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
 
 /** What has signed: the payer's key, or the contract at the payer's address on this network. */
 export type PayerProof = "key" | "contract";

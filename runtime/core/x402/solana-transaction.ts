@@ -6,13 +6,15 @@ export interface SolanaTransaction {
   readonly message: Uint8Array;
   /** Atomic units of the one SPL Token TransferChecked instruction; undefined when there is none, or more than one. */
   readonly amount: bigint | undefined;
+  /** The token account that pays; undefined without that one transfer, or when an address table holds it. */
+  readonly source: Uint8Array | undefined;
   /** The two sides of that transfer; undefined where the transaction itself does not tell them. */
   readonly transfer: SolanaTransfer | undefined;
   readonly blockhash: Uint8Array;
 }
 
 export interface SolanaTransfer {
-  /** The wallet that pays, base58: the token account's owner, who signs. */
+  /** The wallet that signs, base58: the token account's owner, or a delegate whom that owner has approved. */
   readonly payer: string;
   /** Of the message; zeros while it is missing. */
   readonly signature: Uint8Array;
@@ -26,6 +28,7 @@ const KEY_BYTES = 32;
 /** SPL Token's instruction: u8 tag, u64 amount (little endian), u8 decimals; source, mint, destination, authority. */
 export const TRANSFER_CHECKED = 12;
 export const TRANSFER_CHECKED_BYTES = 10;
+const SOURCE = 0;
 const DESTINATION = 2;
 const AUTHORITY = 3;
 
@@ -50,13 +53,14 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
       program < keys.length && accounts.every((account) => account < keys.length + loaded);
     if (!instructions.every(isWhole)) return undefined;
     const [paid, ...others] = instructions.filter(isTransfer);
-    if (!paid || others.length > 0) return { message, amount: undefined, transfer: undefined, blockhash };
+    if (!paid || others.length > 0)
+      return { message, amount: undefined, source: undefined, transfer: undefined, blockhash };
     const { accounts, data } = paid;
     const at = accounts[AUTHORITY] ?? Number.POSITIVE_INFINITY;
     const [payer, signature] = [keys[at], signatures[at]]; // The signatures are those of the first keys.
-    const destination = keys[accounts[DESTINATION] ?? Number.POSITIVE_INFINITY];
+    const [source, destination] = [SOURCE, DESTINATION].map((side) => keys[accounts[side] ?? Number.POSITIVE_INFINITY]);
     const transfer = payer && signature ? { payer: toBase58(payer), signature, destination } : undefined;
-    return { message, amount: data.readBigUInt64LE(1), transfer, blockhash };
+    return { message, amount: data.readBigUInt64LE(1), source, transfer, blockhash };
   } catch {
     return undefined; // It ran out of bytes, or a length has too many.
   }

@@ -19,7 +19,10 @@ export interface SolanaReceiver extends MintFacts {
  */
 export async function findReceiverObstacle(receiver: SolanaReceiver, signal: AbortSignal): Promise<string | undefined> {
   const { client, payTo, symbol } = receiver;
-  const [difference, account] = await Promise.all([checkMint(client, receiver, signal), readAccount(receiver, signal)]);
+  const [difference, account] = await Promise.all([
+    checkMint(client, receiver, signal),
+    tokenAccountOf(payTo, receiver.mint).then((address) => readTokenAccount(client, address, signal)),
+  ]);
   if (difference !== undefined) return difference;
   if (!account) return `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
   if (account.owner !== payTo)
@@ -43,14 +46,14 @@ const STATE_AT = 108;
 const FROZEN = 2;
 
 /**
- * The associated token account; undefined when it does not exist, though its address may have been sent SOL. Its address
- * stays the same when its owner changes.
+ * A token account; undefined when there is none, though its address may have been sent SOL. An associated one keeps its
+ * address when its owner changes.
  */
-async function readAccount(
-  { client, payTo, mint }: SolanaReceiver,
+export async function readTokenAccount(
+  client: SolanaClient,
+  address: PublicKey,
   signal: AbortSignal,
 ): Promise<{ readonly owner: string; readonly isFrozen: boolean } | undefined> {
-  const address = await tokenAccountOf(payTo, mint);
   const account = await client.ask((connection) => connection.getAccountInfo(address), signal);
   if (account?.owner.toBase58() !== TOKEN_PROGRAM) return undefined;
   const { data } = account;

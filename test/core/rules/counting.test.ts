@@ -51,6 +51,7 @@ describe("what a wallet may spend", () => {
     const rules = createHouseRules({
       site: { limits: { ...toSite([]).limits, per_payer: { usd_per_day: "0.01" } } },
       services: [],
+      rails: [],
       usdOf: () => "0.01",
       store: createMemoryStore(clock.now),
       clock,

@@ -1,0 +1,88 @@
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  Transaction,
+  TransactionInstruction,
+  VersionedTransaction,
+} from "@solana/web3.js";
+import { x402Client } from "@x402/core/client";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { expect } from "chai";
+import { loadSet } from "../../runtime/cli/set/load.ts";
+import { TOKEN_PROGRAM } from "../../runtime/drivers/solana/programs.ts";
+import { tokenAccountOf } from "../../runtime/drivers/solana/receiver.ts";
+import { makeDirectory, TOSS } from "../core/set/served-directory.ts";
+import { rail, sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
+import { eventually } from "../support/eventually.ts";
+import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
+import { json, signFor } from "../support/sellers/stock-buyer.ts";
+
+const { network, asset: mint } = rail("solana");
+
+/** SPL Token's `Approve`. */
+const toApproval = (
+  account: PublicKey,
+  owner: PublicKey,
+  delegate: PublicKey,
+  amount: bigint,
+): TransactionInstruction => {
+  const data = Buffer.alloc(9, 4);
+  data.writeBigUInt64LE(amount, 1);
+  const keys = [account, delegate, owner].map((pubkey) => ({
+    pubkey,
+    isSigner: pubkey === owner,
+    isWritable: pubkey === account,
+  }));
+  return new TransactionInstruction({ programId: new PublicKey(TOKEN_PROGRAM), keys, data });
+};
+
+describe("a payment on Solana that a delegate has signed", () => {
+  const [denied, welcome] = [Keypair.generate(), Keypair.generate()];
+  let sandbox: TestSandbox;
+  let seller: LocalSeller;
+  before(async () => {
+    sandbox = await sharedSandbox();
+    const site = `${TOSS["manifests/_site.yaml"]}deny: ["${denied.publicKey.toBase58()}"]\n`;
+    const set = await loadSet(await makeDirectory({ ...TOSS, "manifests/_site.yaml": site }));
+    seller = await startLocalSeller({ sandbox, set });
+  });
+  after(() => seller?.stop());
+
+  /** Buys with an owner's tokens, which a new delegate may spend. @returns the status, and what the owner has left */
+  async function buyFor(owner: Keypair): Promise<[status: number, left: bigint]> {
+    const delegate = Keypair.generate();
+    const [ownerAt, delegateAt] = [owner, delegate].map(({ publicKey }) => publicKey.toBase58()) as [string, string];
+    const [account, other] = await Promise.all([tokenAccountOf(ownerAt, mint), tokenAccountOf(delegateAt, mint)]);
+    sandbox.solana.putTokenAccount(ownerAt, 20_000n);
+    sandbox.solana.airdrop(ownerAt, 10n ** 9n);
+    const node = new Connection(sandbox.solana.url, "confirmed");
+    const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, 20_000n));
+    approval.recentBlockhash = (await node.getLatestBlockhash()).blockhash;
+    approval.sign(owner);
+    const approved = await node.sendRawTransaction(approval.serialize());
+    await eventually(async () => (await node.getSignatureStatuses([approved])).value[0]?.confirmationStatus);
+    const scheme = new ExactSvmScheme(await createKeyPairSignerFromBytes(delegate.secretKey), {
+      rpcUrl: sandbox.solana.url,
+    });
+    const client = new x402Client()
+      .register(network as `solana:${string}`, scheme)
+      .registerPolicy((_version, offers) => offers.filter((offer) => offer.network === network));
+    const url = `${seller.url}/v1/toss`;
+    const payment = await signFor(client, await fetch(url, json({})), (signed) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(String(signed.payload.transaction), "base64"));
+      const { staticAccountKeys: keys } = transaction.message;
+      keys[keys.findIndex((key) => key.equals(other))] = account;
+      transaction.sign([delegate]);
+      return { ...signed, payload: { transaction: Buffer.from(transaction.serialize()).toString("base64") } };
+    });
+    const { status } = await fetch(url, json({}, payment));
+    return [status, sandbox.solana.tokenBalance(ownerAt)];
+  }
+
+  it("is refused where the owner of the tokens is denied, and taken otherwise", async () => {
+    expect(await buyFor(denied)).to.deep.equal([403, 20_000n]);
+    expect(await buyFor(welcome)).to.deep.equal([200, 10_000n]);
+  });
+});
