@@ -177,7 +177,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     } else if (payer !== undefined) exposure.spentLate({ key, payer, offer: payment.accepted });
   };
   const usdOf = createUsdOf(rails, site);
-  const rules = createHouseRules({ site, services, rails, usdOf, store, clock, log });
+  const rules = createHouseRules({ site, services, rails, usdOf, mostPerDay, store, clock, log });
   const told = { beginJob: jobs.begin, onClaim, onKnownLate, duringRetry: rules.duringRetry, onMoved: rules.moved };
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, ...told, ...patience });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);

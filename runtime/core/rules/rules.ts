@@ -28,7 +28,10 @@ export interface HouseRules {
   refusedLate(record: PaymentRecord): void;
   /** Takes the price of a payment that was refused, and has moved all the same. */
   moved(record: PaymentRecord): void;
-  /** Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
+  /**
+   * Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`; `rate-limited` when too many such
+   * wallets were screened on this day.
+   */
   admit(wallet: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -38,12 +41,15 @@ export interface HouseRulesDeps {
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
   readonly usdOf: UsdOf;
+  /** How many wallets that sign in are screened in a day: they cost nothing, and screenings may. */
+  readonly mostPerDay: number;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createHouseRules({ site, services, rails, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
+export function createHouseRules(deps: HouseRulesDeps): HouseRules {
+  const { site, services, rails, usdOf, mostPerDay, store, clock, log } = deps;
   const guests = createGuests(site);
   const { screen, limits } = site;
   const service = services.findLast(({ manifest }) => manifest.id === screen?.service);
@@ -76,13 +82,13 @@ export function createHouseRules({ site, services, rails, usdOf, store, clock, l
     moved({ payer, payment, sold }) {
       payerLimits?.add(payer ?? payment.accepted.network, sold?.usd ?? "0").catch(notCounted);
     },
-    admit: (wallet, signal) => check([wallet], { signal }),
+    admit: (wallet, signal) => check([wallet], { signal, before: () => takeScreening(wallet) }),
   };
 
   /** @param isCharged whether the money has moved, or may have, with this result */
   async function underRules<T>(buyer: Buyer, work: () => Promise<T>, isCharged: (result: T) => boolean): Promise<T> {
     const { wallets, offer, usd } = buyer;
-    await check(wallets, buyer, () => ownersOf(buyer));
+    await check(wallets, { ...buyer, ownersOf: () => ownersOf(buyer) });
     // Buyers whose wallet is unknown share one budget per network.
     const giveBack = await payerLimits?.take(wallets[0] ?? offer.network, usd);
     let mayBeCharged = true;
@@ -98,20 +104,27 @@ export function createHouseRules({ site, services, rails, usdOf, store, clock, l
     }
   }
 
-  async function check(
-    wallets: readonly string[],
-    { signal, service }: Pick<Buyer, "signal"> & { readonly service?: string },
-    ownersOf?: () => Promise<readonly string[]>,
-  ): Promise<void> {
+  async function check(wallets: readonly string[], terms: CheckTerms): Promise<void> {
+    const { signal, service, ownersOf, before } = terms;
     try {
       guests.check(wallets);
       const all = [...new Set([...wallets, ...((await ownersOf?.()) ?? [])])];
       guests.check(all);
+      await before?.();
       await screening?.check(all, signal);
     } catch (error) {
       if (Problem.from(error).code === "buyer-refused") log.warn("buyer.refused", { service, payer: wallets[0] });
       throw error;
     }
+  }
+
+  /** Counts a wallet that has to be screened and does not pay. @throws Problem `rate-limited`. */
+  async function takeScreening(wallet: string): Promise<void> {
+    if (!screening || (await screening.isKnown(wallet))) return;
+    const day = Math.floor(clock.now() / DAY_MS);
+    if ((await store.incr(`screened-free:${day}`, 1, DAY_MS + MARGIN_MS, "lazy")) <= mostPerDay) return;
+    const retryAfter = Math.ceil(((day + 1) * DAY_MS - clock.now()) / 1000);
+    throw new Problem("rate-limited", "No more wallets that only sign in are screened today (UTC)", { retryAfter });
   }
 
   /** The wallet whose money a payment moves, where another one may have signed for it. */
@@ -134,6 +147,19 @@ const NO_RULES: HouseRules = {
   moved: () => {},
   admit: async () => {},
 };
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Counters are kept longer than their day, since the clocks of processes differ. */
+const MARGIN_MS = 60 * 60_000;
+
+interface CheckTerms {
+  readonly signal: AbortSignal;
+  readonly service?: string;
+  /** Further wallets that must pass. */
+  readonly ownersOf?: () => Promise<readonly string[]>;
+  /** Called before a wallet is screened. */
+  readonly before?: () => Promise<void>;
+}
 
 interface Buyer {
   readonly wallets: readonly string[];

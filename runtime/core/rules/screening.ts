@@ -13,6 +13,8 @@ import { refused } from "./guests.ts";
 export interface Screening {
   /** @throws Problem `buyer-refused`; `unavailable` when the screening failed: then nothing is sold. */
   check(wallets: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Whether the service need not be asked about a wallet now. */
+  isKnown(wallet: string): Promise<boolean>;
 }
 
 export interface ScreeningDeps {
@@ -30,6 +32,7 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
   const { service: id, refuse, cache_hours: hours = DEFAULT_HOURS } = terms;
   const rule = digestOf([id, refuse]).slice(0, 16);
   const share = createSingleFlight<boolean>();
+  const keyOf = (wallet: string): string => `screened:${rule}:${toAccount(wallet)}`;
 
   return {
     async check(wallets, signal) {
@@ -37,6 +40,7 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
       for (const wallet of wallets.map(toAccount))
         if (!(await share(wallet, signal, (shared) => isClear(wallet, shared)))) throw refused();
     },
+    isKnown: async (wallet) => (await store.get(keyOf(wallet))) !== undefined,
   };
 
   async function ask(wallet: string, signal: AbortSignal): Promise<boolean> {
@@ -45,7 +49,7 @@ export function createScreening({ terms, service, store }: ScreeningDeps): Scree
   }
 
   async function isClear(wallet: string, signal: AbortSignal): Promise<boolean> {
-    const key = `screened:${rule}:${wallet}`;
+    const key = keyOf(wallet);
     const known = await store.get<{ readonly clear: boolean }>(key);
     if (known) return known.clear;
     const clear = await ask(wallet, signal).catch((cause: unknown) => {

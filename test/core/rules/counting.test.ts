@@ -52,6 +52,7 @@ describe("what a wallet may spend", () => {
       site: { limits: { ...toSite([]).limits, per_payer: { usd_per_day: "0.01" } } },
       services: [],
       rails: [],
+      mostPerDay: 1,
       usdOf: () => "0.01",
       store: createMemoryStore(clock.now),
       clock,

@@ -83,6 +83,29 @@ describe("free calls", () => {
     expect((await newVisitor()()).status).to.equal(200);
   });
 
+  it("have as many wallets screened in a day as there are of them, and more wallets only where those pay", async () => {
+    const screened: string[] = [];
+    await open({
+      limits: { free_per_day: 3 },
+      rules: { screen: { service: "screen", refuse: ["sanctions_match"] } },
+      screen(wallet) {
+        screened.push(wallet);
+        return false;
+      },
+    });
+    shop.clock.advance(DAY - (shop.clock.now() % DAY) - 60_000);
+    const first = newVisitor();
+    const answers = [await first()];
+    for (let wallet = 0; wallet < 5; wallet += 1) answers.push(await newVisitor()());
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 429, 429, 429]);
+    expect(screened).to.have.length(3);
+    expect([answers[3]?.headers.get("retry-after"), (await first()).status]).to.deep.equal(["60", 402]);
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(screened).to.have.length(4);
+    shop.clock.advance(60_000);
+    expect((await newVisitor()()).status).to.equal(200);
+  });
+
   it("are counted for an hour more than a day, since clocks differ", async () => {
     const store = createMemoryStore();
     const lives = noteLives(store);
