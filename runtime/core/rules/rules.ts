@@ -76,7 +76,7 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
     },
     refusedLate({ payer, payment, sold }) {
       const { usd = "0", course } = sold ?? {};
-      const at = course?.begun ?? clock.now();
+      const at = course?.verified ?? course?.begun ?? clock.now(); // Its price was taken right after the verification.
       payerLimits?.giveBack(payer ?? payment.accepted.network, usd, at).catch(notReturned);
     },
     moved({ payer, payment, sold }) {

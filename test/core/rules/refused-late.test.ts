@@ -65,6 +65,24 @@ describe("the dollars of a wallet's day", () => {
     expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(429);
   });
 
+  it("do not have the price of a call that began the day before, was verified on this one and refused in the end", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
+    beginDay();
+    shop.clock.advance(24 * 3_600_000 - 1000);
+    const lost = await shop.pay("/v1/roll", { from: ALICE });
+    shop.rail.script.verify = () => {
+      shop.clock.advance(2000);
+      return { isValid: true, payer: ALICE };
+    };
+    shop.rail.script.settle = silent;
+    expect(await send(lost)).to.equal(503);
+    shop.rail.script.find = () => ({ state: "dead" });
+    await eventually(async () => (await send(lost)) === 402);
+    shop.rail.script = {};
+    await shop.store.delete(`pays-first:eip155:8453:${ALICE.toLowerCase()}`);
+    expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(200);
+  });
+
   it("have the price of a payment that was refused, and has moved all the same", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
     beginDay();
