@@ -31,14 +31,18 @@ const BEGUN_PER_CALL = 3;
 const MARGIN_MS = 60 * 60_000;
 
 export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): FreeCalls {
-  /** The counter of the current hour or day (UTC). */
+  /** The name of the counter of the current hour or day (UTC). */
+  const keyOf = (name: string, per: keyof typeof PERIOD_MS): string =>
+    `free:${name}:${Math.floor(clock.now() / PERIOD_MS[per])}`;
   const countIn = (name: string, per: keyof typeof PERIOD_MS): ((by: number) => Promise<number>) => {
-    const key = `free:${name}:${Math.floor(clock.now() / PERIOD_MS[per])}`;
+    const key = keyOf(name, per);
     return (by) => store.incr(key, by, PERIOD_MS[per] + MARGIN_MS);
   };
 
   return {
     async take(service, { calls, per }, wallet) {
+      // Before anything is kept for the wallet: wallets cost nothing.
+      if (((await store.get<number>(keyOf("site", "day"))) ?? 0) >= mostPerDay) return SITE_USED;
       const ofWallet = countIn(`${service}:${wallet.id}`, per);
       const begunByWallet = countIn(`${service}:${wallet.id}:begun`, per);
       const giveBack = async (): Promise<void> => void (await ofWallet(-1));
@@ -53,7 +57,9 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
       }
       if ((await countIn("site", "day")(1)) <= mostPerDay) return giveBack;
       await Promise.all([giveBack(), begunByWallet(-1)]);
-      return "all free calls of this site are used until tomorrow (UTC)";
+      return SITE_USED;
     },
   };
 }
+
+const SITE_USED = "all free calls of this site are used until tomorrow (UTC)";

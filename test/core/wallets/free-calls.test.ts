@@ -73,6 +73,15 @@ describe("free calls", () => {
       expect(await errorOf(await visit())).to.match(/^free_calls_used: all free calls of this site are used/);
   });
 
+  it("take no room in the store for further wallets, which cost nothing, once all of a day are used", async () => {
+    await open({ limits: { free_per_day: 2 } });
+    const kept = (): number => [...shop.store.entries.keys()].filter((key) => key.startsWith("free:")).length;
+    for (let wallet = 0; wallet < 2; wallet += 1) await newVisitor()();
+    const before = kept();
+    expect(await errorOf(await newVisitor()())).to.match(/^free_calls_used: all free calls of this site are used/);
+    expect(kept()).to.equal(before);
+  });
+
   it("are bounded for all wallets together within a day, and there again on the next", async () => {
     await open({ limits: { free_per_day: 1 } });
     shop.clock.advance(DAY - (shop.clock.now() % DAY));
