@@ -185,7 +185,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const sellerOf = createSellerOf(formerOf, reservations);
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
-    members: createMembers({ signIns, freeCalls, offers, rules }),
+    members: createMembers({ signIns, freeCalls, offers, rules, purchases }),
     rules,
     proofs,
     placeBought: (purchase) => {

@@ -29,10 +29,10 @@ export interface HouseRules {
   /** Takes the price of a payment that was refused, and has moved all the same. */
   moved(record: PaymentRecord): void;
   /**
-   * Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`; `rate-limited` when too many such
-   * wallets were screened on this day.
+   * Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`; `rate-limited` when too many
+   * wallets that have bought nothing were screened on this day.
    */
-  admit(wallet: string, signal: AbortSignal): Promise<void>;
+  admit(wallet: string, hasBought: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
 }
 
 export interface HouseRulesDeps {
@@ -41,7 +41,7 @@ export interface HouseRulesDeps {
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
   readonly usdOf: UsdOf;
-  /** How many wallets that sign in are screened in a day: they cost nothing, and screenings may. */
+  /** How many wallets that have bought nothing are screened in a day: they cost nothing, and screenings may. */
   readonly mostPerDay: number;
   readonly store: Store;
   readonly clock: Clock;
@@ -82,7 +82,7 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
     moved({ payer, payment, sold }) {
       payerLimits?.add(payer ?? payment.accepted.network, sold?.usd ?? "0").catch(notCounted);
     },
-    admit: (wallet, signal) => check([wallet], { signal, before: () => takeScreening(wallet) }),
+    admit: (wallet, hasBought, signal) => check([wallet], { signal, before: () => takeScreening(wallet, hasBought) }),
   };
 
   /** @param isCharged whether the money has moved, or may have, with this result */
@@ -118,13 +118,15 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
     }
   }
 
-  /** Counts a wallet that has to be screened and does not pay. @throws Problem `rate-limited`. */
-  async function takeScreening(wallet: string): Promise<void> {
-    if (!screening || (await screening.isKnown(wallet))) return;
+  /** Counts a wallet that has to be screened and has bought nothing. @throws Problem `rate-limited`. */
+  async function takeScreening(wallet: string, hasBought: () => Promise<boolean>): Promise<void> {
+    if (!screening || (await screening.isKnown(wallet)) || (await hasBought())) return;
     const day = Math.floor(clock.now() / DAY_MS);
     if ((await store.incr(`screened-free:${day}`, 1, DAY_MS + MARGIN_MS, "lazy")) <= mostPerDay) return;
     const retryAfter = Math.ceil(((day + 1) * DAY_MS - clock.now()) / 1000);
-    throw new Problem("rate-limited", "No more wallets that only sign in are screened today (UTC)", { retryAfter });
+    throw new Problem("rate-limited", "No more wallets that have bought nothing are screened today (UTC)", {
+      retryAfter,
+    });
   }
 
   /** The wallet whose money a payment moves, where another one may have signed for it. */

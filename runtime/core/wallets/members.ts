@@ -4,6 +4,7 @@ import { onBehalf, perform, readValidInput } from "../perform.ts";
 import type { HouseRules } from "../rules/rules.ts";
 import type { Service } from "../service.ts";
 import type { FreeCalls } from "./free-calls.ts";
+import type { PurchaseList } from "./purchases.ts";
 import type { SignedInWallet, SignIns } from "./sign-in.ts";
 
 /** Serves calls of wallets that sign in instead of paying. */
@@ -20,9 +21,10 @@ export interface MembersDeps {
   readonly freeCalls: FreeCalls;
   readonly offers: Pick<Offers, "challenge">;
   readonly rules: Pick<HouseRules, "admit">;
+  readonly purchases: Pick<PurchaseList, "list">;
 }
 
-export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps): Members {
+export function createMembers({ signIns, freeCalls, offers, rules, purchases }: MembersDeps): Members {
   const challenge = (service: Service, { resource, networks }: Invocation, error?: string): Outcome => ({
     kind: "challenge",
     challenge: offers.challenge(service, resource, { error, networks }),
@@ -35,7 +37,8 @@ export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps
       const input = await readValidInput(service, invocation);
       const wallet = await signIns.verify(invocation.signIn);
       if (typeof wallet === "string") return challenge(service, invocation, `sign_in_refused: ${wallet}`);
-      await rules.admit(wallet.address, invocation.signal);
+      const hasBought = async () => (await purchases.list(wallet.accounts, 1, { answers: false })).length > 0;
+      await rules.admit(wallet.address, hasBought, invocation.signal);
       if (!free) return run(service, invocation, input, wallet);
       const giveBack = await freeCalls.take(id, free, wallet);
       if (typeof giveBack === "string") return challenge(service, invocation, `free_calls_used: ${giveBack}`);

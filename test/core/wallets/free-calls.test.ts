@@ -20,8 +20,7 @@ describe("free calls", () => {
   afterEach(() => shop.close());
 
   /** The stock client of a new wallet, which signs in and has nothing to pay with; gives the last answer. */
-  function newVisitor(): () => Promise<Response> {
-    const account = privateKeyToAccount(generatePrivateKey());
+  function newVisitor(account = privateKeyToAccount(generatePrivateKey())): () => Promise<Response> {
     const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [account] }));
     let last: Response | undefined;
     const keeping: typeof fetch = async (input, init) => {
@@ -109,10 +108,16 @@ describe("free calls", () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 429, 429, 429]);
     expect(screened).to.have.length(3);
     expect([answers[3]?.headers.get("retry-after"), (await first()).status]).to.deep.equal(["60", 402]);
-    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    const customer = privateKeyToAccount(generatePrivateKey());
+    const payment = { "payment-signature": await shop.pay("/v1/roll", { from: customer.address }) };
+    expect((await shop.post("/v1/roll", ROLL, payment)).status).to.equal(200);
     expect(screened).to.have.length(4);
     shop.clock.advance(60_000);
-    expect((await newVisitor()()).status).to.equal(200);
+    for (let wallet = 0; wallet < 3; wallet += 1) expect((await newVisitor()()).status).to.equal(200);
+    shop.clock.advance(DAY - 60_000); // Beyond what the screening of the customer is kept for.
+    expect((await newVisitor()()).status).to.equal(429);
+    expect((await newVisitor(customer)()).status, "who has bought something").to.equal(402);
+    expect(screened).to.have.length(8);
   });
 
   it("are counted for an hour more than a day, since clocks differ", async () => {
