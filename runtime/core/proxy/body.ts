@@ -18,7 +18,7 @@ export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   if (body === undefined) return undefined;
   const value =
     body === "input" ? toRest(plan, scope) : toValue(body, { ...scope, encode: encoding === "text" ? inXml : asItIs });
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined || (value === null && encoding !== "json")) return undefined;
   const place = toPlace(typeof body === "string" ? (soleOf(parseTemplate(body))?.name ?? "body") : "body");
   switch (encoding) {
     case "json":

@@ -1,8 +1,9 @@
+import { isObject } from "../json.ts";
 import { type ProxyBody, toBody } from "./body.ts";
-import { inHeader, inPath, inQuery, isTreacherous } from "./encoding.ts";
+import { type Encode, inHeader, inPath, inQuery, isTreacherous } from "./encoding.ts";
 import type { HttpMethod, RequestPlan } from "./plan.ts";
 import { isSpread, toSpread } from "./spread.ts";
-import { readPlace, type Scope, soleOf, type Template } from "./template.ts";
+import { placeholdersOf, readPlace, type Scope, soleOf, type Template } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
 /** A request, ready to be sent. Input values are encoded, so that they cannot change the request's structure. */
@@ -20,7 +21,7 @@ export interface ProxyRequest {
 export function toRequest(plan: RequestPlan, scope: Scope): ProxyRequest {
   const { method, headers } = plan;
   const filled = headers.flatMap(([name, template]) => {
-    const text = fill(template, scope, inHeader);
+    const text = fillUnlessEmpty(template, scope, inHeader);
     return text === undefined ? [] : [[name, text] as const];
   });
   const body = toBody(plan, scope);
@@ -61,6 +62,15 @@ function toParameters(name: string, template: Template, scope: Scope): string[] 
   const sole = soleOf(template);
   const value = sole?.isExploded ? readPlace(sole, scope) : undefined;
   if (sole && Array.isArray(value)) return value.map((item) => `${name}=${toEncoded(item, sole, inQuery)}`);
-  const text = fill(template, scope, inQuery);
+  const text = fillUnlessEmpty(template, scope, inQuery);
   return text === undefined ? [] : [`${name}=${text}`];
 }
+
+/** As `fill`; undefined also for a list or mapping without a value in it (RFC 6570, section 2.3). */
+const fillUnlessEmpty = (template: Template, scope: Scope, encode: Encode): string | undefined =>
+  placeholdersOf(template).some((place) => isEmpty(readPlace(place, scope)))
+    ? undefined
+    : fill(template, scope, encode);
+
+const isEmpty = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length === 0 : isObject(value) && Object.values(value).every((one) => one === null);

@@ -95,6 +95,18 @@ describe("the numbers of a request to an upstream", () => {
     });
 });
 
+describe("an empty list or mapping", () => {
+  it("is left out of the query and the headers, as an absent one is", () => {
+    const plan = toRequestPlan("GET /pets", {
+      query: { ids: "{ids}", tags: "{tags*}", of: "{of}", name: "{name}" },
+      headers: { "x-ids": "{ids}", "x-of": "{of*}" },
+    });
+    const { query, headers } = toRequest(plan, { input: { ids: [], tags: [], of: { a: null }, name: "" } });
+    expect([query, headers]).to.deep.equal(["name=", {}]);
+    expect(toRequest(plan, { input: { tags: [""], name: "Rex" } }).query).to.equal("tags=&name=Rex");
+  });
+});
+
 describe("the texts of a request to an upstream", () => {
   const refusal = (plan: ReturnType<typeof toRequestPlan>, value: unknown): string | undefined => {
     try {

@@ -40,6 +40,11 @@ describe("null in an input that is passed on", () => {
           'request: PATCH /issue, query: { sort: "{sort}" }, body: { title: "{title}", milestone: "{milestone}" }',
           FIRST,
         ),
+        "manifests/alone.yaml": toManifest(
+          "alone",
+          'request: PUT /issue, body: "{milestone}", query: { t: "{title}", s: "{sort}" }',
+          FIRST,
+        ),
         "manifests/form.yaml": toManifest("form", "request: POST /issue, encoding: form, body: input"),
         "manifests/work.yaml": toManifest("work", 'request: POST /issue, query: { sort: "{sort}" }, body: input', JOB),
       }),
@@ -64,5 +69,7 @@ describe("null in an input that is passed on", () => {
       expect(await sent(service, input), service).to.equal('/issue {"milestone":null}');
     expect(await sent("form", { ...input, title: "x" })).to.equal("/issue title=x");
     expect(await sent("part", {})).to.equal("/issue {}");
+    expect(await sent("alone", { milestone: null })).to.equal("/issue null");
+    expect(await sent("alone", {})).to.equal("/issue ");
   });
 });
