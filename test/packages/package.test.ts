@@ -71,6 +71,13 @@ describe("the package, installed in an empty folder", () => {
       .and.to.match(/\bpass 4$/m);
   });
 
+  it("takes plugins that import #plugin, as those in plugins/README.md do, typed and tested as well", async () => {
+    await withEdit("plugins/count-words.ts", '"payphone/plugin"', '"#plugin"', async () => {
+      const { code, said } = await shop.type("npm test");
+      expect(code, said).to.equal(0);
+    });
+  });
+
   it("reports the faults of the shop that one stands in, with exit code 1", async () => {
     await withEdit("manifests/count_words.yaml", "count-words.count", "count-words.cuont", async () => {
       const { code, said } = await shop.type("npx payphone check", { cwd: join(shop.dir, "plugins") });
