@@ -20,6 +20,7 @@ import { checkSite } from "../../core/set/site.ts";
 import { checkScreened } from "../../core/set/site-services.ts";
 import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { within } from "../../core/time/deadline.ts";
+import { createTurns } from "../../core/time/turns.ts";
 import { checkAddresses } from "./address-checks.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { explain, placeOf } from "./plugin-faults.ts";
@@ -159,10 +160,8 @@ async function loadPlugin(
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
   try {
     const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
-    const module: { default?: unknown } = await inTime(
-      "import",
-      runAsPlugin(name, () => import(url)),
-    ).catch((error: unknown) => {
+    const read = (): Promise<{ default?: unknown }> => runAsPlugin(name, () => import(url));
+    const module = await inTurn(() => inTime("import", read())).catch((error: unknown) => {
       noteFailure(url);
       throw error;
     });
@@ -181,6 +180,9 @@ async function loadPlugin(
     return { handlers: new Map(), capabilities: new Set(), faults: [{ ...place, code: "plugin-failed", message }] };
   }
 }
+
+/** CommonJS cannot require an ES module that another plugin is still importing. */
+const inTurn = createTurns();
 
 /** A plugin that never finishes would stop each start, check and change without a word. */
 const inTime = <T>(what: string, work: Promise<T>): Promise<T> =>

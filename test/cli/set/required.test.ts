@@ -102,6 +102,21 @@ module.exports = definePlugin("toss", () => ({ toss: () => [side, Problem] }));
     expect((await sell(dir))()).to.deep.equal(["heads", Problem]);
   });
 
+  it("may be an ES module that another plugin imports at the same time", async () => {
+    const dir = await makeDirectory({
+      ...plugin('const outer = createRequire(import.meta.url)("coin");'),
+      "manifests/flip.yaml": TOSS["manifests/toss.yaml"]!.replaceAll("toss", "flip"),
+      "plugins/flip.ts":
+        'import "coin";\nimport { definePlugin } from "#plugin";\nexport default definePlugin("flip", () => ({ flip() {} }));',
+      "package.json": JSON.stringify({ type: "module", dependencies: { coin: "1.0.0" } }),
+      "node_modules/coin/package.json": JSON.stringify({ type: "module", exports: "./index.js" }),
+      "node_modules/coin/index.js": 'export * from "./near.js";',
+      "node_modules/coin/near.js": 'export * from "./far.js";',
+      "node_modules/coin/far.js": 'export const side = "heads";',
+    });
+    expect((await sell(dir))()).to.equal("heads");
+  });
+
   it("stays one module for all plugins' modules while no file of it changes", async () => {
     const files = {
       "lib/outer.cjs": 'module.exports = require("./inner.cjs");',

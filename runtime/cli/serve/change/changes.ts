@@ -1,5 +1,6 @@
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
+import { createTurns } from "../../../core/time/turns.ts";
 import type { Change, SetComparison } from "../../history/change.ts";
 import { diffCode, diffSets } from "../../history/diff.ts";
 import { readFolder } from "../../history/folder.ts";
@@ -54,13 +55,7 @@ export function createChanges(deps: ChangesDeps): Changes {
   const { history } = past;
   const { home } = first.set;
   let current = first;
-  let working: Promise<unknown> = noteStart();
-
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = working.then(work);
-    working = result.catch(() => undefined);
-    return result;
-  };
+  const inTurn = createTurns(noteStart());
   return {
     digest: () => digestOf(current),
     diff: () => inTurn(async () => compare(await load(home))),
