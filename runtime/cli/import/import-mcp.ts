@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
+import { isObject, tryParseJson } from "../../core/json.ts";
 import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import { reasonOf } from "../call/http.ts";
 import type { Env } from "../config/reader.ts";
@@ -99,7 +100,17 @@ function toHint({ key, env }: McpCommandLine, error: unknown): string {
 /** The reason, with what is below it where `fetch` has failed, which does not say why. */
 function toReason({ message, cause }: Error): string {
   const why = message.endsWith("fetch failed") && cause instanceof Error ? `${message}: ${reasonOf(cause)}` : message;
-  return why.replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
+  return shorten(why).replaceAll(/\s+/g, " ").slice(0, LONGEST_REASON);
+}
+
+/** In place of the SDK's list of all that an answer of another form lacks: the first fault. */
+function shorten(message: string): string {
+  const at = message.indexOf("[");
+  const list = at < 0 ? undefined : tryParseJson(message.slice(at));
+  const issue: unknown = Array.isArray(list) ? list[0] : undefined;
+  if (!isObject(issue) || !Array.isArray(issue.path)) return message;
+  if (issue.code === "invalid_union") return "its answer is no JSON-RPC message";
+  return `${message.slice(0, at)}${issue.path.join(".") || "the whole"}: ${issue.message}`;
 }
 
 /** @throws Problem `bad-request` for a credential that a server of this kind would not get. */

@@ -66,7 +66,7 @@ describe("an import of hostile tools", () => {
       expect(await manifestOf(dir, "tools_call")).to.deep.include({ description: "The tool of tools." });
       site.offer(toTool("bad", { type: "array" }));
       expect(await refusal(runMcpImport({ ...terms, upstream: "bad" }))).to.match(
-        /^The list of tools of http:.* cannot be read: Invalid result for tools\/list.{1,300}$/,
+        /^The list of tools of http:.* cannot be read: Invalid result for tools\/list: tools[.\w]*: Invalid input: [^[{]+$/,
       );
     } finally {
       await site.close();
@@ -81,7 +81,9 @@ describe("an import of hostile tools", () => {
     const refused = (...server: string[]): Promise<string> =>
       refusal(runMcpImport({ server, dir, tools: [], all: true, variables: [], env: process.env, isDryRun: false }));
     try {
-      expect(await refused(url)).to.match(/^http:.+\/mcp does not answer as an MCP server: .{1,300}$/);
+      expect(await refused(url)).to.match(
+        /^http:.+\/mcp does not answer as an MCP server: its answer is no JSON-RPC message$/,
+      );
       expect(await refused(process.execPath, "-e", "console.error('TOKEN', process.env.TOKEN)")).to.match(
         /server: Connection closed\nTOKEN undefined\nIt gets only PATH, and the variables that --env names\.$/,
       );
