@@ -93,4 +93,24 @@ describe("the example of an imported operation", () => {
     const { report } = await importAll(dir, await writeDocument(dir, { look: asked(names) }));
     expect(report).to.include("1 service").and.not.to.include("left out");
   });
+
+  it("has an item in each required list: of an empty one nothing would be sent", async () => {
+    const dir = await openShop();
+    const ask = (name: string, place: string, more: object = {}) => {
+      return { name, in: place, required: true, schema: { type: "array", items: { type: "string" }, ...more } };
+    };
+    const parameters = [
+      ask("ids", "query"),
+      { ...ask("csv", "query", { minItems: 2 }), explode: false },
+      ask("x-of", "header"),
+      { ...ask("tags", "query"), required: false },
+    ];
+    await importAll(dir, await writeDocument(dir, { find: { operationId: "find", parameters } }));
+    const { input, examples } = await manifestOf(dir, "shelf_find");
+    const { properties } = input as { properties: Record<string, { minItems?: number }> };
+    expect(Object.values(properties).map(({ minItems }) => minItems)).to.deep.equal([1, 2, 1, undefined]);
+    const [{ input: made }] = examples as [{ input: object }];
+    expect(made).to.deep.equal({ ids: ["example"], csv: ["example", "example"], x_of: ["example"] });
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
 });

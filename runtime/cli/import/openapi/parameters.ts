@@ -6,7 +6,7 @@ import { examplesOf } from "./examples.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 import { orDigits } from "./schema-words.ts";
-import { kindOf, type Parameter, type ParameterText, toBare, toPathList, toWritten, type Written } from "./styles.ts";
+import { kindOf, type Parameter, type ParameterText, toBare, toNeededList, toWritten, type Written } from "./styles.ts";
 
 /** One field of an input, and its place in the request. */
 export interface Field {
@@ -128,7 +128,7 @@ function toQueryOf(query: Readonly<Record<string, string>>, parameter: Parameter
 
 /**
  * The schema of a parameter. A text must not be empty in a path, which would become another path, or in a required header,
- * which could not be sent. An object without named fields accepts any fields.
+ * which could not be sent; nor a required list, of which nothing would be sent. An object without named fields accepts any fields.
  */
 function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): JsonObject {
   const seen = pointers.object(schema);
@@ -136,12 +136,13 @@ function toOwnSchema({ place, own, schema }: Parameter, pointers: Pointers): Jso
   const kind = kindOf(schema, pointers);
   const bare = toBare(schema, pointers);
   const digits = orDigits(bare, pointers.object);
-  if (place === "path" && kind === "array" && bare.items !== undefined) return toPathList(digits ?? bare, pointers);
+  const isNeeded = place === "path" || own.required === true;
+  if (isNeeded && kind === "array" && bare.items !== undefined) return toNeededList(digits ?? bare, place, pointers);
   if (digits) return digits;
   const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
   if (isAny && kind === "object") return { type: "object", additionalProperties: true };
   if (place === "path" && kind === "object") return { ...bare, minProperties: 1 };
-  const mayBeEmpty = place !== "path" && !(place === "header" && own.required === true);
+  const mayBeEmpty = !isNeeded || place === "query";
   if (!mayBeEmpty && Object.keys(seen).every((key) => ANNOTATIONS.has(key)))
     return { ...seen, type: "string", minLength: 1 };
   if (mayBeEmpty || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))

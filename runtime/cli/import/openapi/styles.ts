@@ -116,10 +116,12 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
 }
 
-/** A list in a path, which must not be empty: neither must its only item. */
-export function toPathList(list: JsonObject, pointers: Pointers): JsonObject {
+/** A list of which something must be sent: in a path or a header its only item must not be empty, either. */
+export function toNeededList(list: JsonObject, place: string, pointers: Pointers): JsonObject {
+  const minItems = Math.max(1, Number(list.minItems ?? 1));
+  if (place === "query") return { ...list, minItems };
   const items = pointers.object(list.items);
   const { type, format, minLength = 0, enum: listed } = items;
   const isText = type === "string" && format === undefined && listed === undefined && minLength === 0;
-  return { ...list, minItems: 1, ...(isText && { items: { ...items, minLength: 1 } }) };
+  return { ...list, minItems, ...(isText && { items: { ...items, minLength: 1 } }) };
 }
