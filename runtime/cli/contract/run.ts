@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { Problem } from "../../api/problem.ts";
 import { complaintOf } from "../record/complaint.ts";
+import { collectRejections, type LeftRejection } from "../set/watch-exit.ts";
 import { type ContractExample, openShop, type TestShopOptions } from "./contract.ts";
 
 /** The command line of `payphone test`. */
@@ -20,7 +21,8 @@ export async function runTest({ services, print, ...options }: TestCommand): Pro
     const examples = choose(shop.examples, services);
     const failed: string[] = [];
     for (const example of examples) {
-      const complaint = await complaintOf(() => shop.run(example));
+      const { value, rejections } = await collectRejections(() => complaintOf(() => shop.run(example)));
+      const complaint = value ?? (await toLeft(rejections));
       print(toLine(example, complaint));
       if (complaint !== undefined) failed.push(example.title);
     }
@@ -29,6 +31,13 @@ export async function runTest({ services, print, ...options }: TestCommand): Pro
   } finally {
     await shop.close();
   }
+}
+
+/** What a handler has begun and does not await: a server would go on, and log it. */
+async function toLeft([first]: readonly LeftRejection[]): Promise<string | undefined> {
+  if (!first) return undefined;
+  const why = await complaintOf(() => Promise.reject(first.error));
+  return `a promise that nothing catches is rejected: ${why}`;
 }
 
 function choose(examples: readonly ContractExample[], services: readonly string[]): readonly ContractExample[] {

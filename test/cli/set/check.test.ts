@@ -163,6 +163,21 @@ export default definePlugin("toss", () => {
     expect(out).to.include(`manifests/toss.yaml:6:10 ${fault}`);
   });
 
+  it("names the example whose handler leaves a rejected promise behind, and runs the others", async () => {
+    const left = 'if (coins === 2) void Promise.reject(new Error("nobody waits"));\n    return {';
+    const text = (TOSS["plugins/toss.ts"] as string).replace("return {", left);
+    const manifest = `${TOSS["manifests/toss.yaml"]?.trimEnd()}\n  - input: { coins: 3 }\n`;
+    const dir = await makeDirectory({ ...TOSS, "manifests/toss.yaml": manifest, "plugins/toss.ts": text });
+    const { code, out, err } = await runPayphone(["test", "--dir", dir]);
+    const complaint = "a promise that nothing catches is rejected: nobody waits (plugins/toss.ts:6)";
+    const lines = [
+      `fails example 1 of toss\n      ${complaint}`,
+      "ok    example 2 of toss",
+      "1 of 2 examples came true\n",
+    ];
+    expect([code, out, err]).to.deep.equal([1, lines.join("\n"), ""]);
+  });
+
   it("has its examples run by mocha, too, which need not give its functions, and has little time by default", async () => {
     const dir = await makeDirectory({
       ...TOSS,
