@@ -11,6 +11,9 @@ import { createFindings, type Finding, type Findings, toFindingLine } from "./fi
 import { probeBurst, probeRoutes } from "./probes.ts";
 import { openStage } from "./stage.ts";
 
+/** For the probes of all routes, which directories send over a longer time than the check. */
+const UNLIMITED = { unpaid_per_minute: 1_000_000, unpaid_burst: 1_000_000 };
+
 export interface DiscoveryCheckOptions {
   /** The variables that plugins may read. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -33,7 +36,8 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
     throw new Problem("bad-request", "the set has faults: run payphone check first");
   const findings = createFindings();
   const { site, schemas } = set;
-  const stage = await openStage(set, plugins, baseUrl);
+  const limits = { ...site.limits, ...UNLIMITED };
+  const stage = await openStage(set, plugins, { baseUrl, limits });
   const { url, services, offers } = stage;
   try {
     findings.at(baseUrl).warn(baseUrl.startsWith("https:"), "directories list https addresses only");
@@ -52,10 +56,11 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
     for (const { place, challenge } of challengesOf(services, offers.challenge, doors))
       checkChallenge(findings, place, challenge, site);
     await probeRoutes(findings, url, services, site.limits.head_bytes ?? HEAD_BYTES);
-    await probeBurst(findings, url, services);
   } finally {
     await stage.close();
   }
+  const limited = await openStage(set, plugins, { baseUrl, limits: site.limits });
+  await probeBurst(findings, limited.url, limited.services).finally(limited.close);
   return findings.list;
 }
 

@@ -1,6 +1,6 @@
 import { createOffers, type Offers } from "../../core/payments/offers.ts";
 import { bindServices, type Service } from "../../core/service.ts";
-import { handlerOf, isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { handlerOf, isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
 import { createMemoryLimiter } from "../../drivers/memory-limiter.ts";
@@ -18,8 +18,18 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** @param baseUrl the public one, which all documents show. */
-export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, baseUrl: string): Promise<Stage> {
+/** Where a stage differs from the shop. */
+export interface StageTerms {
+  /** The public one, which all documents show. */
+  readonly baseUrl: string;
+  readonly limits: SiteManifest["limits"];
+}
+
+export async function openStage(
+  set: ManifestSet,
+  { handlers }: LoadedPlugins,
+  { baseUrl, limits }: StageTerms,
+): Promise<Stage> {
   const { site, schemas, compile } = set;
   const proxied = set.manifests.flatMap((manifest) =>
     manifest.proxy ? [[handlerOf(manifest), unasked] as const] : [],
@@ -34,7 +44,7 @@ export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, b
       invoke: () => Promise.reject(new Error("nothing is sold on a stage")),
       challenge: offers.challenge,
       site: { ...site, baseUrl },
-      limits: site.limits,
+      limits,
       createLimiter: createMemoryLimiter,
       documents: await loadDocuments({ services, site, schemas, baseUrl, isSandbox: false }),
       ready: () => Promise.reject(new Error("a stage is never ready")),

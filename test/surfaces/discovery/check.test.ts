@@ -32,9 +32,9 @@ describe("payphone check --discovery", () => {
   });
 
   it("finds a limit that would send directories away", async () => {
-    const site = "manifests/_site.yaml";
-    const files = edit(TOSS, site, "unpaid_burst: 300", "unpaid_burst: 100");
-    const found = await checkDiscovery(await makeDirectory(files));
+    const toFiles = (burst: string) => edit(TOSS, "manifests/_site.yaml", "burst: 300", burst);
+    expect(await checkDiscovery(await makeDirectory(toFiles("burst: 150")))).to.deep.equal([]); // Other probes need none.
+    const found = await checkDiscovery(await makeDirectory(toFiles("burst: 100")));
     expect(found).to.have.length(1);
     expect(toFindingLine(found[0] as Loose)).to.match(
       /^error: POST \/v1\/toss: \d+ of 150 unpaid requests were rate-limited: raise/,
