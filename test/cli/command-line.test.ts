@@ -81,6 +81,8 @@ describe("the command line", () => {
     ["verify no-such-file.json", /^payphone: cannot read no-such-file\.json \(ENOENT\)$/],
     ["refunds close some-job", /required option '--tx <transaction>' not specified/],
     ["serve --json", /^payphone: --json belongs to serve --check; serve itself sells$/],
+    ["sandbox --port 4022", /The port is in the environment: PORT=4022$/],
+    ["serve --port=4022", /The port is in the environment: PORT=4022$/],
     ["sandbox --dir no-such-shop", /there is no directory .*no-such-shop/],
   ] as const)
     it(`says what would be right instead of "payphone ${line}", with exit code 2`, async () => {

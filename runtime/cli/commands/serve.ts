@@ -30,6 +30,7 @@ export function addServerCommands(program: Command): void {
     .option("--online", "let services read live sources instead of recordings; the money stays play money")
     .option("--live <sources>", "ids of the sources that are read live, separated by commas; the others are recorded")
     .option("--no-watch", "apply edits of the folder only at a restart, or with payphone apply")
+    .addOption(portOption())
     .addOption(shopOption())
     .addHelpText("after", SANDBOX_HELP)
     .action(async ({ dir, online = false, live = "", watch = true }: SandboxFlags) => {
@@ -49,6 +50,7 @@ export function addServerCommands(program: Command): void {
     .option("--strict", "start nothing when the folder is faulty, instead of selling the last good set")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
     .addOption(new Option(AS_SOLD, "sell the set that is sold already, even when the folder differs").hideHelp())
+    .addOption(portOption())
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
     .action(async ({ dir: given, check = false, json = false, workers, ...flags }: ServeFlags) => {
@@ -63,6 +65,13 @@ export function addServerCommands(program: Command): void {
       const { runServeCheck } = await import("../live/check.ts");
       process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
     });
+}
+
+/** No option of payphone's, but of many other servers. */
+function portOption(): Option {
+  return new Option("--port <number>").hideHelp().argParser((port) => {
+    throw new InvalidArgumentError(`The port is in the environment: PORT=${port}`);
+  });
 }
 
 const MOST_WORKERS = 64;
