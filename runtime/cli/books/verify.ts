@@ -8,7 +8,7 @@ import { isSameToken, type RailToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { base58Bytes } from "../config/values.ts";
-import { printable } from "../printable.ts";
+import { printable, withNoun } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { openChains, type RailChain } from "./chains.ts";
 import { toSigned } from "./groups.ts";
@@ -147,7 +147,7 @@ function toText({ id, symbol, decimals }: RailManifest, { sales, booked, receive
   const show = (why: string, { transaction, from, to, amount: moved, at }: Transfer): string =>
     `  ${why}: ${amount(moved)} from ${from ?? "somebody"} to ${to} at ${new Date(at).toISOString()}, ${transaction}`;
   const lines = [
-    `${id}: ${sales} sales, ${amount(booked)} in the book, ${amount(received)} of it on the chain`,
+    `${id}: ${withNoun(sales, "sale")}, ${amount(booked)} in the book, ${amount(received)} of it on the chain`,
     ...found.missing.map(
       ({ transaction, booked: sum, shown, ids }) =>
         `  ${shown > sum ? "more on the chain" : "not on the chain"}: ${amount(sum)} in the book, ${amount(shown)} in ${transaction}: ${ids.join(", ")}`,

@@ -7,6 +7,7 @@ import { toDecimal } from "../../core/set/price.ts";
 import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
+import { withNoun } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import type { OwnPurchases } from "./buyers.ts";
 
@@ -59,11 +60,11 @@ export async function compare(config: Config, trade: SimulatedTrade, { out }: Te
     }
     for (const { rail, booked, shown, sales } of rows) {
       const amount = (atomic: bigint): string => `${toDecimal(atomic, rail.decimals)} ${rail.symbol}`;
-      out(`${rail.id}: ${sales} sales, ${amount(booked)} in the book, ${amount(shown)} on the chain`);
+      out(`${rail.id}: ${withNoun(sales, "sale")}, ${amount(booked)} in the book, ${amount(shown)} on the chain`);
     }
     for (const { door, sales, served, open, counted } of doors)
       out(
-        `${door}: ${sales} sales in the book, ${served} answers had and ${open} not waited for, ${counted} in the funnel`,
+        `${door}: ${withNoun(sales, "sale")} in the book, ${withNoun(served, "answer")} had and ${open} not waited for, ${counted} in the funnel`,
       );
     out(
       isSame

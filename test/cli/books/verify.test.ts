@@ -94,6 +94,8 @@ describe("payphone sales and books verify, with a server on chains", () => {
       expect([sales, missing.length, not_in_book.length], `${rail}: ${out}`).to.deep.equal([1, 0, 0]);
       expect(received).to.equal(booked);
     }
+    const { out: text } = await run("books", "verify", "--from", new Date(started).toISOString(), "--rail", "base");
+    expect(text).to.match(/^base: 1 sale, 0\.001 USDC in the book, 0\.001 USDC of it on the chain$/m);
   });
 
   it("name a transfer by other means, and call it no fault", async () => {

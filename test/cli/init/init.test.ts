@@ -38,13 +38,14 @@ describe("payphone init", () => {
     }
   });
 
-  it("holds packages at the versions at which payphone holds them, and lets none run scripts that it does not", () => {
+  it("holds Node and packages at the versions at which payphone holds them, and lets none run scripts that it does not", () => {
     const [own, made] = [ROOT, join(home, "corner")].map(
       (dir) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as Record<string, Record<string, unknown>>,
     );
     expect(Object.keys(made!.overrides!)).to.deep.equal(["msgpackr-extract"]);
     expect(own!.overrides).to.include(made!.overrides);
     expect(made!.allowScripts).to.deep.equal(own!.allowScripts);
+    expect(made!.engines).to.deep.equal(own!.engines);
   });
 
   it("takes its rails from payphone's own site", async () => {
