@@ -102,17 +102,34 @@ describe("the answer of a screening", () => {
     await open(["sanctions_match"]).check([ALICE], never);
   });
 
+  /** A screening whose service answers this. */
+  const screenBy = (answer: object, input: object = SCREEN.input as object) => {
+    const flags = { sanctions_match: { type: "boolean" }, mixer: { type: "boolean" } };
+    const [service] = bindServices([{ ...SCREEN, input, output: { type: "object", properties: flags } }], {
+      compile: createCompiler(new Map()),
+      handlers: new Map([["dice.screen", async () => answer]]),
+      site: toSite([]),
+    });
+    const store = createMemoryStore(clock.now);
+    const terms = { service: "screen", refuse: ["sanctions_match", "mixer"] };
+    return { lives: noteLives(store), screening: createScreening({ terms, service, store }) };
+  };
+  const CLEAR = { sanctions_match: false, mixer: false };
+
+  it("is kept for a day, unless the rule says otherwise", async () => {
+    const { lives, screening } = screenBy(CLEAR);
+    await screening.check([ALICE], never);
+    expect(lives.get("screened")).to.deep.equal([DAY]);
+  });
+
   it("counts as none where it leaves out a field that the rule asks for", async () => {
-    const [service] = bindServices(
-      [{ ...SCREEN, output: { type: "object", properties: { mixer: { type: "boolean" } }, required: [] } }],
-      {
-        compile: createCompiler(new Map()),
-        handlers: new Map([["dice.screen", async () => ({})]]),
-        site: toSite([]),
-      },
-    );
-    const terms = { service: "screen", refuse: ["mixer"] };
-    const screening = createScreening({ terms, service, store: createMemoryStore(clock.now) });
+    for (const answer of [{}, { mixer: false }, { sanctions_match: true }])
+      expect((await problemOf(screenBy(answer).screening.check([ALICE], never))).code).to.equal("unavailable");
+  });
+
+  it("is none about a wallet that the service does not take", async () => {
+    const input = { type: "object", properties: { wallet: { type: "string", pattern: "^[a-z]" } } };
+    const { screening } = screenBy(CLEAR, input);
     expect((await problemOf(screening.check([ALICE], never))).code).to.equal("unavailable");
   });
 });
