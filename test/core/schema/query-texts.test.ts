@@ -168,6 +168,7 @@ describe("the texts of a query", () => {
         grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
         days: { type: "array", items: { type: "integer" } },
         rates: { anyOf: [{ type: "object", additionalProperties: { type: "number" } }, { type: "null" }] },
+        meta: { type: "object" },
         note: { type: "string" },
         count: { type: "integer", default: 1 },
       }),
@@ -227,6 +228,9 @@ describe("the texts of a query", () => {
         days: [1, 2],
       });
       expect(given("rates[1]=5")).to.deep.equal({ count: 1, rates: { 1: 5 } });
+      const both = { rates: { 1: 5 }, meta: { 2: "x" } };
+      for (const query of ["rates[1]=5&meta[2]=x", 'rates={"1":5}&meta={"2":"x"}', 'rates[1]=5&meta={"2":"x"}'])
+        expect(given(query), query).to.deep.equal({ count: 1, ...both });
       expect(given("rates[1]=five&days[0]=1")).to.deep.equal(["query.rates.1: float_parsing"]);
     });
 
