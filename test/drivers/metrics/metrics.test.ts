@@ -74,6 +74,20 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
     expect(await stage.metrics.scrape()).not.to.include('payphone_rail_up{rail="solana"}');
   });
 
+  it("measures calls, settlements and upstreams in seconds", async () => {
+    const text = await stage.metrics.scrape();
+    const sums = Array.from(text.matchAll(/^payphone_(\w+_seconds)_sum\{.*\} (\S+)$/gm), ([, name, sum]) => [
+      name,
+      sum,
+    ]);
+    expect(sums).to.deep.equal([
+      ["call_seconds", "0.012"],
+      ["settlement_seconds", "0.9"],
+      ["upstream_seconds", "0.08"],
+      ["upstream_seconds", "0.08"],
+    ]);
+  });
+
   it("counts challenges from 0 on at each door, so that the first one is an increase", async () => {
     const text = await stage.metrics.scrape();
     for (const door of ["rest", "mcp", "a2a"])
