@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
@@ -61,6 +62,38 @@ describe("payphone serve --check", () => {
     const { found, said } = await check({ PAYPHONE_DATA_DIR: fresh });
     expect(found.state, said).to.equal("can be read and written");
     expect(readdirSync(fresh)).to.deep.equal([]);
+  });
+
+  it("leaves a store that is there as it is", async () => {
+    const dataDir = createFolder();
+    const before = await openStore({ dataDir });
+    await before.putIfAbsent("sold", "roll");
+    await before.close();
+    const { found, said } = await check({ PAYPHONE_DATA_DIR: dataDir });
+    expect(found.state, said).to.equal("can be read and written");
+    const after = await openStore({ dataDir });
+    expect(await after.get("sold")).to.equal("roll");
+    await after.close();
+  });
+
+  it("asks whether the language model answers where a service uses it, and only there", async () => {
+    let asked = 0;
+    const model = createServer((_, response) => {
+      asked += 1;
+      response.writeHead(asked === 1 ? 404 : 503).end();
+    });
+    const env = { LLM_BASE_URL: `${await listenOnLoopback(model)}/v1`, LLM_MODEL: "one" };
+    expect((await check(env)).states).not.to.have.property("language model");
+    expect(asked).to.equal(0);
+    const writer = await makeProjectShop({ services: ["tldr"], rails: ["base"] });
+    const { host } = new URL(env.LLM_BASE_URL);
+    const { states, found, said } = await check(env, ["--json"], writer);
+    expect(found["language model"], said).to.equal(`${host} answers`);
+    expect(states["language model"]).to.equal("ok");
+    expect((await check(env, ["--json"], writer)).states["language model"]).to.equal("warning");
+    const closed = await check({ ...env, LLM_BASE_URL: "http://127.0.0.1:9/v1" }, ["--json"], writer);
+    expect(closed.states["language model"]).to.equal("failed");
+    model.close();
   });
 
   it("names what is wrong with each, and fails", async () => {
