@@ -164,6 +164,12 @@ describe("an imported operation", () => {
     const document = await writeDocument(dir, { mine: { security: [{ proven: [] }] } });
     const { report } = await importAll(dir, document);
     expect(report).to.include("the API asks for credentials that cannot be sent: proven");
+    const asked = await writeDocument(
+      dir,
+      { mine: {}, ours: { security: [{ login: [] }] } },
+      { security: [{ proven: [] }] },
+    );
+    expect((await importAll(await openShop(), asked)).report).to.include("than those that are sent: shelf_mine; where");
   });
 
   it("sends files, bytes, texts and other JSON as the document says", async () => {

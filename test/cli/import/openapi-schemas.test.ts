@@ -213,4 +213,19 @@ describe("what an imported operation takes and answers", () => {
     await importAll(dir, document);
     expect(JSON.stringify((await manifestOf(dir, "shelf_code")).examples)).to.have.length.below(100);
   });
+
+  it("is no body where the document does not ask for one, unless a field of it is required", async () => {
+    const dir = await openShop();
+    const post = (required?: readonly string[]) => {
+      const schema = { type: "object", properties: { a: { type: "integer" } }, required };
+      const parameters = [{ in: "query", name: "page", schema: { type: "integer" } }];
+      return { method: "post", parameters, requestBody: { content: { "application/json": { schema } } } };
+    };
+    await importAll(dir, await writeDocument(dir, { none: post(), no: post([]), one: post(["a"]) }));
+    const needs = async (id: string) => (await manifestOf(dir, id)).input;
+    for (const id of ["shelf_none", "shelf_no"]) expect(await needs(id), id).not.to.have.property("required");
+    expect(await needs("shelf_one"))
+      .to.have.property("required")
+      .deep.equal(["body"]);
+  });
 });

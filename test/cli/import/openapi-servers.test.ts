@@ -75,6 +75,19 @@ describe("the address of an imported API", () => {
     ]);
   });
 
+  it("of another server gets no credential where its operations leave it to a document that asks for none", async () => {
+    const dir = await openShop();
+    const operations = {
+      look: { security: [{ app: [] }] },
+      see: { servers: [{ url: "https://weather.example.com" }] },
+    };
+    await importAll(dir, await writeDocument(dir, operations, { security: [{}] }));
+    const { upstreams } = await manifestOf(dir, "_site");
+    expect(upstreams).to.have.nested.property("[0].url", "https://shelf.example.com");
+    expect(upstreams).to.have.nested.property("[1].url", "https://weather.example.com");
+    expect(upstreams).not.to.have.nested.property("[1].key");
+  });
+
   it("gets the credential, also an optional one, where the document names no server, or its path alone", async () => {
     for (const servers of [undefined, [{ url: "/api/v1" }]]) {
       const dir = await openShop();
