@@ -54,3 +54,16 @@ describe("a field of an example that is called $ref", () => {
     expect(post.responses["200"].content["application/json"].examples).to.have.all.keys("example1");
   });
 });
+
+describe("a part of a schema that takes nothing, or anything", () => {
+  it("is a component like any other, which says so in an object as generators want it", async () => {
+    const parts = '"$defs": { "Never": false, "Any": true }, "properties": { "never": { "$ref": "#/$defs/Never" },';
+    const more = `${parts} "any": { "$ref": "#/$defs/Any" },`;
+    const files = edit(TOSS, "schemas/TossResponse.json", '"properties": {', more);
+    const document = (await showSet(await makeDirectory(files))).json("/openapi.json");
+    expect(await validate(structuredClone(document))).to.deep.include({ valid: true });
+    const { schemas } = document.components;
+    expect(schemas.TossResponse.properties.never).to.deep.equal({ $ref: "#/components/schemas/TossResponseNever" });
+    expect([schemas.TossResponseNever, schemas.TossResponseAny]).to.deep.equal([{ not: {} }, {}]);
+  });
+});
