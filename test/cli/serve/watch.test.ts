@@ -80,4 +80,43 @@ describe("a shop's folder that is watched", () => {
       mock.timers.reset();
     }
   });
+
+  for (const when of ["just after a change", "while a change is handled"])
+    it(`is not looked at any more once the watch was closed, ${when}`, async () => {
+      const dir = await makeDirectory(TOSS);
+      const own = watch(join(dir, "manifests"));
+      const change = async (text: string): Promise<void> => {
+        const told = once(own, "change");
+        await writeFile(join(dir, "manifests/toss.yaml"), text);
+        await told;
+        await nextTurn();
+      };
+      const handled = Promise.withResolvers<void>();
+      let seen = 0;
+      mock.timers.enable({ apis: ["setTimeout"] });
+      const onChange = (): Promise<void> => {
+        seen++;
+        return handled.promise;
+      };
+      const watched = watchFolder({ dir, onChange });
+      try {
+        await change("1");
+        if (when !== "just after a change") mock.timers.tick(1000);
+        await nextTurn();
+        const before = seen;
+        watched.close();
+        handled.resolve();
+        await nextTurn();
+        mock.timers.tick(1000);
+        await change("2");
+        mock.timers.tick(1000);
+        await nextTurn();
+        expect(seen).to.equal(before);
+        expect(before).to.equal(when === "just after a change" ? 0 : 1);
+      } finally {
+        watched.close();
+        own.close();
+        mock.timers.reset();
+      }
+    });
 });
