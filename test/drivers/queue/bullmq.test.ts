@@ -148,6 +148,23 @@ withRedis.describe("a line of jobs in Redis", () => {
     await proxy.stop();
   });
 
+  it("is reached again where a new connection is not even greeted", async () => {
+    const proxy = await startRedisProxy(redis.url);
+    const { queue, close } = await openTestQueue({ redisUrl: proxy.url });
+    let count = 0;
+    proxy.intervene(() => (++count === 1 ? "mute" : "pass"));
+    proxy.cut();
+    await eventually(() => count > 0);
+    const add = () =>
+      queue.add({ id: "job-1", service: "one", at: 1 }).then(
+        () => true,
+        () => false,
+      );
+    await eventually(add);
+    await close();
+    await proxy.stop();
+  });
+
   it("is closed, too, while Redis is away, in the middle of a turn", async () => {
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
     const began = Promise.withResolvers<void>();
