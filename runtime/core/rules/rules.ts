@@ -59,8 +59,6 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
   const notCounted = (error: unknown): void => log.warn("payer-limit.not-counted", { error });
   const notReturned = (error: unknown): void => log.warn("payer-limit.not-returned", { error });
 
-  if (!guests.isListed && !screening && !payerLimits) return NO_RULES;
-
   return {
     during(purchase, buy) {
       const { service, invocation, payment, offer } = purchase;
@@ -141,14 +139,6 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
     return [owner];
   }
 }
-
-const NO_RULES: HouseRules = {
-  during: (_, buy) => buy(),
-  duringRetry: (_, settle) => settle(),
-  refusedLate: () => {},
-  moved: () => {},
-  admit: async () => {},
-};
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Counters are kept longer than their day, since the clocks of processes differ. */
