@@ -57,7 +57,7 @@ export function createIdentity(keys: readonly IdentityKey[], clock: Clock): Iden
       return order.map((index) => {
         const { keyId, der } = known[index]!;
         const replacedAt = known[index + 1]?.signsFrom ?? Number.POSITIVE_INFINITY;
-        const isOver = index < at && now - replacedAt > OVERLAP_SECONDS;
+        const isOver = now - replacedAt > OVERLAP_SECONDS;
         return { key_id: keyId, public_key_der_base64: der, status: isOver ? "retired" : "active" };
       });
     },

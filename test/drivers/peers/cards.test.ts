@@ -40,6 +40,12 @@ describe("the cards of peers", () => {
     expect(limits).to.deep.include({ timeoutMs: 5000, maxBytes: 262_144 });
   });
 
+  it("are read whatever else is listed where a key may stand", async () => {
+    const capabilities = { extensions: [null, "x", { params: null }, { params: { keys: [null, 7] } }] };
+    answer = async () => ({ body: Buffer.from(JSON.stringify({ ...PEER.card, capabilities })) });
+    expect(await create().find(WANTED, "a")).to.include({ kind: "key" });
+  });
+
   it("are kept for an hour, for all their keys", async () => {
     const cards = create();
     await cards.find(WANTED, "a");

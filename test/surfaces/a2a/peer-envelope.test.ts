@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { CODES, stagePeer } from "../support/peer-stage.ts";
 import { BASE_URL } from "./served/support/door.ts";
 import type { Message } from "./served/support/peer.ts";
@@ -19,6 +20,7 @@ describe("the signed peer door", () => {
     const now = (): number => Math.floor(Date.now() / 1000);
     const wrong: readonly [what: string, after: object | (() => object), why: RegExp][] = [
       ["a field that it does not know", { x: 1 }, /"x"/],
+      ["an origin in a list", { origin: ["https://peer.example"] }, /^origin must be a string/],
       ["another recipient", { aud: "https://other.example" }, /^aud must be "https:\/\/payphone.example"/],
       ["our address in another spelling", { aud: `${BASE_URL}/` }, /^aud must be/],
       ["an exp that is over", () => ({ exp: now() - 1 }), /^exp is over/],
@@ -38,6 +40,7 @@ describe("the signed peer door", () => {
       ["a signature of 63 bytes", { signature: Buffer.alloc(63).toString("base64") }, /^signature must be 64 bytes/],
       ["a signature in base64url", { signature: Buffer.alloc(64, 255).toString("base64url") }, /^signature must/],
       ["a body with a fraction", { body: { amount: 0.5 } }, /numbers in body must be integers/],
+      ["a body with a fraction behind what is sound", { body: { count: 1, tax: [2, 0.5] } }, /numbers in body must be/],
       ["a body with an unsafe integer", { body: [2 ** 53] }, /numbers in body must be integers/],
       ["a body with half a surrogate pair", { body: { a: ["\udc00"] } }, /half a surrogate pair/],
       ["a body with half a surrogate pair in a name", { body: { "\ud800": 1 } }, /half a surrogate pair/],
@@ -50,6 +53,14 @@ describe("the signed peer door", () => {
         const changed = typeof after === "function" ? after() : after;
         return isRefused(stage.peer.seal("peer/hello", { after: changed }), CODES.params, why);
       });
+
+    it("takes one that is as long, as large and as deep as it may be", async () => {
+      const bodies = ["x".repeat(16_382), JSON.parse("[".repeat(65) + "]".repeat(65))];
+      for (const [at, nonce] of ["12345678", "1".repeat(128)].entries()) {
+        const sealed = stage.peer.seal("peer/hello", { body: bodies[at], fields: { nonce } });
+        expect(await stage.ask(sealed)).to.have.property("result");
+      }
+    });
 
     const origins = [
       "http://peer.example",
