@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
@@ -54,7 +55,7 @@ describe("a backup", () => {
     backedUp = payments.length;
     const made = await type(sold, ["backup", file]);
     expect(made.code, made.said).to.equal(0);
-    expect(made.said).to.match(/state\.backup: \d+ entries, \d+ bytes/);
+    expect(made.said).to.match(/state\.backup: \d+ entries, \d+ bytes, with the identity key$/m);
     await eventually(() => payments.length >= backedUp + 3);
     isOver = true;
     await buying;
@@ -71,9 +72,9 @@ describe("a backup", () => {
     const { code, said } = await type(restored, ["restore", file]);
     expect(code, said).to.equal(0);
     const identity = "a2a-identity.json";
-    expect(existsSync(join(restored, identity))).to.equal(existsSync(join(sold, identity)));
-    if (existsSync(join(sold, identity)))
-      expect(readFileSync(join(restored, identity), "utf8")).to.equal(readFileSync(join(sold, identity), "utf8"));
+    expect(said).to.include("entries restored, with the identity key.");
+    expect(readFileSync(join(restored, identity), "utf8")).to.equal(readFileSync(join(sold, identity), "utf8"));
+    expect(statSync(join(restored, identity)).mode & 0o777).to.equal(0o600);
     const seller = await serve(restored);
     for (const { header, answer } of payments.slice(0, backedUp)) {
       const response = await fetch(`${seller.url}/v1/toss`, json({}, { "payment-signature": header }));
@@ -140,8 +141,48 @@ describe("a backup", () => {
     expect((await type(other, ["backup", join(files, "x")])).said).to.match(
       /There is no store in .*: change to the shop's folder/,
     );
-    expect((await type(other, ["backup", join(files, "x")], { REDIS_URL: "redis://127.0.0.1:9" })).said).to.include(
-      "BGSAVE",
-    );
+    for (const args of [
+      ["backup", join(files, "x")],
+      ["restore", file],
+    ])
+      expect((await type(other, args, { REDIS_URL: "redis://127.0.0.1:9" })).said).to.include("BGSAVE");
+  });
+});
+
+describe("a backup of a shop that has no identity key of its own", () => {
+  const [sold, files] = [createFolder(), createFolder()];
+  const file = join(files, "state.backup");
+  before(async () => {
+    const store = await openStore({ dataDir: sold });
+    await store.putIfAbsent("bought", "roll");
+    await store.close();
+  });
+
+  it("is readable by its owner alone, and so is what it is restored to, whatever was there before or between", async () => {
+    writeFileSync(`${file}.part`, "what a crash has left", { mode: 0o644 });
+    const made = await type(sold, ["backup", file]);
+    expect([made.code, made.said.includes("identity")], made.said).to.deep.equal([0, false]);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    chmodSync(file, 0o644);
+    const place = join(files, "srv/shop");
+    const { code, said } = await type(place, ["restore", file]);
+    expect([code, said.includes("identity")], said).to.deep.equal([0, false]);
+    const modes = [place, join(place, "payphone.sqlite")].map((path) => statSync(path).mode & 0o777);
+    expect(modes).to.deep.equal([0o700, 0o600]);
+    const store = await openStore({ dataDir: place });
+    expect(await store.get("bought")).to.equal("roll");
+    await store.close();
+  });
+
+  it("that fails says why, and leaves nothing behind", async () => {
+    const nowhere = await type(sold, ["backup", join(files, "nowhere/state")]);
+    expect(nowhere.code, nowhere.said).to.equal(1);
+    expect(nowhere.said).to.match(/The backup was not made: ENOENT/);
+    const damaged = createFolder();
+    writeFileSync(join(damaged, "payphone.sqlite"), "no database".repeat(500));
+    const { code, said } = await type(damaged, ["backup", join(files, "other")]);
+    expect(code, said).to.equal(1);
+    expect(said).to.match(/The backup was not made: /);
+    expect(existsSync(join(files, "other.part"))).to.equal(false);
   });
 });
