@@ -189,22 +189,21 @@ describe("what a live server needs", () => {
       "KNOWN_SECRET is not set: the secret that signs the webhook known",
     ]);
     const secret = `whsec_${"A".repeat(32)}`;
-    const three = {
-      HOOK_URL: "http://hook.example",
-      HOOK_SECRET: `${secret} ${secret} ${secret}`,
-      KNOWN_SECRET: secret,
-    };
-    const wrong = missingForServe(readConfig({ ...LIVE, ...three }), { site: sold, manifests: [], capabilities: ALL });
-    expect(wrong.map((line) => line.split(" must be ")[0])).to.deep.equal(
-      ["HOOK_URL", "HOOK_SECRET"].map((name) => `${name} (not shown)`),
-    );
+    for (const HOOK_SECRET of [`${secret} ${secret} ${secret}`, `${secret} s3cret`]) {
+      const set = readConfig({ ...LIVE, HOOK_URL: "http://hook.example", HOOK_SECRET, KNOWN_SECRET: secret });
+      const wrong = missingForServe(set, { site: sold, manifests: [], capabilities: ALL });
+      expect(wrong.map((line) => line.split(" must be ")[0])).to.deep.equal(
+        ["HOOK_URL", "HOOK_SECRET"].map((name) => `${name} (not shown)`),
+      );
+    }
   });
 
   it("is what the facilitators of the rails need, and no others", () => {
     const second = { id: "second", variable: "SECOND_URL", headers: "SECOND_HEADERS" };
+    const third = { id: "third", url: "https://third.example", variable: "THIRD_URL" };
     const unused = { id: "unused", variable: "UNUSED_URL", headers: "UNUSED_HEADERS" };
-    const rails = site.rails.map((rail) => (rail.id === "base" ? { ...rail, facilitator: ["second"] } : rail));
-    const sold = { ...site, rails, facilitators: [second, unused] } as SiteManifest;
+    const rails = site.rails.map((rail) => (rail.id === "base" ? { ...rail, facilitator: ["second", "third"] } : rail));
+    const sold = { ...site, rails, facilitators: [second, third, unused] } as SiteManifest;
     const missing = (env: Env) =>
       missingForServe(readConfig({ ...LIVE, ...env }), { site: sold, manifests: [], capabilities: ALL });
     expect(missing({})).to.deep.equal([
