@@ -24,10 +24,9 @@ describe("sales in /metrics", () => {
     const config = readConfig({ ADMIN_PORT: "0" });
     return openMonitor({ sold: () => sold as unknown as SoldSet, config, store, log: silentLog });
   };
-  const counted = async ({ routes }: Monitor): Promise<string[]> => {
-    const reply = await routes[0]?.handle({} as never);
-    return String(reply?.body).match(/^payphone_(?:sales|revenue_usd)_total\{.*$/gm) ?? [];
-  };
+  const read = async ({ routes }: Monitor): Promise<string> => String((await routes[0]?.handle({} as never))?.body);
+  const counted = async (monitor: Monitor): Promise<string[]> =>
+    (await read(monitor)).match(/^payphone_(?:sales|revenue_usd|refunds)_total\{.*$/gm) ?? [];
 
   it("are those that a process has settled, and none whose work it does for another one", async () => {
     const [first, second] = [await openProcess(), await openProcess()];
@@ -47,6 +46,31 @@ describe("sales in /metrics", () => {
     const sale = (value: number, name: string): string => `payphone_${name}_total{service="echo",rail="base"} ${value}`;
     expect(await counted(first)).to.deep.equal([sale(1, "sales"), sale(0.001, "revenue_usd")]);
     expect(await counted(second)).to.deep.equal([]);
+  });
+
+  it("are counted once however often they are entered, beside their refunds, and what they read from caches", async () => {
+    const monitor = await openProcess();
+    const { enter } = monitor.watchStore({ ...store, get: async () => undefined, enter: async () => {} });
+    const sale = { kind: "sale", id: "sale_1", service: "roll", rail: "base", usd: "0.01" };
+    const refund = { kind: "refund", id: "refund_1", service: "roll" };
+    const reversal = { kind: "reversal", id: "reversal_1" };
+    for (const event of [sale, sale, refund, refund, reversal]) await enter(event as never, { key: "k" } as never);
+    const names = { minute: 0, service: "roll", door: "rest", rail: "base" } as const;
+    monitor.countTallies([
+      { ...names, what: "cache:hit", count: 3 },
+      { ...names, what: "result", count: 2 },
+    ]);
+    const label = '{service="roll",rail="base"}';
+    expect(await counted(monitor)).to.deep.equal([
+      `payphone_sales_total${label} 1`,
+      `payphone_revenue_usd_total${label} 0.01`,
+      'payphone_refunds_total{service="roll"} 1',
+    ]);
+    const tallies = (await read(monitor)).match(/^payphone_(?:cache_reads|payments)_total\{.*$/gm);
+    expect(tallies).to.have.members([
+      'payphone_payments_total{service="roll",door="rest",rail="base",outcome="result"} 2',
+      'payphone_cache_reads_total{service="roll",outcome="hit"} 3',
+    ]);
   });
 });
 
