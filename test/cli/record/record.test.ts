@@ -53,6 +53,14 @@ describe("payphone record", () => {
 `);
   });
 
+  it("keeps as a text what is recorded as one, also where it looks like JSON", async () => {
+    await make({ [PRICES]: [success("/note", { text: "one" }), success("/line", { text: '{"a":1}' })] });
+    stage.live = { "/api/note": { body: "two" }, "/api/line": { body: '{"a":2}' } };
+    const { report, hasFailed } = await record();
+    expect(hasFailed, report).to.equal(false);
+    expect(exchangesOf(PRICES).map(({ response }) => response)).to.deep.equal([{ text: "two" }, { text: '{"a":2}' }]);
+  });
+
   it("leaves a file as it is when nothing in it has changed", async () => {
     await make({ [PRICES]: [success(PRICE, { json: { usd: 1 } })] });
     stage.live = { [`/api${PRICE}`]: { body: { usd: 1 } } };
