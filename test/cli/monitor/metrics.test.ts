@@ -54,15 +54,24 @@ describe("/metrics", () => {
     expect(text).to.include('payphone_refunds_total{service="dig"} 0');
   });
 
-  it("counts the jobs that are over, by how they ended", async () => {
+  it("counts the jobs that are over, by how they ended, and each has a page that tells it", async () => {
     const pay = await stockFetch(shop.sandbox, "base");
-    for (const coins of [2, 100])
-      expect((await pay(`${shop.running.url}/v1/dig`, json({ coins }))).status).to.equal(200);
+    const ids: string[] = [];
+    for (const coins of [2, 100]) {
+      const accepted = await pay(`${shop.running.url}/v1/dig`, json({ coins }));
+      expect(accepted.status).to.equal(200);
+      ids.push(((await accepted.json()) as { job_id: string }).job_id);
+    }
     await eventually(scrape, (text) => /_ended_total\{service="dig",state="delivered"\} 1$/m.test(text));
     const text = await eventually(scrape, (all) => /_ended_total\{service="dig",state="failed"\} 1$/m.test(all));
     expect(text, "no outcome of a payment").not.to.include('outcome="job:');
     const page = async (): Promise<string> => (await shop.admin("/")).text();
     await eventually(page, (today) => today.includes("<dt>Failed jobs</dt><dd>1"));
+    for (const [at, fate] of ["It was delivered", "It has failed"].entries())
+      expect(await (await shop.admin(`/jobs/${ids[at]}`)).text())
+        .to.include("<h1>Job of dig</h1>")
+        .and.include(fate);
+    expect((await shop.admin("/jobs/none")).status).to.equal(404);
   });
 
   it("counts calls, and not how often somebody asks for a job", async () => {
