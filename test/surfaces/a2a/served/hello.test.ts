@@ -11,8 +11,11 @@ import { createPeerBudgets } from "../../../../runtime/drivers/peers/budgets.ts"
 import { createPeerCards } from "../../../../runtime/drivers/peers/cards.ts";
 import { openIdentity } from "../../../../runtime/drivers/peers/identity.ts";
 import { generateIdentityKey } from "../../../../runtime/drivers/peers/identity-keys.ts";
+import { openStore } from "../../../../runtime/drivers/store/open-store.ts";
 import { listenOnLoopback } from "../../../../runtime/sandbox/json-rpc.ts";
 import { createFolder } from "../../../support/folder.ts";
+import { withRedis } from "../../../support/programs.ts";
+import { startRedis } from "../../../support/store/redis.ts";
 import { type ServedDoor, serveDoor } from "./support/serve.ts";
 import { TLS, trustTestCertificate } from "./support/tls.ts";
 
@@ -185,5 +188,20 @@ describe("a payphone that greets another", () => {
     expect(err).to.match(/Restart every server within the hour/);
     expect((await say((terminal) => runPeerRotate(CONFIG(), terminal))).code).to.equal(2);
     expect((await hello()).code, "the old key signs on").to.equal(0);
+  });
+
+  withRedis.it("has its key, and the next one, in the Redis that its machines share", async () => {
+    const redis = await startRedis();
+    const config = { ...CONFIG(), dataDir: createFolder(), redisUrl: redis.url };
+    const store = await openStore(config);
+    const shared = await openIdentity({ dataDir: config.dataDir, store, clock });
+    const { code, err } = await say((terminal) => runPeerRotate(config, terminal));
+    expect(code, err).to.equal(0);
+    const next = await openIdentity({ dataDir: config.dataDir, store, clock, mustExist: true });
+    expect(next.keys()).to.have.length(2);
+    expect(next.signer().keyId).to.equal(shared.signer().keyId);
+    expect(existsSync(join(config.dataDir, "a2a-identity.json"))).to.equal(false);
+    await store.close();
+    await redis.stop();
   });
 });
