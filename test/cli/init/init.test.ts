@@ -30,6 +30,17 @@ describe("payphone init", () => {
       expect(readFileSync(join(parentPath, name), "utf8"), name).not.to.match(/\{\{/);
   });
 
+  it("asks nobody where there is no terminal: the owner is git's user, and the address is to be changed", async () => {
+    const bin = createFolder();
+    writeFileSync(join(bin, "git"), "#!/bin/sh\necho Grace Hopper\n", { mode: 0o755 });
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    const args = [join(ROOT, "runtime/cli/payphone.js"), "init", join(home, "unasked")];
+    const ran = spawnSync(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    expect(ran.status, `${ran.stderr}`).to.equal(0);
+    const { site } = await loadSet(join(home, "unasked"));
+    expect(site.contact).to.deep.equal({ name: "Grace Hopper", url: "https://example.com/unasked" });
+  });
+
   it("makes a sound shop also of a name that YAML takes for something else than text", async () => {
     for (const name of ["2026", "null"]) {
       await init(name);
