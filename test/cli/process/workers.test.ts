@@ -215,10 +215,15 @@ describe("serve --workers", () => {
     for (const { pid } of running) await untilGone(pid);
   });
 
-  it("leaves no worker behind when its own process is killed", async () => {
+  it("leaves no worker behind when its own process is killed: the call in flight is answered", async () => {
+    rmSync(`${gate}.begun`);
     await start(1);
     const running = await workers();
+    const slow = buy(9);
+    await begun();
     await seller.kill();
+    writeFileSync(gate, "");
+    expect((await slow).status).to.equal(200);
     for (const { pid } of running) await untilGone(pid);
   });
 
