@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { watch } from "node:fs";
+import fs, { watch } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -53,6 +54,37 @@ describe("a shop's folder that is watched", () => {
     await writeFile(manifest, "1");
     await eventually(() => seen === 2);
     watched.close();
+  });
+
+  it("is looked at once for each change, although one of its folders cannot be watched", async () => {
+    const dir = await makeDirectory(TOSS);
+    const own = watch(dir);
+    let tried = 0;
+    const watchReally = fs.watch;
+    const limited = mock.method(fs, "watch", (folder: string, options: object, notice: () => void) => {
+      if (!folder.endsWith("plugins")) return watchReally(folder, options, notice);
+      tried++;
+      throw new Error("ENOSPC: System limit for number of file watchers reached");
+    });
+    syncBuiltinESMExports();
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const watched = watchFolder({ dir, onChange: async () => {} });
+    try {
+      const told = once(own, "change");
+      await writeFile(join(dir, "start.log"), "{}");
+      await told;
+      for (let turn = 0; turn < 20; turn++) {
+        await nextTurn();
+        mock.timers.tick(1000);
+      }
+      expect(tried).to.be.within(2, 5);
+    } finally {
+      watched.close();
+      own.close();
+      mock.timers.reset();
+      limited.mock.restore();
+      syncBuiltinESMExports();
+    }
   });
 
   it("is not seen to change when a file of it does that belongs to no set, such as a log", async () => {

@@ -37,14 +37,17 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   function look(): void {
     if (isClosed) return;
     const isFirst = watchers.size === 0;
-    const added = [...foldersOf(dir)].filter(([folder, inode]) => watchers.get(folder)?.inode !== inode);
-    for (const [folder, inode] of added) {
+    let isMore = false;
+    for (const [folder, inode] of foldersOf(dir)) {
+      if (watchers.get(folder)?.inode === inode) continue;
       forget(folder);
       const [watcher] = tried(() => [watch(folder, { persistent: false }, notice)]);
-      watcher?.on("error", () => forget(folder)); // The folder is gone. The next change looks for it again.
-      if (watcher) watchers.set(folder, { inode, watcher });
+      if (!watcher) continue; // The folder is gone, or the system's limit of watchers is reached.
+      watcher.on("error", () => forget(folder)); // The folder is gone. The next change looks for it again.
+      watchers.set(folder, { inode, watcher });
+      isMore = true;
     }
-    if (added.length > 0 && !isFirst) notice();
+    if (isMore && !isFirst) notice();
   }
 
   function forget(folder: string): void {
