@@ -116,11 +116,12 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
     }
   }
 
-  /** Counts a wallet that has to be screened and has bought nothing. @throws Problem `rate-limited`. */
+  /** Counts a wallet that has signed in and has to be screened. @throws Problem `rate-limited` when it has bought nothing. */
   async function takeScreening(wallet: string, hasBought: () => Promise<boolean>): Promise<void> {
-    if (!screening || (await screening.isKnown(wallet)) || (await hasBought())) return;
+    if (!screening || (await screening.isKnown(wallet))) return;
     const day = Math.floor(clock.now() / DAY_MS);
-    if ((await store.incr(`screened-free:${day}`, 1, DAY_MS + MARGIN_MS, "lazy")) <= mostPerDay) return;
+    const count = await store.incr(`screened-free:${day}`, 1, DAY_MS + MARGIN_MS, "lazy");
+    if (count <= mostPerDay || (await hasBought())) return; // A list of purchases takes many reads.
     const retryAfter = Math.ceil(((day + 1) * DAY_MS - clock.now()) / 1000);
     throw new Problem("rate-limited", "No more wallets that have bought nothing are screened today (UTC)", {
       retryAfter,
