@@ -204,11 +204,12 @@ function printProxied(rows: readonly ProxiedRow[]): readonly ProxiedRow[] {
 
 function printHostile(table: readonly HostileRow[]): readonly HostileRow[] {
   console.log(
-    "\n| an attack beside good buyers | their p50 / p99 ms | without it | p99 ratio | 429, or closed |\n|---|---|---|---|---|",
+    "\n| an attack beside good buyers | their p50 / p99 ms | without it | p99 ratio, of a bare server | 429, or closed |\n|---|---|---|---|---|",
   );
-  for (const { title, alone, beside, refused } of table) {
+  for (const { title, alone, beside, refused, bare } of table) {
     const [quiet, busy] = [alone, beside].map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`);
-    console.log(`| ${title} | ${busy} | ${quiet} | ${(beside.p99 / alone.p99).toFixed(1)}× | ${refused} |`);
+    const [own, other] = [{ alone, beside }, bare].map((one) => `${(one.beside.p99 / one.alone.p99).toFixed(1)}×`);
+    console.log(`| ${title} | ${busy} | ${quiet} | ${own}, ${other} | ${refused} |`);
   }
   return table;
 }

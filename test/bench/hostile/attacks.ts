@@ -23,12 +23,18 @@ const BODIES = [
 ];
 
 /** Goes on until told. @returns how many requests were refused with 429, or connections closed. */
-type Attack = (url: string, signal: AbortSignal) => Promise<number>;
+type Attack = (target: Target, signal: AbortSignal) => Promise<number>;
+
+interface Target {
+  readonly url: string;
+  /** The shop whose offers the payments fit. */
+  readonly shop: string;
+}
 
 const ATTACKS: ReadonlyMap<string, Attack> = new Map([
   ...BODIES.map(({ title, path, body }): [string, Attack] => [
     `600 a minute from one address: ${title}`,
-    (url, signal) => attackWith(url, path, Buffer.from(JSON.stringify(body)), signal),
+    (target, signal) => attackWith(target, { path, body: Buffer.from(JSON.stringify(body)) }, signal),
   ]),
   ["bad signatures from many addresses, as fast as 16 connections carry", signBadly],
   ["1000 connections that send a byte a second", dawdle],
@@ -37,24 +43,27 @@ const ATTACKS: ReadonlyMap<string, Attack> = new Map([
 export const TITLES: readonly string[] = [...ATTACKS.keys()];
 
 /** What a worker is told to do. */
-export interface Order {
+export interface Order extends Target {
   readonly title: string;
-  readonly url: string;
 }
 
 // As a worker, an attack has a thread of its own: good buyers do not wait for its requests to be made.
 if (parentPort) {
-  const { title, url } = workerData as Order;
+  const { title, ...target } = workerData as Order;
   const over = new AbortController();
   parentPort.once("message", () => over.abort());
   const attack = ATTACKS.get(title) as Attack;
-  parentPort.postMessage(await attack(url, over.signal));
+  parentPort.postMessage(await attack(target, over.signal));
   process.exit();
 }
 
 /** 600 requests a minute over four connections, until told. */
-async function attackWith(url: string, path: string, body: Buffer, signal: AbortSignal): Promise<number> {
-  const pay = await toPayments(url + path).catch(() => () => "");
+async function attackWith(
+  { url, shop }: Target,
+  { path, body }: { readonly path: string; readonly body: Buffer },
+  signal: AbortSignal,
+): Promise<number> {
+  const pay = await toPayments(shop + path).catch(() => () => "");
   let refused = 0;
   const connection = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -68,8 +77,8 @@ async function attackWith(url: string, path: string, body: Buffer, signal: Abort
 }
 
 /** Payments that fit their offer and are not signed, each from another address. */
-async function signBadly(url: string, signal: AbortSignal): Promise<number> {
-  const pay = await toPayments(url + GOOD.path);
+async function signBadly({ url, shop }: Target, signal: AbortSignal): Promise<number> {
+  const pay = await toPayments(shop + GOOD.path);
   const body = JSON.stringify(GOOD.body);
   let sent = 0;
   let refused = 0;
@@ -85,7 +94,7 @@ async function signBadly(url: string, signal: AbortSignal): Promise<number> {
 }
 
 /** Heads that never end. */
-async function dawdle(url: string, signal: AbortSignal): Promise<number> {
+async function dawdle({ url }: Target, signal: AbortSignal): Promise<number> {
   const { hostname, port } = new URL(url);
   let closed = 0;
   const sockets = Array.from({ length: SLOW_CONNECTIONS }, () => {

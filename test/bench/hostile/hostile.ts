@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { toPayments } from "../../attacks/support/whole-shop.ts";
-import { type Contestant, startServer } from "../contestant.ts";
+import { startServer } from "../contestant.ts";
 import { GOOD, type Order, post, TITLES } from "./attacks.ts";
 
 /** How good buyers fare beside an attack. Latencies are milliseconds. */
-export interface HostileRow {
+export interface HostileRow extends Fared {
   readonly title: string;
+  /** Beside the same attack on a server that does nothing: attacker, buyers and server share two cores. */
+  readonly bare: Fared;
+}
+
+interface Fared {
   readonly alone: Latencies;
   readonly beside: Latencies;
   /** How many of the attacker's requests were answered 429, or of its connections closed. */
@@ -18,24 +23,55 @@ interface Latencies {
   readonly p99: number;
 }
 
-const SECONDS = 20;
+/** Rounds in which both servers take turns. */
+const ROUNDS = 3;
+const SECONDS = 5;
 const GOOD_EVERY_MS = 20;
 
 export async function measureHostile(): Promise<HostileRow[]> {
   const rows: HostileRow[] = [];
   for (const title of TITLES) {
-    const server = await startServer("whole");
+    const shop = await startServer("whole");
+    const bare = await startServer("bare");
     try {
-      await measureGood(server, 3); // Warms up.
-      const alone = await measureGood(server, SECONDS);
-      const stop = begin({ title, url: server.url });
-      const beside = await measureGood(server, SECONDS);
-      rows.push({ title, alone, beside, refused: await stop() });
+      const orders = [shop, bare].map(({ url }) => ({ title, url, shop: shop.url }));
+      const pay = await toPayments(shop.url + GOOD.path, "00".repeat(65));
+      for (const { url } of orders) await measureGood(url, pay, 3); // Warms up.
+      const rounds: Round[][] = orders.map(() => []);
+      for (let round = 0; round < ROUNDS; round += 1)
+        for (const [at, order] of orders.entries()) rounds[at]?.push(await measureRound(order, pay));
+      const [own, other] = rounds.map(toFared) as [Fared, Fared];
+      rows.push({ title, ...own, bare: other });
     } finally {
-      await server.stop();
+      await Promise.all([shop.stop(), bare.stop()]);
     }
   }
   return rows;
+}
+
+interface Round {
+  readonly alone: readonly number[];
+  readonly beside: readonly number[];
+  readonly refused: number;
+}
+
+async function measureRound(order: Order, pay: () => string): Promise<Round> {
+  const alone = await measureGood(order.url, pay, SECONDS);
+  const stop = begin(order);
+  const beside = await measureGood(order.url, pay, SECONDS);
+  return { alone, beside, refused: await stop() };
+}
+
+const toFared = (rounds: readonly Round[]): Fared => ({
+  alone: toLatencies(rounds.flatMap(({ alone }) => alone)),
+  beside: toLatencies(rounds.flatMap(({ beside }) => beside)),
+  refused: rounds.reduce((sum, { refused }) => sum + refused, 0),
+});
+
+function toLatencies(all: readonly number[]): Latencies {
+  const sorted = all.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
 }
 
 /** Begins an attack; gives how to end it, which tells how much of it was refused. */
@@ -49,8 +85,8 @@ function begin(order: Order): () => Promise<number> {
   };
 }
 
-async function measureGood({ url }: Contestant, seconds: number): Promise<Latencies> {
-  const pay = await toPayments(url + GOOD.path, "00".repeat(65));
+/** @returns the latency of each call, in milliseconds */
+async function measureGood(url: string, pay: () => string, seconds: number): Promise<number[]> {
   const latencies: number[] = [];
   const running: Promise<void>[] = [];
   const until = performance.now() + seconds * 1000;
@@ -65,7 +101,5 @@ async function measureGood({ url }: Contestant, seconds: number): Promise<Latenc
     );
   }
   await Promise.all(running);
-  latencies.sort((one, other) => one - other);
-  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  return latencies;
 }
