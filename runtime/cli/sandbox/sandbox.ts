@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../../core/digest.ts";
@@ -74,6 +75,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     const { services } = running.swap.current().composition;
     console.log(toBanner({ url: running.url, services }, description, set.site));
     console.log(`listening on ${running.url}`);
+    flushCompileCache(); // Written now, because a killed process could not write it.
     if (watch) await onChange(); // What was edited while it started.
   } catch (error) {
     await sandbox.stop();

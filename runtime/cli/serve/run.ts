@@ -1,4 +1,3 @@
-import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import packageJson from "../../../package.json" with { type: "json" };
@@ -150,7 +149,6 @@ export async function run(options: RunOptions): Promise<Running> {
   const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(pages)];
   const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());
-  flushCompileCache(); // Written now, because a killed process could not write it.
   const open = opening.move();
   return {
     url,

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
@@ -39,6 +40,7 @@ export async function runServe(command: ServeCommand): Promise<void> {
     if (command.asSold) await follow(running);
     if (worker) worker.announce({ url: running.url, banner });
     else console.log(`${banner}\nlistening on ${running.url}`);
+    flushCompileCache(); // Written now, because a killed process could not write it.
   } catch (error) {
     worker?.giveUp();
     throw error;
