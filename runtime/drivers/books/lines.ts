@@ -73,7 +73,8 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
     const isForth = page.order === "oldest-first";
     const { at = isForth ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER } = page.after ?? {};
     const from = isForth ? Math.max(filter.from ?? at, at) : (filter.from ?? Number.MIN_SAFE_INTEGER);
-    const to = isForth ? (filter.to ?? Number.MAX_SAFE_INTEGER) : Math.min(filter.to ?? at, at + 1);
+    const until = filter.to ?? Number.MAX_SAFE_INTEGER;
+    const to = isForth ? until : Math.min(until, at + 1); // The last line's millisecond may have more lines.
     const lines: BookLine[] = [];
     for (const hour of hoursOf(filter, { from, to, isForth })) {
       const span = { from: Math.max(from, hour * HOUR_MS), to: Math.min(to, (hour + 1) * HOUR_MS) };
