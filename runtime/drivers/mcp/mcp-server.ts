@@ -54,7 +54,7 @@ export interface ToolServerOptions extends Pick<UpstreamOptions, "id" | "title" 
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A session that ends after this time did not fail at its start. */
+/** A failure later than this after a session began has nothing to do with those before it. */
 const STEADY_MS = 60_000;
 /** How long a killed process may take to end. */
 const KILL_MS = 1000;
@@ -73,6 +73,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   /** How many calls are at work in each session. */
   const atWork = new WeakMap<McpConnection, number>();
   let failures = 0;
+  let startedAt = Number.POSITIVE_INFINITY; // When the newest session began, until something fails.
   const gate = createGate(clock);
   let why = FAILED;
   /** The pauses that the server asks for. */
@@ -199,13 +200,12 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       const stopWatch = watchMemory(session.pid, options.memoryBytes, (bytes) =>
         log.error("mcp.memory", { upstream: id, bytes, most: options.memoryBytes }),
       );
-      const startedAt = clock.now();
+      startedAt = clock.now();
       void session.ended.then(() => {
         stopWatch();
         if (live !== session) return; // Ended on purpose; another session may have replaced it.
         live = opened = undefined;
         slots?.free(holder);
-        if (clock.now() - startedAt > STEADY_MS) failures = 0;
         pause("its session ended");
       });
       return session;
@@ -223,7 +223,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   }
 
   function pause(reason: string, isRefused = false): void {
-    failures += 1;
+    failures = clock.now() - startedAt > STEADY_MS ? 1 : failures + 1;
+    startedAt = Number.POSITIVE_INFINITY;
     why = isRefused ? "refuses the credential that it is sent" : FAILED;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
     if (!options.neverRests) gate.rest(pauseMs);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { McpConnection } from "../../../runtime/drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
 import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
@@ -70,6 +71,35 @@ describe("an MCP server over standard input and output", () => {
       now += Number(options.retryAfter) * 1000;
     }
     expect(waits).to.deep.equal([1, 1, 2, 4]);
+  });
+
+  it("is asked again soon when it fails after it was well for long, however often it failed before", async () => {
+    let now = 1_000_000;
+    let isUp = false;
+    const well = { call: async () => ({ content: [] }), isAlive: async () => true, tools: async () => ({}) as never };
+    const open = (): McpConnection => {
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      const call = async () => (isUp ? well.call() : Promise.reject(new Error("gone")));
+      return { ...well, call, name: "", pid: undefined, ended, close: async () => resolve() };
+    };
+    const connect = () => (isUp ? Promise.resolve(open()) : Promise.reject(new Error("not there")));
+    const server = openServer({ slots: undefined, clock: { now: () => now }, connect });
+    const waitAfterFailure = async (): Promise<number> => {
+      await problemOf(server.call("add", {}, SIGNAL));
+      return Number((await problemOf(server.call("add", {}, SIGNAL))).options.retryAfter);
+    };
+    let longest = 0;
+    for (let attempt = 0; attempt < 8; attempt++) {
+      longest = await waitAfterFailure();
+      now += longest * 1000;
+    }
+    expect(longest).to.equal(60);
+    isUp = true;
+    await server.call("add", {}, SIGNAL);
+    now += 3_600_000;
+    isUp = false;
+    await problemOf(server.call("add", {}, SIGNAL)); // Its session is lost.
+    expect(await waitAfterFailure()).to.equal(1);
   });
 
   it("is ended when it takes more memory than it may", async function () {
