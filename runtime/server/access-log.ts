@@ -78,13 +78,14 @@ function createWindow(
   tell: (omitted: number) => void,
 ): (key?: string) => boolean {
   const keys = new Set<string>();
-  let endsAt = 0;
+  let beganAt = 0;
   let used = 0;
   return (key) => {
     const now = clock.now();
-    if (now >= endsAt) {
+    // Absolute: a clock that was set back lengthens no window.
+    if (Math.abs(now - beganAt) >= windowMs) {
       if (used > lines) tell(used - lines);
-      endsAt = now + windowMs;
+      beganAt = now;
       used = 0;
       keys.clear();
     }

@@ -11,6 +11,7 @@ import { toJsonReply } from "../../runtime/server/reply/reply.ts";
 import { runPayphone } from "../support/commands/commands.ts";
 import { createFolder } from "../support/folder.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { createLogBook } from "../support/http.ts";
 
 const TOKEN = "a-token-of-a-test-0123456789";
 const ROUTES: readonly AdminRoute[] = [
@@ -177,6 +178,15 @@ describe("the admin listener", () => {
       expect(ask("/", `${name}=${Number(end) + 1}.${proof}`)?.status, "a later end").to.equal(401);
       now += 7 * 24 * 3_600_000;
       expect(ask("/", cookie)?.status).to.equal(401);
+    });
+
+    it("logs wrong tokens once a minute, also after the clock was set back", () => {
+      const { lines, ...log } = createLogBook();
+      const request = { headers: { host: "localhost", authorization: "Bearer wrong" }, socket: {} } as IncomingMessage;
+      const clock = { at: 0, now: () => clock.at };
+      const gate = createTokenGate({ token: TOKEN, clock, log });
+      for (clock.at of [3_600_000, 3_601_000, 3_660_000, 0]) gate(request, new URL("http://admin.invalid/"));
+      expect(lines.map(({ times }) => times)).to.deep.equal([1, 2, 1]);
     });
 
     it("shows browsers where to write the token", async () => {

@@ -41,6 +41,17 @@ describe("a request that cannot be read", () => {
     expect(lines.splice(0)).to.have.length(1000);
     clock.at = 10_000;
     tell(problem, undefined);
-    expect(lines.map(({ event }) => event)).to.deep.equal(["http.lines-omitted", "http.refused"]);
+    expect(lines.splice(0).map(({ event }) => event)).to.deep.equal(["http.lines-omitted", "http.refused"]);
+  });
+
+  it("has its line after a flood also where the clock was set back meanwhile", () => {
+    const clock = { at: 3_600_000, now: () => clock.at };
+    const tell = createRefusalLog(log, clock);
+    const problem = { status: 400, code: "bad-request" } as Parameters<typeof tell>[0];
+    for (let n = 0; n < 1500; n += 1) tell(problem, undefined);
+    lines.splice(0);
+    clock.at = 0;
+    tell(problem, undefined);
+    expect(lines.splice(0).map(({ event }) => event)).to.deep.equal(["http.lines-omitted", "http.refused"]);
   });
 });

@@ -33,7 +33,7 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
   // Browsers send cookies to every port of a host, so each shop on one machine needs a cookie name of its own.
   const name = `payphone_admin_${sign(token, "name").slice(0, 8)}`;
   let wrong = 0;
-  let quietUntil = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
 
   return (request, url) => {
     const { headers } = request;
@@ -85,9 +85,9 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
 
   function tell(from: string | undefined): void {
     wrong += 1;
-    if (clock.now() < quietUntil) return;
+    if (Math.abs(clock.now() - toldAt) < QUIET_MS) return; // Absolute: the clock may have been set back.
     log.warn("admin.wrong-token", { times: wrong, from });
-    quietUntil = clock.now() + QUIET_MS;
+    toldAt = clock.now();
     wrong = 0;
   }
 }
