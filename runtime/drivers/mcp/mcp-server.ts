@@ -83,7 +83,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   let isClosed = false;
 
   const holder: SlotHolder = {
-    isIdle: () => queue.size + queue.pending === 0,
+    isIdle: () => queue.size + queue.pending === 0 && (!opened || live !== undefined),
     lastUsed: () => lastUsed,
     stop: () => end(),
   };

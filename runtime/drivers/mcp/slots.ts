@@ -2,7 +2,7 @@ import { Problem } from "../../api/problem.ts";
 
 /** A server whose process may have to be ended for another one. */
 export interface SlotHolder {
-  /** Whether no call is running. */
+  /** Whether no call is running, and no process is being started. */
   isIdle(): boolean;
   /** When it was last used: Unix milliseconds. */
   lastUsed(): number;

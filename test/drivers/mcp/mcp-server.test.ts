@@ -125,4 +125,22 @@ describe("an MCP server over standard input and output", () => {
     abort.abort(new Error("enough"));
     expect(await busy).to.have.property("message", "enough");
   });
+
+  it("makes no room for another while it is being started, as before a payment", async () => {
+    const slots = createProcessSlots(1);
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const may = Promise.withResolvers<void>();
+    const connect = async () => {
+      begin();
+      await may.promise;
+      return connectProgram()();
+    };
+    const [one, other] = [openServer({ slots, connect }), openServer({ slots })];
+    const ready = one.ready({ tool: "add", input: {} });
+    await begun;
+    const refused = await problemOf(other.call("add", { a: 1, b: 2 }, SIGNAL).finally(may.resolve));
+    expect([refused.code, refused.options.retryAfter]).to.deep.equal(["unavailable", 5]);
+    await ready;
+    await selfOf(other);
+  });
 });
