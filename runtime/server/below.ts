@@ -8,6 +8,7 @@ import { toOriginForm } from "./request/target.ts";
  */
 export function belowPath(listener: RequestListener, baseUrl: string): RequestListener {
   const path = pathOf(baseUrl);
+  if (path === "") return listener;
   return (request, response) => {
     request.url = toOwnUrl(request, path);
     listener(request, response);

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { expect } from "chai";
+import express from "express";
 import { openPayphone, type Payphone } from "../../../runtime/cli/embed/embed.ts";
 import { apply, rollBack } from "../../../runtime/cli/operate/changes.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
@@ -49,6 +50,16 @@ describe("a shop in another server", () => {
       expect(named).to.include.members([`${ORIGIN}/paid${path}`, `${ORIGIN}/paid/icon.png`]);
       expect(named.filter((one) => !one.startsWith(`${ORIGIN}/paid/`))).to.deep.equal([]);
     }
+  });
+
+  it("may have a host of its own by its public address, and lie below a path of the server", async () => {
+    const app = express().use("/paid", (request, response) => shop.listener(request, response));
+    host.removeAllListeners("request").on("request", app);
+    shop = open({ PUBLIC_BASE_URL: ORIGIN });
+    await shop.start();
+    await untilRailsUp(`${base}/paid`);
+    const challenge = await (await fetch(`${base}/paid/v1/toss`, json({}))).text();
+    expect(challenge).to.include(`"${ORIGIN}/v1/toss"`);
   });
 
   it("sells what it was rolled back to also when its server starts again", async () => {
