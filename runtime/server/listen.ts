@@ -102,7 +102,10 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuse(code, socket));
   // What is expected besides 100-continue may be ignored (RFC 9110, section 10.1.1). Node's own 417 would say nothing.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("connect", (_request, socket) => refuse("CONNECT", socket));
+  server.on("connect", (_request, socket) => {
+    socket.on("error", () => {}); // Node has taken its own listeners off, and an error without one ends the process.
+    refuse("CONNECT", socket);
+  });
   await bind(server, { host, port, variables });
 
   let isLingering = true;

@@ -76,6 +76,16 @@ describe("a port", () => {
       expect(answer).to.match(/^(HTTP\/1.1 408 Request Timeout\r\n.*"code":"request-timeout"|$)/s);
   });
 
+  it("outlives a client that asks for a proxy and is gone before the answer", async () => {
+    let client: Socket | undefined;
+    const onRefused = (): void => void client?.resetAndDestroy();
+    const server = await openServer({ host: "127.0.0.1", port: 0, onRefused });
+    client = connect(server.port, "127.0.0.1");
+    client.write("CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n");
+    await once(client, "close");
+    await server.close({ graceMs: 600_000 }); // Ends with the last connection; an error that nothing takes fails this test.
+  });
+
   it("closes connections that stay idle between requests", async () => {
     const { port, attach } = await open({ keepAliveMs: 50 });
     attach((_request, response) => response.end("served"));
