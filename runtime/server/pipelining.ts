@@ -1,6 +1,9 @@
 import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 
+/** How many requests may wait before nothing more is read: nobody is told that the client of a paused connection is gone. */
+const MOST_WAITING = 16;
+
 /**
  * Answers one request of a connection after the other, each in its own turn of the event loop. Node calls the listener for
  * all that a connection has sent, so that a few connections with many pipelined requests would keep all others waiting.
@@ -30,6 +33,6 @@ export function oneByOne(listener: RequestListener): RequestListener {
     }
     line.push(start);
     // Later in this turn, since Node resumes the socket when it has read the request.
-    process.nextTick(() => line.length > 0 && socket.pause());
+    process.nextTick(() => line.length > MOST_WAITING && socket.pause());
   };
 }

@@ -82,6 +82,19 @@ describe("a connection with many pipelined requests", () => {
       await strict.close({ graceMs: 0 });
     });
 
+  it("tells the call that is being answered that its client is gone, with others behind it", async () => {
+    const leaver = await dial();
+    const gone = new Promise<void>((resolve) => {
+      serve((_request, response) => {
+        response.once("close", resolve);
+        setImmediate(() => leaver.destroy());
+      });
+    });
+    leaver.write(request("/slow") + request("/behind").repeat(3));
+    await gone;
+    expect(asked).to.deep.equal(["/slow"]);
+  });
+
   it("has nothing more done once it is gone", async () => {
     const greedy = await dial();
     serve(({ url }, response) => {
