@@ -230,7 +230,7 @@ function toSellerProblem(answer: SellerResponse, isUnpaid: boolean, receipt?: Se
 /** What is shown of a receipt as text. */
 const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
 
-/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. What should be text and is not is left out. */
+/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. A text that is none, or is broken, is left out. */
 function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
   const header = headers.get("payment-response");
   if (header === null) return undefined;
@@ -239,7 +239,7 @@ function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
     if (typeof field(receipt, "success") !== "boolean") return undefined;
     const entries = Object.entries(receipt as SettleResponse);
     return Object.fromEntries(
-      entries.filter(([name, value]) => typeof value === "string" || !SHOWN.includes(name)),
+      entries.filter(([name, value]) => (typeof value === "string" && value.isWellFormed()) || !SHOWN.includes(name)),
     ) as SettleResponse;
   } catch {
     return undefined;

@@ -37,7 +37,7 @@ export async function keepPending(pending: Pending): Promise<string> {
     await writeFile(file, JSON.stringify(pending, null, 2), { mode: 0o600, flag: "wx" });
     return file;
   } catch (cause) {
-    await dropPending(file).catch(() => {}); // It may be there in part.
+    await dropPending(file); // It may be there in part.
     throw toUnkept(cause as NodeJS.ErrnoException);
   }
 }
@@ -49,8 +49,8 @@ const toUnkept = (cause: NodeJS.ErrnoException): Problem =>
     { cause },
   );
 
-/** Deletes the file of a payment. */
-export const dropPending = (file: string): Promise<void> => rm(file, { force: true });
+/** Deletes the file of a payment. One that cannot be deleted stays: what was paid for must be shown all the same. */
+export const dropPending = (file: string): Promise<void> => rm(file, { force: true }).catch(() => {});
 
 /** @throws Problem `bad-request` when the file holds no payment. */
 export async function loadPending(file: string): Promise<Pending> {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { run } from "./run.ts";
@@ -70,6 +70,26 @@ describe("a payment whose outcome is not known", () => {
     expect(two.err).to.include("paid         0.001 USDC");
     expect([seller.paid().length, distinctPayments()]).to.deep.equal([3, 1]);
     expect(existsSync(file)).to.equal(false);
+  });
+
+  it("gets its result also where the file of the payment cannot be deleted, as that of a pipe", async () => {
+    seller.script.answers = [NOT_YET];
+    const { resume } = JSON.parse((await run({ url: seller.url, waitSeconds: 0, json: true })).out);
+    const pipe = openSync(resume, "r");
+    rmSync(resume);
+    seller.script.answers = [PAID];
+    const { code, out, err } = await run({ service: undefined, resume: `/dev/fd/${pipe}` });
+    closeSync(pipe);
+    expect([code, JSON.parse(out)]).to.deep.equal([0, RESULT]);
+    expect(err).to.include(TRANSACTION);
+  });
+
+  it("gets its result also where the receipt has a text that is broken off within a character", async () => {
+    const receipt = { success: true, transaction: `${TRANSACTION}\ud800`, network: "eip155:8453" };
+    seller.script.answers = [{ ...PAID, headers: { "payment-response": btoa(JSON.stringify(receipt)) } }];
+    const { code, out, err } = await run({ url: seller.url });
+    expect([code, JSON.parse(out)]).to.deep.equal([0, RESULT]);
+    expect(err).to.include("paid         0.001 USDC");
   });
 
   it("is kept, and not called sent, when the seller puts the call off until tomorrow", async () => {
