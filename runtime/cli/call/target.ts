@@ -115,13 +115,19 @@ function toRequest(method: string, address: string, input: unknown): SellerReque
       if (/^\.{0,2}$/.test(String(value)))
         throw new Problem("bad-request", `{${name}} is a part of the address: it must not be empty, "." or ".."`);
       rest.delete(name);
-      return encodeURIComponent(String(value));
+      return encodeURIComponent(toWhole(name, String(value)));
     }),
   );
   if (method !== "GET") return { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) };
   for (const name of rest.keys()) url.searchParams.delete(name);
-  for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, text);
+  for (const [name, text] of toQueryPairs(Object.fromEntries(rest))) url.searchParams.append(name, toWhole(name, text));
   return { method, url: url.href, body: undefined };
+}
+
+/** A text for an address, which would hold another character in place of half a one. @throws Problem `bad-request`. */
+function toWhole(name: string, text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new Problem("bad-request", `${name} has half of a character (a lone surrogate), which no address can hold`);
 }
 
 /**

@@ -175,6 +175,13 @@ describe("payphone call checks the input before it pays, and refuses", () => {
     expect((await run({ url: seller.url, input: '{"low":10000000000000000,"high":6.02e23}' })).code).to.equal(0);
   });
 
+  it("half a character, which the address of a GET would hold as another one, and a path not at all", async () => {
+    const input = '{"low":"\\ud800"}';
+    const said = "payphone: low has half of a character (a lone surrogate), which no address can hold";
+    for (const service of ["/v1/roll", "/v1/roll/{low}"])
+      expect(await runRefused(seller, 2, { service, method: "GET", input }), service).to.equal(said);
+  });
+
   it("input that is no JSON object", async () => {
     expect(await runRefused(seller, 2, { input: "{low:1}" })).to.match(
       /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
