@@ -69,17 +69,13 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
     const fault = explainBatch(values.length, version);
     if (fault !== undefined) return refuse(http, fail(400, RPC_CODES.invalidRequest, fault));
-    const messages = values.map(readMessage);
+    const messages = values.map((value) => refuseHandshake(readMessage(value)));
     const requestOf = (at: number): ReadRequest => ({ ...http, bytes: Buffer.byteLength(JSON.stringify(values[at])) });
     // The payment headers of the request, and the receipt headers of the answer, belong to one call: the first that
     // brings no payment of its own.
     const payable = messages.findIndex(isPayableByHeader);
     const answers = await Promise.all(
-      messages.map((message, at) =>
-        isRequest(message, "initialize")
-          ? fail(400, RPC_CODES.invalidRequest, "initialize must come alone", message.id)
-          : answer(message, requestOf(at), at === payable ? payment : undefined),
-      ),
+      messages.map((message, at) => answer(message, requestOf(at), at === payable ? payment : undefined)),
     );
     const texts = answers.flatMap(({ text }) => text ?? []);
     const calls = answers.flatMap(({ call }) => call ?? []);
@@ -144,15 +140,25 @@ function explainBatch(length: number, version: string): string | undefined {
   return length > MAX_BATCH ? `The list has ${length} messages; at most ${MAX_BATCH} are taken at once` : undefined;
 }
 
+/** A message of a list, in which no `initialize` is valid. */
+const refuseHandshake = (message: RpcMessage): RpcMessage =>
+  isRequest(message, "initialize")
+    ? {
+        kind: "invalid",
+        id: message.id,
+        error: { code: RPC_CODES.invalidRequest, message: "initialize must come alone" },
+      }
+    : message;
+
 const isRequest = (message: RpcMessage, method: string): message is RpcMessage & { kind: "request" } =>
   message.kind === "request" && message.method === method;
 
 const isPayableByHeader = (message: RpcMessage): boolean =>
   isRequest(message, "tools/call") && metaPaymentOf(message.params) === undefined;
 
-const fail = (status: number, code: number, message: string, id?: RpcId): MessageAnswer => ({
+const fail = (status: number, code: number, message: string): MessageAnswer => ({
   status,
-  text: toErrorText(id, { code, message } satisfies RpcError),
+  text: toErrorText(undefined, { code, message } satisfies RpcError),
 });
 
 const failWith = (problem: Problem, requestId: string, id?: RpcId): MessageAnswer => ({

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { toDoorRequest } from "../../support/door-request.ts";
 import { failsWith, type Headers, request, stageEndpoint } from "../support/endpoint-stage.ts";
 import { MODERN_META } from "./served/support/stall.ts";
 
@@ -134,6 +135,17 @@ describe("the MCP endpoint", () => {
       const pings = (count: number) => Array.from({ length: count }, (_, at) => request("ping", {}, at));
       failsWith(await stage.stall.post(pings(21)), -32600, 400, null);
       expect((await stage.stall.post(pings(20))).body).to.have.length(20);
+    });
+
+    it("counts as many requests as it has messages, whatever they are", async () => {
+      let admitted = 0;
+      const admit = async (): Promise<void> => {
+        admitted += 1;
+      };
+      const list = [request("initialize", {}, 1), request("initialize", {}, 2), note, {}, request("ping", {}, 3)];
+      const headers = { "content-type": "application/json" };
+      await stage.stall.mcp.handle(toDoorRequest(JSON.stringify(list), { headers, admit }));
+      expect(admitted).to.equal(list.length);
     });
 
     it("has no handshake and no stateless request in it", async () => {
