@@ -1,5 +1,5 @@
 import type { Service } from "../../core/service.ts";
-import { isKept, KEPT } from "../rpc/cost.ts";
+import { isKept, KEPT, toQuota } from "../rpc/cost.ts";
 import type { LinkedSet } from "../schema/shown-set.ts";
 import { toGuidance } from "./guidance.ts";
 
@@ -8,7 +8,7 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LinkedSet): string
   const line = ({ manifest, routes, path }: Service): string => {
     const methods = routes.map(({ method }) => method).join(" or ");
     const { free, sign_in: needsSignIn } = manifest;
-    const given = free ? `, ${free.calls} free calls a ${free.per} for a wallet that signs in` : "";
+    const given = free ? `, ${toQuota(free)} free for a wallet that signs in` : "";
     const asked = needsSignIn ? "free for a wallet that signs in" : "free";
     const price = manifest.price === undefined ? asked : `${manifest.price} USD${given}`;
     const kept = isKept(manifest) ? ` ${KEPT}` : "";

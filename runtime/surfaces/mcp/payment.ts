@@ -6,6 +6,7 @@ import { type Challenge, NOT_SIGNED_IN, toCharged, UNPAID } from "../../core/x40
 import { MCP_KEYS } from "../../core/x402/mcp-keys.ts";
 import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
 import { type BroughtPayment, readBrought, toReceiptHeaders } from "../http/payment-headers.ts";
+import { toQuota } from "../rpc/cost.ts";
 import type { DoorCall } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { knows, type McpVersion } from "./versions.ts";
@@ -77,7 +78,7 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
   );
   const brought = OF_A_PROOF.test(error) ? "proof" : "payment";
   const refused = error === UNPAID ? "" : `The ${brought} was not accepted (${error}). `;
-  const quota = free ? ` ${free.calls} calls a ${free.per} are free for a wallet that signs in: ${SIGN}.` : "";
+  const quota = free ? ` A wallet that signs in gets ${toQuota(free)} free of charge: ${SIGN}.` : "";
   return (
     `${refused}This tool costs ${price} USD a call; ${toCharged(error)}. Your client has to pay with x402, in ${ways}: ` +
     "sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +

@@ -3,7 +3,7 @@ import type { Service } from "../../core/service.ts";
 import { toAcceptedExample, toStatusId } from "../../core/set/job-manifests.ts";
 import { mediaOf } from "../../core/set/manifest.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
-import { isKept, KEPT } from "../rpc/cost.ts";
+import { isKept, KEPT, toQuota } from "../rpc/cost.ts";
 import { toFileSchema } from "../schema/file.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
@@ -70,9 +70,7 @@ function toAliasId(id: string, method: string, taken: ReadonlySet<string>): stri
 }
 
 const toFree = ({ free, sign_in: needsSignIn }: Service["manifest"]): string[] => [
-  ...(free
-    ? [`A wallet that signs in (header SIGN-IN-WITH-X) gets ${free.calls} calls free of charge each ${free.per}.`]
-    : []),
+  ...(free ? [`A wallet that signs in (header SIGN-IN-WITH-X) gets ${toQuota(free)} free of charge.`] : []),
   ...(needsSignIn ? ["A wallet must sign in (header SIGN-IN-WITH-X)."] : []),
 ];
 

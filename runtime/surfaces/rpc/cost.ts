@@ -6,6 +6,10 @@ export const isKept = ({ price, job }: Manifest): boolean => price !== undefined
 /** What buyers are told then, before they pay. */
 export const KEPT = "A job that fails is not paid back.";
 
+/** How often a wallet that signs in may call free of charge: `3 calls an hour`. */
+export const toQuota = ({ calls, per }: NonNullable<Manifest["free"]>): string =>
+  `${calls} call${calls === 1 ? "" : "s"} ${per === "hour" ? "an hour" : "a day"}`;
+
 /** What a call costs, in a sentence or two for models and people. @param how text that follows "paid with x402" */
 export function toCost(manifest: Manifest, how = ""): string {
   const { price, free, sign_in: needsSignIn } = manifest;
@@ -13,6 +17,5 @@ export function toCost(manifest: Manifest, how = ""): string {
   if (price === undefined) return "Free.";
   const kept = isKept(manifest) ? ` ${KEPT}` : "";
   const cost = `Costs ${price} USD a call, paid with x402${how}.${kept}`;
-  if (!free) return cost;
-  return `${cost} ${free.calls} a${free.per === "hour" ? "n hour" : " day"} are free for a wallet that signs in (x402 sign-in-with-x).`;
+  return free ? `${cost} A wallet that signs in (x402 sign-in-with-x) gets ${toQuota(free)} free of charge.` : cost;
 }

@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import type { Manifest } from "../../../runtime/core/set/manifest.ts";
 import { toDiscovery } from "../../../runtime/surfaces/discovery/discovery.ts";
 import { toServerCard } from "../../../runtime/surfaces/mcp/server-card.ts";
+import { toCost } from "../../../runtime/surfaces/rpc/cost.ts";
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { BASE_URL, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
@@ -112,20 +114,29 @@ describe("/llms.txt", () => {
 describe("what a wallet that signs in gets free of charge", () => {
   const HEADER = "SIGN-IN-WITH-X";
 
+  it("is told in words: calls a day, or an hour", () => {
+    const toss = { price: "0.01" } as Manifest;
+    const costs = [{ calls: 3, per: "day" } as const, { calls: 1, per: "hour" } as const].map((free) =>
+      toCost({ ...toss, free }),
+    );
+    expect(costs[0]).to.match(/gets 3 calls a day free of charge\.$/);
+    expect(costs[1]).to.match(/gets 1 call an hour free of charge\.$/);
+  });
+
   it("is told in every document: some calls of a service", async () => {
-    const free = "free: { calls: 3, per: day }\ntags:";
+    const free = "free: { calls: 3, per: hour }\ntags:";
     const { json, text } = await showSet(await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", free)));
-    const given = { calls: 3, per: "day" };
+    const given = { calls: 3, per: "hour" };
     expect(json("/").services[0]).to.deep.include({ free: given }).and.not.to.have.property("sign_in");
     const { extensions, routes } = json("/.well-known/x402");
     expect(extensions).to.include("sign-in-with-x");
     expect(routes[0]).to.deep.include({ price_usd: "0.01", free_with_sign_in: given });
     expect(text("/llms.txt"))
-      .to.include("0.01 USD, 3 free calls a day for a wallet that signs in.")
+      .to.include("0.01 USD, 3 calls an hour free for a wallet that signs in.")
       .and.include(HEADER)
       .and.not.include("## Free services");
     const { description, parameters } = json("/openapi.json").paths["/v1/toss"].post;
-    expect(description).to.include(`(header ${HEADER}) gets 3 calls free of charge each day.`);
+    expect(description).to.include(`(header ${HEADER}) gets 3 calls an hour free of charge.`);
     expect(parameters.map(({ name }: Loose) => name)).to.deep.equal([HEADER]);
   });
 

@@ -5,7 +5,7 @@ import type { Service } from "../../../core/service.ts";
 import { mediaOf, type SiteManifest } from "../../../core/set/manifest.ts";
 import { amountOn, toDecimal } from "../../../core/set/price.ts";
 import { OTHER } from "../../openapi/operations.ts";
-import { isKept, KEPT } from "../../rpc/cost.ts";
+import { isKept, KEPT, toQuota } from "../../rpc/cost.ts";
 import { type DescribedField, toFields } from "../../schema/fields.ts";
 import { createSchemaInliner } from "../../schema/self-contained.ts";
 import { toCode } from "../highlight.ts";
@@ -62,7 +62,7 @@ function toServicePage(service: Service, options: ServicePageOptions): Html {
 <p class="route"><b class="method">${routes[0]?.method ?? "POST"}</b> ${path} <span class="price">${toPriceText(price)}${price !== undefined && " a call"}</span></p>
 <p>${toProse(description)}</p>
 ${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the ${alias.method === "GET" ? "query" : "body"}.</p>`)}
-${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.${free && ` A wallet that signs in gets ${free.calls} calls free of charge each ${free.per}.`}${isKept(manifest) && html` <span class="kept">${KEPT}</span>`}</p>`}
+${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.${free && ` A wallet that signs in gets ${toQuota(free)} free of charge.`}${isKept(manifest) && html` <span class="kept">${KEPT}</span>`}</p>`}
 ${needsSignIn && html`<p class="amounts">For a wallet that signs in; nothing is paid.</p>`}
 ${source !== undefined && html`<p class="source">The answers come from ${source}${cache && html`, and are kept for ${cache.seconds} seconds`}.</p>`}
 <noscript><p class="notice">Without JavaScript this page can be read, and its code copied; trying the service here needs it.</p></noscript>
