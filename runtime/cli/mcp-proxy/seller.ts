@@ -50,16 +50,15 @@ const LARGEST_MESSAGE = 32 * 1024 * 1024;
 export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): McpSeller {
   const { origin, pathname } = new URL(url);
   const title = origin + pathname; // The rest may hold a key, which is no model's business.
-  let opened: Promise<Client> | undefined;
+  let opened: Session | undefined;
+  /** Those that are not closed yet. */
+  const sessions = new Set<Session>();
   const open = async (options: ClientOptions): Promise<Client> => {
     const client = new Client(info, options);
     // The client follows redirects within the seller's own origin only: a payment is meant for the server that asked for it.
     const fetch = createBoundedFetch("it", LARGEST_MESSAGE);
     const transport = endStreams(new StreamableHTTPClientTransport(new URL(url), { fetch }));
     await client.connect(keepResults(dropNulls(transport)));
-    client.onclose = () => {
-      opened = undefined;
-    };
     return client;
   };
   const connect = (): Promise<Client> =>
@@ -69,18 +68,36 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
         throw error;
       });
     });
+  const start = (): Session => {
+    const session = { client: connect(), waiting: 0 };
+    sessions.add(session);
+    return session;
+  };
   return {
     request: (method, params, signal) => request({ method, params } as Asked, signal),
     async close() {
-      await (await opened?.catch(() => undefined))?.close();
+      await Promise.all([...sessions].map(end));
     },
   };
 
-  /** Opens a new session once when the seller has forgotten the old one: it has not run the call (MCP, "Session Management"). */
   async function request(asked: Asked, signal: AbortSignal, isAgain = false): Promise<ToolResult> {
-    opened ??= connect();
+    opened ??= start();
     const session = opened;
-    const client = await session.catch((error: Error) => {
+    session.waiting += 1;
+    try {
+      return await ask(session, { asked, signal, isAgain });
+    } finally {
+      session.waiting -= 1;
+      if (session !== opened && session.waiting === 0) await end(session);
+    }
+  }
+
+  /** Opens a new session once when the seller has forgotten the old one: it has not run the call (MCP, "Session Management"). */
+  async function ask(
+    session: Session,
+    { asked, signal, isAgain }: { readonly asked: Asked; readonly signal: AbortSignal; readonly isAgain: boolean },
+  ): Promise<ToolResult> {
+    const client = await session.client.catch((error: Error) => {
       leave(session);
       throw new Problem("upstream-failed", `${title} cannot be reached: ${toWhy(error)}`, { cause: error });
     });
@@ -108,10 +125,22 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     }
   }
 
-  /** Another request may have opened a new session meanwhile. */
-  function leave(session: Promise<Client>): void {
+  /** Another request may have opened a new session meanwhile. Others may still wait in this one: the last of them ends it. */
+  function leave(session: Session): void {
     if (opened === session) opened = undefined;
   }
+
+  /** A session that is not closed may keep a stream open, and with it the process. */
+  async function end(session: Session): Promise<void> {
+    sessions.delete(session);
+    await session.client.then((client) => client.close()).catch(() => undefined);
+  }
+}
+
+/** A session with the seller, and how many requests are in it. */
+interface Session {
+  readonly client: Promise<Client>;
+  waiting: number;
 }
 
 /** The client's own words hide the network's, and the status of an answer without a text. */

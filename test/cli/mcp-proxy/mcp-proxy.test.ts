@@ -166,6 +166,19 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     expect(answers.map(({ content }) => content[0]?.text)).to.deep.equal(["here", "here"]);
   });
 
+  it("keeps no stream of a session that was forgotten: it would go on when its client has left", async () => {
+    const seller = await startForgettingSessions();
+    const client = await openProxy(seller.url, spending);
+    for (let session = 0; session < 3; session += 1) {
+      seller.forget();
+      await call(client, { name: "free", arguments: {} });
+      await eventually(() => seller.streams() === 1);
+    }
+    await client.close();
+    await eventually(() => seller.streams() === 0);
+    seller.server.close();
+  });
+
   it("says so when the seller cannot be reached, and why", async () => {
     const server = createServer(({ url }, outgoing) => {
       if (url === "/page") outgoing.writeHead(404).end("x".repeat(1e6));

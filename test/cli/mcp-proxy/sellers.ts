@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer, request, type Server } from "node:http";
+import { createServer, request, type Server, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
@@ -47,10 +47,16 @@ export async function startForgetful(target: string): Promise<{
 
 /**
  * A server of the handshake era with sessions, and one free tool, at a path that ends with a slash. It can forget all of
- * its sessions, as a restart does.
+ * its sessions, as a restart does. `streams` counts the streams that it holds open for its clients.
  */
-export async function startForgettingSessions(): Promise<{ url: string; forget: () => void; server: Server }> {
+export async function startForgettingSessions(): Promise<{
+  url: string;
+  forget: () => void;
+  streams: () => number;
+  server: Server;
+}> {
   const sessions = new Set<string>();
+  const streams = new Set<ServerResponse>();
   const server = createServer(async (incoming, outgoing) => {
     const { id, method, params } = JSON.parse((await buffer(incoming)).toString() || "{}");
     const reply = (status: number, body: object, headers = {}): void =>
@@ -66,6 +72,10 @@ export async function startForgettingSessions(): Promise<{ url: string; forget: 
     }
     if (method === "server/discover") return reply(400, { jsonrpc: "2.0", id, error: { code: -32601, message: "?" } });
     if (!sessions.has(String(incoming.headers["mcp-session-id"]))) return reply(404, {});
+    if (incoming.method === "GET") {
+      streams.add(outgoing.once("close", () => streams.delete(outgoing)));
+      return outgoing.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    }
     if (id === undefined) return void outgoing.writeHead(202).end();
     if (params?.name === "dear") {
       const data = { x402Version: 1, error: "pay", accepts: [{ scheme: "exact", network: "base" }] };
@@ -76,7 +86,8 @@ export async function startForgettingSessions(): Promise<{ url: string; forget: 
     return answer({ content: [{ type: "text", text: "here" }] });
   });
   const { port } = new URL(await listenOnLoopback(server));
-  return { url: `http://127.0.0.1:${port}/mcp/`, forget: () => sessions.clear(), server };
+  const url = `http://127.0.0.1:${port}/mcp/`;
+  return { url, forget: () => sessions.clear(), streams: () => streams.size, server };
 }
 
 function* toMegabytes(count: number): Generator<string> {
