@@ -12,8 +12,8 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  { pattern: /^0x[0-9a-f]{64}$/i, family: "eip155", is: "tx" },
-  { pattern: /^0x[0-9a-f]{40}$/i, family: "eip155", is: "address" },
+  { pattern: /^0x[0-9a-fA-F]{64}$/, family: "eip155", is: "tx" },
+  { pattern: /^0x[0-9a-fA-F]{40}$/, family: "eip155", is: "address" },
   { pattern: /^[1-9A-HJ-NP-Za-km-z]{86,88}$/, family: "solana", is: "tx" },
   { pattern: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, family: "solana", is: "address" },
 ];

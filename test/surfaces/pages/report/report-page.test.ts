@@ -30,6 +30,13 @@ describe("the page of a report", () => {
     expect(main?.querySelector(".middle")?.textContent).to.equal(CHECKSUMMED.slice(6, -4));
   });
 
+  it("shows as it is what is no address, for all its likeness to one", () => {
+    const names = [`0X${"ab".repeat(20)}`, `0X${"ab".repeat(32)}`, "0xab"];
+    const page = parse(render(toReport({ markdown: `# T\n\n${names.map((name) => `\`${name}\``).join(" ")}\n` })));
+    const codes = [...page.querySelectorAll("main > p code")];
+    expect(codes.map(({ innerHTML }) => innerHTML)).to.deep.equal(names);
+  });
+
   it("aligns columns of amounts right, to the same number of decimals where they have no token", () => {
     const rows = [...parse(render(toReport())).querySelectorAll("tbody tr")];
     const cells = rows.map((row) => [...row.querySelectorAll("td.number")].map(({ textContent }) => textContent));
