@@ -152,7 +152,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
         unpaid.drop(id);
         await store.set(taskKey(id), task, change.job ? JOB_KEEP_MS : PAID_MS);
       } else {
-        await forget(unpaid.keep(id, JSON.stringify(task).length + OVERHEAD_BYTES));
+        await forget(unpaid.keep(id, Buffer.byteLength(JSON.stringify(task)) + OVERHEAD_BYTES));
         await store.set(taskKey(id), task, UNPAID_MS, "lazy");
       }
       return task;

@@ -11,15 +11,16 @@ describe("unpaid A2A tasks", () => {
 
   const send = (message: object): Promise<Loose> =>
     door.call("message/send", { message: { kind: "message", messageId: "m", role: "user", parts: [], ...message } });
-  const begin = async (padding: number): Promise<Loose> => {
-    const input = { low: 1, high: 6, padding: "x".repeat(padding) };
+  const begin = async (padding: number, letter = "x"): Promise<Loose> => {
+    const input = { low: 1, high: 6, padding: letter.repeat(padding) };
     return (await send({ parts: [{ kind: "data", data: { skill: "roll", input } }] })).result;
   };
   const stateOf = async ({ id }: Loose): Promise<string | undefined> =>
     (await door.call("tasks/get", { id })).result?.status.state;
   const heldBytes = async (): Promise<number> => {
     let bytes = 0;
-    for await (const key of door.store.keys("a2a:task:")) bytes += JSON.stringify(await door.store.get(key)).length;
+    for await (const key of door.store.keys("a2a:task:"))
+      bytes += Buffer.byteLength(JSON.stringify(await door.store.get(key)));
     return bytes;
   };
 
@@ -29,6 +30,11 @@ describe("unpaid A2A tasks", () => {
     expect(await heldBytes()).to.be.below(100_000);
     expect(await stateOf(tasks[0])).to.equal(undefined);
     expect(await stateOf(tasks[39])).to.equal("input-required");
+  });
+
+  it("hold no more than their bound of letters of three bytes each", async () => {
+    for (let at = 0; at < 20; at += 1) await begin(5000, "語");
+    expect(await heldBytes()).to.be.below(100_000);
   });
 
   it("leave paid ones alone", async () => {
