@@ -155,8 +155,11 @@ function toTold(error: unknown): ToolResult {
   throw error;
 }
 
-/** The seller's base URL, which can have a path: that of its MCP endpoint without the last segment. */
-const toBase = (url: string): string => new URL(".", url.replace(/\/+$/, "")).href.replace(/\/$/, "");
+/** The seller's base URL, which can have a path: that of its MCP endpoint without the query and the last segment. */
+function toBase(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, "").replace(/\/[^/]*$/, "");
+}
 
 /** Resolves when the client closes its end, or the process is told to stop. */
 async function ended(stdin: Readable, signal: AbortSignal): Promise<void> {

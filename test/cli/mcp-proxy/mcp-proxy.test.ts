@@ -111,7 +111,8 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
 
   it("knows a sandbox below a path for one, and pays with its buyer", async () => {
     // Without the slash, the tests below buy there.
-    expect((await call(await open(`${forgetful.url}/mcp/`))).isError).to.not.equal(true);
+    for (const end of ["/mcp/", "/mcp/?key=a/b"])
+      expect((await call(await open(forgetful.url + end))).isError, end).to.not.equal(true);
   });
 
   it("knows a sandbox that was started where a shop was, and pays with its buyer", async () => {
