@@ -13,7 +13,7 @@ const EXACT = [
   "unevaluatedItems",
   "unevaluatedProperties",
 ];
-const TYPES = ["type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf"];
+const TYPES = ["type", "properties", "required", "items", "prefixItems", "enum", "const", "anyOf", "oneOf"];
 
 /** The schema without its texts for people. */
 export const withoutProse = (schema: SchemaObject): SchemaObject => keep(schema, (keyword) => !PROSE.includes(keyword));
