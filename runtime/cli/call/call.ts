@@ -1,6 +1,7 @@
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
+import { isDeep } from "../../core/json.ts";
 import type { Config } from "../config/config.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { printable } from "../printable.ts";
@@ -230,13 +231,13 @@ function toSellerProblem(answer: SellerResponse, isUnpaid: boolean, receipt?: Se
 /** What is shown of a receipt as text. */
 const SHOWN: readonly string[] = ["transaction", "payer", "network"] satisfies (keyof SettleResponse)[];
 
-/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. A text that is none, or is broken, is left out. */
+/** The PAYMENT-RESPONSE header; undefined when it is absent, malformed or too deep. A text that is none, or is broken, is left out. */
 function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
   const header = headers.get("payment-response");
   if (header === null) return undefined;
   try {
     const receipt: unknown = decodePaymentResponseHeader(header);
-    if (typeof field(receipt, "success") !== "boolean") return undefined;
+    if (typeof field(receipt, "success") !== "boolean" || isDeep(receipt)) return undefined;
     const entries = Object.entries(receipt as SettleResponse);
     return Object.fromEntries(
       entries.filter(([name, value]) => (typeof value === "string" && value.isWellFormed()) || !SHOWN.includes(name)),

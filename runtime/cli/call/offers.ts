@@ -2,6 +2,7 @@ import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
+import { isDeep } from "../../core/json.ts";
 import { isSameToken } from "../../core/rails/tokens.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { isPrice, toAtomic, toDecimal } from "../../core/set/price.ts";
@@ -57,10 +58,11 @@ export function refusalOf({ headers, json }: SellerResponse): string | undefined
   return textField(json, "error") ?? textField(header && decodedChallenge(header), "error");
 }
 
-/** The JSON of a PAYMENT-REQUIRED header; undefined when it is malformed. */
+/** The JSON of a PAYMENT-REQUIRED header; undefined when it is malformed, or nested too deeply to be printed as JSON. */
 export function decodedChallenge(header: string): unknown {
   try {
-    return decodePaymentRequiredHeader(header);
+    const challenge = decodePaymentRequiredHeader(header);
+    return isDeep(challenge) ? undefined : challenge;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { run } from "./run.ts";
-import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION } from "./seller.ts";
+import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
 describe("a payment whose outcome is not known", () => {
   let seller: Seller;
@@ -90,6 +90,20 @@ describe("a payment whose outcome is not known", () => {
     const { code, out, err } = await run({ url: seller.url });
     expect([code, JSON.parse(out)]).to.deep.equal([0, RESULT]);
     expect(err).to.include("paid         0.001 USDC");
+  });
+
+  it("gets its result also where a header is nested too deeply to be printed", async () => {
+    const deep = `${"[".repeat(5800)}${"]".repeat(5800)}`;
+    const receipt = btoa(`{"success":true,"transaction":"${TRANSACTION}","more":${deep}}`);
+    seller.script.answers = [{ ...PAID, headers: { "payment-response": receipt } }];
+    const { code, out } = await run({ url: seller.url, json: true });
+    expect([code, JSON.parse(out).result]).to.deep.equal([0, RESULT]);
+    const resource = { url: `${seller.url}/v1/roll` };
+    const challenge = JSON.stringify({ x402Version: 2, error: "pay", resource, accepts: [USDC_OFFER] });
+    const header = btoa(challenge.replace('"version"', `"more":${deep.slice(500, -500)},"version"`));
+    seller.script.unpaid = { status: 402, body: {}, headers: { "payment-required": header } };
+    expect((await run({ url: seller.url, json: true })).code).to.equal(1);
+    expect(seller.paid(), "nothing was paid").to.have.length(1);
   });
 
   it("is kept, and not called sent, when the seller puts the call off until tomorrow", async () => {
