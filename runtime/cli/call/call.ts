@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
-import { ask, field, type SellerResponse, textField, toExactJson } from "./http.ts";
+import { ask, CALL_MS, field, type SellerResponse, textField, toExactJson } from "./http.ts";
 import { nameIn } from "./identifier.ts";
 import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
@@ -110,7 +110,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const target = await findTarget(service, { base, method, input, signal: terminal.signal });
   report.request = { method: target.request.method, url: target.request.url };
   terminal.err(`${target.request.method} ${target.request.url}`);
-  const first = await ask(target.request, { signal: terminal.signal });
+  const first = await ask(target.request, { signal: terminal.signal, timeoutMs: CALL_MS });
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first, true);
   const asksForThePrice = options.dryRun && options.input === undefined;

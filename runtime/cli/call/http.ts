@@ -5,6 +5,9 @@ import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 /** The most that is read of a seller's answer: it could go on for ever. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** How long a call may take, in milliseconds: its work, of two minutes at most, and the settlement of its payment. */
+export const CALL_MS = 240_000;
+
 export interface SellerRequest {
   readonly method: string;
   readonly url: string;

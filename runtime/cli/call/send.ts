@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
-import { ask, type SellerResponse, textField } from "./http.ts";
+import { ask, CALL_MS, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
 
 /** Problem codes of 5xx answers that are final: the payment will bring no result. */
@@ -60,7 +60,8 @@ export async function sendPaid(
   for (let attempt = 0; ; attempt++) {
     let pauseMs = Math.min(1000 * 2 ** attempt, 10_000);
     try {
-      const answer = await ask(request, { headers: { "payment-signature": payment }, signal });
+      const headers = { "payment-signature": payment };
+      const answer = await ask(request, { headers, signal, timeoutMs: CALL_MS });
       if (isFinal(answer)) return { answer, isFirst: attempt === 0 };
       isPutOff &&= answer.status === 429;
       why = `${answer.status} ${textField(answer.json, "detail") ?? ""}`.trim();

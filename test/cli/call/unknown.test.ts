@@ -1,6 +1,8 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
+import { SETTLE_LIFE_MS } from "../../../runtime/core/payments/settlement.ts";
+import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import { run } from "./run.ts";
 import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
 
@@ -70,6 +72,21 @@ describe("a payment whose outcome is not known", () => {
     expect(two.err).to.include("paid         0.001 USDC");
     expect([seller.paid().length, distinctPayments()]).to.deep.equal([3, 1]);
     expect(existsSync(file)).to.equal(false);
+  });
+
+  it("is waited for as long as the longest work and its settlement may take: who leaves before buys nothing", async () => {
+    const { timeout } = AbortSignal;
+    const waits: number[] = [];
+    AbortSignal.timeout = (ms) => {
+      waits.push(ms);
+      return timeout.call(AbortSignal, ms);
+    };
+    await run({ url: seller.url }).finally(() => Object.assign(AbortSignal, { timeout }));
+    const longest = manifestSchema.properties.deadline_seconds.maximum * 1000 + SETTLE_LIFE_MS;
+    expect(
+      waits.filter((ms) => ms > longest),
+      "once unpaid, as a free call is, and once paid",
+    ).to.have.length(2);
   });
 
   it("gets its result also where the file of the payment cannot be deleted, as that of a pipe", async () => {
