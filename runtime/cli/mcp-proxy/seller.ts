@@ -14,7 +14,7 @@ import { createBoundedFetch } from "../../drivers/http/bounded-body.ts";
 import { mayBeOlder, toCallProblem } from "../../drivers/mcp/failures.ts";
 import { dropNulls } from "../../drivers/mcp/nulls.ts";
 import { endStreams } from "../../drivers/mcp/request-streams.ts";
-import { field, reasonOf, textField } from "../call/http.ts";
+import { CALL_MS, field, reasonOf, textField } from "../call/http.ts";
 import type { ToolRequest } from "./purchase.ts";
 import { keepResults, wholeOf } from "./raw-results.ts";
 import { type ToolResult, toErrorResult } from "./results.ts";
@@ -40,7 +40,6 @@ export interface McpSellerOptions {
   readonly tell: Tell;
 }
 
-const ANSWER_MS = 120_000;
 /** How long a seller has to say which versions it speaks. The caller, who may wait for a minute only, must hear of the rest. */
 const PROBE_MS = 10_000;
 /** Room for the largest files that are sold, in base64, twice. */
@@ -104,7 +103,7 @@ export function openSeller({ url, info, schemaOf, tell }: McpSellerOptions): Mcp
     const token = asked.params._meta?.progressToken;
     // A caller who listens waits for as long as it hears something.
     const listening = { onprogress: (heard: Progress) => tell(token, heard), resetTimeoutOnProgress: true };
-    const options = { signal, timeout: ANSWER_MS, ...(token !== undefined && listening) };
+    const options = { signal, timeout: CALL_MS, ...(token !== undefined && listening) };
     const inputSchema = asked.method === "tools/call" ? schemaOf(asked.params.name) : undefined;
     // Results are passed on unchecked: this definition has no output schema, and `request` knows none.
     const answer = isObject(inputSchema)

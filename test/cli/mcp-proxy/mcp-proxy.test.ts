@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import type { BudgetLimits } from "../../../runtime/cli/mcp-proxy/budget.ts";
+import { SETTLE_LIFE_MS } from "../../../runtime/core/payments/settlement.ts";
 import { listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
@@ -165,6 +167,18 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     forgetting.forget();
     const answers = await Promise.all([call(client, TOOL), call(client, TOOL)]);
     expect(answers.map(({ content }) => content[0]?.text)).to.deep.equal(["here", "here"]);
+  });
+
+  it("waits for a seller as long as its work and its settlement may take", async () => {
+    const { setTimeout } = globalThis;
+    const waits: (number | undefined)[] = [];
+    globalThis.setTimeout = Object.assign((...given: Parameters<typeof setTimeout>) => {
+      waits.push(given[1]);
+      return setTimeout(...given);
+    }, setTimeout);
+    await call(usual.old, { name: "free", arguments: {} }).finally(() => Object.assign(globalThis, { setTimeout }));
+    const longest = manifestSchema.properties.deadline_seconds.maximum * 1000 + SETTLE_LIFE_MS;
+    expect(Math.max(...waits.map((ms) => ms ?? 0))).to.be.above(longest);
   });
 
   it("keeps no stream of a session that was forgotten: it would go on when its client has left", async () => {
