@@ -21,7 +21,10 @@ export interface Header {
   readonly time: number;
 }
 
-/** Caches the time of each header that it reads. @throws (the methods do) Problem `upstream-failed`; the signal's reason. */
+/**
+ * Caches the time of each header that it reads; a block that does not exist may be mined meanwhile. @throws (the methods do)
+ * Problem `upstream-failed`; the signal's reason.
+ */
 export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   const times = new Map<number, Promise<number | undefined>>();
 
@@ -43,10 +46,12 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   }
 
   return {
-    timeOf(block) {
-      const known = times.get(block) ?? readBlock(block).then((header) => header?.time);
-      times.set(block, known);
-      return known;
+    async timeOf(block) {
+      const reading = times.get(block) ?? readBlock(block).then((header) => header?.time);
+      times.set(block, reading);
+      const time = await reading;
+      if (time === undefined) times.delete(block);
+      return time;
     },
     bloomOf: async (block) => (await readBlock(block))?.bloom,
     async newest() {

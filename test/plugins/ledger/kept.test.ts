@@ -6,7 +6,7 @@ import { createHost, problemOf, serve } from "../host.ts";
 import { type BaseNode, startBaseNode, toLogs, toTime, toTopicAddress } from "./base-node.ts";
 import { type Answer, between, NEWEST } from "./questions.ts";
 
-describe("a spend summary of a node that prunes or reorganizes", () => {
+describe("a spend summary of a node that prunes, reorganizes or grows", () => {
   let node: BaseNode;
   before(async () => {
     node = await startBaseNode(NEWEST);
@@ -53,6 +53,16 @@ describe("a spend summary of a node that prunes or reorganizes", () => {
       node.refuse(() => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result }) }));
       expect((await ask(between(NEWEST, NEWEST))).totals.usdc).to.equal(usdc);
     }
+  });
+
+  it("has the newest block where that is mined while the range is looked for, and reads no more headers", async () => {
+    node.refuse(() => undefined);
+    node.hold([0, 1000, 2000].map((back) => ({ to: toTopicAddress(1), amount: 1n, block: NEWEST - back })));
+    node.holdBack();
+    const { range, totals } = await ask(between(NEWEST - 50_000, NEWEST));
+    expect(range).to.deep.include({ to_block: NEWEST });
+    expect(totals.tx_count).to.equal(3);
+    expect(node.headers).to.be.at.most(8);
   });
 });
 
