@@ -10,7 +10,7 @@ import { withoutNoise } from "./noise.ts";
 import { PATIENCE_MS, toPatient } from "./patience.ts";
 
 /** An address's transfers, merged from all sources. */
-export interface MergedHistory extends Omit<History, "coverage" | "isWhole" | "gaps"> {
+export interface MergedHistory extends Omit<History, "coverage" | "isWhole" | "isCovered" | "gaps"> {
   /** What was read from each source. */
   readonly coverage: readonly Coverage[];
   /** Whether one of the sources is complete. */
@@ -112,7 +112,7 @@ function merge(answers: readonly Answer[], depth: Reading["depth"]): MergedHisto
   return {
     transfers: mergeTransfers(histories.map(({ transfers }) => transfers)),
     coverage: answers.flatMap(({ title, history }) =>
-      history ? [{ source: title, covers: history.coverage, whole: history.isWhole }] : [],
+      history ? [{ source: title, covers: history.coverage, whole: history.isCovered ?? history.isWhole }] : [],
     ),
     isWhole,
     labels: histories.flatMap(({ labels }) => labels),

@@ -47,7 +47,8 @@ export const createBaseLogs = (node: Upstream, { lookBack, ...time }: LogsOption
     const range = { from: oldest.number, to: latest.number };
     const found = await searchInSteps(search, { range, bounds: BOUNDS[depth], step, signal, ...time });
     const history = toHistory(found, toTime, latest);
-    return lookBack === undefined ? history : { ...history, coverage: NEWEST };
+    const isNewest = lookBack !== undefined && found.end === undefined;
+    return isNewest ? { ...history, coverage: NEWEST, isCovered: true } : history;
   },
 });
 
@@ -76,9 +77,11 @@ interface Found {
 async function searchInSteps(search: Search, { range, bounds, step, signal, clock, until }: InSteps): Promise<Found> {
   const parts: SearchPart[] = [];
   let since = range.to + 1n;
-  for (let left = bounds.searches; since > range.from; left -= SEARCHES_PER_STEP) {
+  for (let left = bounds.searches; ; left -= SEARCHES_PER_STEP) {
     const transfers = mergeTransfers(parts.map((part) => part.transfers)).slice(-bounds.transfers);
-    if (left <= 0 || transfers.length >= bounds.transfers) return { transfers, since, end: BOUND_MET };
+    if (transfers.length >= bounds.transfers) return { transfers, since, end: BOUND_MET };
+    if (since <= range.from) return { transfers, since };
+    if (left <= 0) return { transfers, since, end: BOUND_MET };
     if (parts.length > 0 && clock.now() > until) return { transfers, since, end: TIME_OVER, isGap: true };
     const terms = {
       range: { ...range, to: since - 1n },
@@ -97,7 +100,6 @@ async function searchInSteps(search: Search, { range, bounds, step, signal, cloc
     parts.push(part);
     since = BigInt(part.since);
   }
-  return { transfers: mergeTransfers(parts.map((part) => part.transfers)), since };
 }
 
 const NEWEST = "USDC on Base by the token's logs of the newest day, which an explorer may not have yet.";

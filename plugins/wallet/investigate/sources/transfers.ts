@@ -32,6 +32,8 @@ export interface History {
   readonly coverage: string;
   /** Whether these are all transfers that the address ever had in USDC and the chain's coin. */
   readonly isWhole: boolean;
+  /** Whether all that `coverage` is about was read; left out where that is the whole history. */
+  readonly isCovered?: boolean;
   /** What could not be read, in sentences. The bounds of an investigation are not gaps. */
   readonly gaps: readonly string[];
   readonly labels: readonly Label[];

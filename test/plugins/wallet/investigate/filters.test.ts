@@ -174,7 +174,9 @@ describe("an investigation whose sources are not true to what they were asked fo
         atStake: 99,
       },
     ]);
-    expect((await investigateIn({ payments, explorer: { lagDays: 1 } }, SUBJECT)).data.missing).to.deep.equal([]);
+    const near = await investigateIn({ payments, explorer: { lagDays: 1 } }, SUBJECT);
+    expect(near.data.missing).to.deep.equal([]);
+    expect(near.data.coverage.filter(({ whole }) => !whole)).to.deep.equal([]);
   });
 
   for (const [when, daysAgo] of Object.entries({ "since half a day": 0.5, "since a minute": 1 / 1440 }))

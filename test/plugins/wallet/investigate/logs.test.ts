@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { createBaseLogs } from "../../../../plugins/wallet/investigate/sources/base-logs.ts";
 import {
   type BlockRange,
   type Search,
   searchBack,
 } from "../../../../plugins/wallet/investigate/sources/search-back.ts";
 import type { Transfer } from "../../../../plugins/wallet/investigate/sources/transfers.ts";
-import { Problem } from "../../../../runtime/api/plugin.ts";
+import { Problem, type Upstream } from "../../../../runtime/api/plugin.ts";
 import { problemOf } from "../../host.ts";
 
 const BOUNDS = { searches: 150, transfers: 10_000 };
@@ -90,5 +91,58 @@ describe("the search of a node's logs", () => {
     expect(await problemOf(searchBack(refusing, { range: RANGE, bounds: BOUNDS }))).to.include({
       message: "The Base node refuses to search its logs",
     });
+  });
+});
+
+describe("the newest blocks of a node's logs", () => {
+  const WALLET = `0x${"a".repeat(40)}`;
+  const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+  const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+  const [NEWEST, LOOK_BACK, GENESIS_SECOND] = [40_000_000, 50_000, 1_686_789_347];
+  const toWord = (hex: string): string => `0x${hex.replace("0x", "").padStart(64, "0")}`;
+  const toQuantity = (number: number): string => `0x${number.toString(16)}`;
+
+  /** What is read of a node with one payment to the wallet in every so many blocks. */
+  function read(every: number) {
+    const toLog = (block: number): object => ({
+      address: USDC,
+      topics: [TRANSFER, toWord("b"), toWord(WALLET)],
+      data: toWord("1"),
+      blockNumber: toQuantity(block),
+      transactionHash: toWord(toQuantity(block)),
+      logIndex: "0x0",
+    });
+    const answer = (method: string, [asked]: readonly unknown[]): unknown => {
+      if (method === "eth_getBlockByNumber") {
+        const block = asked === "latest" ? NEWEST : Number(asked);
+        return { number: toQuantity(block), timestamp: toQuantity(GENESIS_SECOND + 2 * block) };
+      }
+      const { fromBlock, toBlock, topics } = asked as { fromBlock: string; toBlock: string; topics: unknown[] };
+      const [first, last] = [Math.ceil(Number(fromBlock) / every), Math.floor(Number(toBlock) / every)];
+      if (topics.length < 3) return []; // What the wallet has sent.
+      return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => toLog((first + at) * every));
+    };
+    const rpc = async (method: string, params: readonly unknown[]) => ({ result: answer(method, params) });
+    const clock = { now: () => 1000 * (GENESIS_SECOND + 2 * NEWEST) };
+    const node = { id: "base", title: "Base node", rpc } as unknown as Upstream;
+    const terms = { clock, until: Number.MAX_SAFE_INTEGER, lookBack: BigInt(LOOK_BACK) };
+    const step = <T>(_: string, work: () => Promise<T>): Promise<T> => work();
+    return createBaseLogs(node, terms).read(WALLET, { depth: "subject", signal: new AbortController().signal, step });
+  }
+
+  it("are called whole where all of them were read, though the chain has older ones", async () => {
+    const { transfers, coverage, isCovered, isWhole } = await read(1000);
+    expect(transfers).to.have.length(51);
+    expect({ isCovered, isWhole }).to.deep.equal({ isCovered: true, isWhole: false });
+    expect(coverage).to.equal(
+      "USDC on Base by the token's logs of the newest day, which an explorer may not have yet.",
+    );
+  });
+
+  it("are not called whole where they hold more transfers than an investigation takes", async () => {
+    const { transfers, coverage, isCovered } = await read(4);
+    expect(transfers).to.have.length(10_000);
+    expect(isCovered).to.equal(undefined);
+    expect(coverage).to.match(/; older ones were not searched: the bound of this investigation was met\.$/);
   });
 });
