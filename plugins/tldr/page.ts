@@ -53,7 +53,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const answer = await fetch(url, signal);
     const { status } = answer;
     const { host } = new URL(answer.url);
-    if (status >= 300 && status < 400)
+    if (status >= 300 && status < 400 && answer.headers.get("location") !== null)
       throw new Problem("upstream-failed", `${host} redirects more than ${LIMITS.redirects} times`);
     if (status < 200 || status > 299 || NOT_THE_PAGE.has(status))
       throw new Problem("upstream-failed", `${host} answered with status ${status}`);

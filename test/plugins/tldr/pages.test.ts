@@ -144,7 +144,7 @@ describe("a summary of a page", () => {
       expect(await refuses(page)).to.deep.equal({ code: "unparseable-input", message });
     });
 
-  for (const status of [202, 206, 401, 404, 410, 500, 503])
+  for (const status of [202, 206, 300, 302, 304, 401, 404, 410, 500, 503])
     it(`is not made of an answer with status ${status}`, async () => {
       const page = { body: toPage(ARTICLE), type: "text/html", status };
       expect(await refuses(page)).to.deep.equal({
