@@ -32,7 +32,7 @@ export type Topics = readonly (readonly string[] | null)[];
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * A time in the past: a ledger's thousands of requests give way to requests of other services, and are not repeated.
+ * A time in the past: a ledger's thousands of requests give way to requests of other services, and wait no longer than these.
  */
 const GIVES_WAY = 1;
 
