@@ -6,6 +6,8 @@ import type { Subject } from "./subject.ts";
 
 /** The source that is searched for each address. */
 export const SANCTIONS_LIST = "OFAC's sanctions list";
+/** The source of the subject's other addresses. */
+export const ENS_RECORDS = "ENS records";
 
 /** What could not be read, with the reason in a sentence. */
 export interface Missing {

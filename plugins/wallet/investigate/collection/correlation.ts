@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { NameRegistry } from "../../names/registry.ts";
-import type { Link, Missing } from "../evidence.ts";
+import { ENS_RECORDS, type Link, type Missing } from "../evidence.ts";
 import type { Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
 import type { Neighbourhood } from "./graph.ts";
@@ -61,7 +61,7 @@ async function readNames({ subject, neighbourhood }: CorrelationInput, registrie
 
 /** Listed as missing, because one of the name's other addresses may be sanctioned. */
 const UNREAD: Missing = {
-  source: "ENS records",
+  source: ENS_RECORDS,
   message: "The name's other addresses could not be read",
   atStake: 80,
 };

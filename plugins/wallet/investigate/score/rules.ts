@@ -1,5 +1,5 @@
 import { toRisk } from "../../screen/risk.ts";
-import { type Evidence, SANCTIONS_LIST, type Screened } from "../evidence.ts";
+import { ENS_RECORDS, type Evidence, SANCTIONS_LIST, type Screened } from "../evidence.ts";
 import { chainOf } from "../subject.ts";
 import {
   type Surroundings,
@@ -55,6 +55,10 @@ const knowsReputations = ({ subject, graph: { nodes } }: Evidence): boolean =>
   subject.family === "evm" &&
   (nodes.length === 1 || nodes.some((node) => node.hop > 0 && node.screened?.partial === false));
 
+/** Whether the subject's ENS name, if it has one, and the addresses in its records were read. */
+const knowsNames = ({ subject, missing }: Evidence): boolean =>
+  subject.family === "evm" && missing.every(({ source }) => source !== "ens_name" && source !== ENS_RECORDS);
+
 /** All rules. More evidence against the subject never gives fewer points. */
 export const RULES: readonly Rule[] = [
   {
@@ -90,7 +94,7 @@ export const RULES: readonly Rule[] = [
     code: "linked_sanctioned",
     most: 80,
     about: "its ENS name gives another address, which is sanctioned",
-    canTell: ({ subject }) => subject.family === "evm",
+    canTell: knowsNames,
     weigh({ identity: { links } }) {
       const listed = links.filter(({ reason, screened }) => reason === "ens-record" && isListed(screened));
       if (listed.length === 0) return undefined;
@@ -158,6 +162,7 @@ export const RULES: readonly Rule[] = [
     code: "unused",
     most: 5,
     about: "it was never used",
+    canTell: ({ activity, movements }) => activity.has_history !== null || movements.firstAt !== null,
     // Who pays by signatures alone (EIP-3009), as buyers over x402 do, never sends a transaction.
     weigh: ({ activity, movements }) =>
       activity.has_history === false && movements.firstAt === null

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Evidence } from "../../../../plugins/wallet/investigate/evidence.ts";
 import { toReportMarkdown } from "../../../../plugins/wallet/investigate/report/markdown.ts";
 import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
-import { toEvidence, toGraph, toResponse, toScreened } from "./evidence.ts";
+import { toEvidence, toGraph, toMovements, toResponse, toScreened } from "./evidence.ts";
 
 /** The reasons that a report calls not found, and those of which it says that no source could tell. */
 function toSaid(evidence: Evidence): readonly [absent: string, open: string] {
@@ -100,6 +100,24 @@ describe("the reasons that an investigation has not found", () => {
     const missing = [{ source: "OFAC's sanctions list", message: "The present list could not be read", atStake: 100 }];
     const unread = toSaid(toEvidence({ screened, missing }));
     expect(unread.map((said) => said.includes(about))).to.deep.equal([false, true]);
+  });
+
+  it("do not include what the name's other addresses would have shown, where they could not be read", () => {
+    for (const source of ["ens_name", "ENS records"]) {
+      const [absent, open] = toSaid(
+        toEvidence({ missing: [{ source, message: "No answer came in time", atStake: 80 }] }),
+      );
+      expect(absent).not.to.contain("its ENS name");
+      expect(open).to.contain("its ENS name");
+    }
+  });
+
+  it("do not include that it was never used, where nothing tells whether it was", () => {
+    const activity = { base_tx_count: null, has_history: null, firstSeenAt: null, seenSince: null };
+    const unknown = toSaid(toEvidence({ activity, movements: toMovements("0", "0", { firstAt: null, lastAt: null }) }));
+    expect(unknown.map((said) => said.includes("it was never used"))).to.deep.equal([false, true]);
+    const moved = toSaid(toEvidence({ activity }));
+    expect(moved.map((said) => said.includes("it was never used"))).to.deep.equal([true, false]);
   });
 
   it("do not include an age that is not known", () => {
