@@ -29,7 +29,8 @@ export function toSources({
   const { nodes, counterparties } = graph;
   const known = nodes.filter((node) => node.screened?.partial === false).length;
   const { neighbourhood } = traced;
-  const [first = 0, second = 0] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
+  const followed = nodes.filter(({ hop, contacts }) => hop === 1 && contacts !== null).length;
+  const second = nodes.filter(({ hop }) => hop === 2).length;
   const { cut = 0, behind = second } = neighbourhood; // A job's step may be of an earlier version.
   const part = cut === 0 ? "" : ` (${cut} of them by their newest transfers alone)`;
   const far = second === behind ? `${second} addresses` : `${second} of ${behind} addresses`;
@@ -45,8 +46,8 @@ export function toSources({
     ...traced.coverage,
     {
       source: "Counterparties",
-      covers: `${first} of ${counterparties} direct counterparties were followed${part}, to ${far} behind them.`,
-      whole: first === counterparties && second === behind && cut === 0 && neighbourhood.missing.length === 0,
+      covers: `${followed} of ${counterparties} direct counterparties were followed${part}, to ${far} behind them.`,
+      whole: followed === counterparties && second === behind && cut === 0 && neighbourhood.missing.length === 0,
     },
   ];
 }

@@ -193,6 +193,15 @@ describe("an investigation in a world of public sources", function () {
       expect(data.coverage.at(-1)).to.deep.equal({ source: "Counterparties", covers, whole });
     });
 
+  it("does not say that it has followed a counterparty of which nothing could be read", async () => {
+    const ofShop: Fault = ({ name, params }) =>
+      `${name} ${params.map((each) => JSON.stringify(each))}`.includes(SHOP.slice(2)) ? 422 : undefined;
+    const manners = { blockscout: { fault: ofShop }, base: { fault: ofShop } };
+    const { data } = await investigateIn({ payments: LIFE, manners }, SUBJECT);
+    expect(data.missing[0]?.message).to.match(/^Of 2 direct counterparties 1 could not be followed: /);
+    expect(data.coverage.at(-1)?.covers).to.match(/^1 of 2 direct counterparties were followed, to /);
+  });
+
   it("does not believe an explorer that knows nothing of an address that has sent transactions", async () => {
     const { data } = await investigateIn({ payments: LIFE, explorer: { lagDays: 1000 } }, SUBJECT);
     expect(data.verdict).to.equal("inconclusive");
