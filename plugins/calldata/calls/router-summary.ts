@@ -52,6 +52,11 @@ const v2Out: Summarize = ([to, got, paid, path]) => {
   return toSwap(atMost(from, paid), toAmount(into, got), to);
 };
 
+/** Nothing in a command tells its chain, and the router is on some whose coin is not ETH. */
+const COIN = "ETH (or the chain's own coin)";
+const WRAPPED = "WETH (or the chain's own coin, wrapped)";
+const toCoin = (units: unknown): string => formatUnits(units as bigint, 18);
+
 /** Commands of the Universal Router. */
 export const ROUTER_SUMMARIES: Readonly<Record<string, Summarize>> = {
   "V3_SWAP_EXACT_IN(address,uint256,uint256,bytes,bool)": v3In,
@@ -79,9 +84,7 @@ export const ROUTER_SUMMARIES: Readonly<Record<string, Summarize>> = {
   "PERMIT2_TRANSFER_FROM_BATCH((address,address,uint160,address)[])": ([transfers]) =>
     sayAll((transfers as Values[]).map(([from, to, units, token]) => toTransfer(token, units, from, to))),
   "WRAP_ETH(address,uint256)": ([to, units]) =>
-    `wrap ${units === WHOLE_BALANCE ? "all ETH of the router" : `${formatUnits(units as bigint, 18)} ETH`} for ${toRecipient(to)}`,
-  "UNWRAP_WETH(address,uint256)": ([to, units]) =>
-    `unwrap at least ${formatUnits(units as bigint, 18)} WETH for ${toRecipient(to)}`,
-  "UNWRAP_WETH_EXACT(address,uint256)": ([to, units]) =>
-    `unwrap ${formatUnits(units as bigint, 18)} WETH for ${toRecipient(to)}`,
+    `wrap ${units === WHOLE_BALANCE ? `all ${COIN} of the router` : `${toCoin(units)} ${COIN}`} for ${toRecipient(to)}`,
+  "UNWRAP_WETH(address,uint256)": ([to, units]) => `unwrap at least ${toCoin(units)} ${WRAPPED} for ${toRecipient(to)}`,
+  "UNWRAP_WETH_EXACT(address,uint256)": ([to, units]) => `unwrap ${toCoin(units)} ${WRAPPED} for ${toRecipient(to)}`,
 };

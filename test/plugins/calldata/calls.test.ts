@@ -121,7 +121,7 @@ describe("the calls inside of a call", () => {
     ]);
     expect(summariesOf(calls)).to.deep.equal([
       `swap 1 USDC for at least 0.0003 WETH to ${VITALIK}`,
-      `unwrap at least 0.0001 WETH for ${VITALIK}`,
+      `unwrap at least 0.0001 WETH (or the chain's own coin, wrapped) for ${VITALIK}`,
       null,
     ]);
     expect(calls[2]?.decoded).to.equal(false);
@@ -194,9 +194,9 @@ describe("the calls inside of a call", () => {
     const [plan, last] = await callsOf(encode("execute", ["0x210c", [inner, unwrap], 1n]));
     expect(summariesOf(plan?.calls ?? [])).to.deep.equal([
       "transfer all USDC of the router to the caller",
-      "wrap all ETH of the router for the router",
+      "wrap all ETH (or the chain's own coin) of the router for the router",
     ]);
-    expect(last?.summary).to.equal("unwrap at least 1 WETH for the caller");
+    expect(last?.summary).to.equal("unwrap at least 1 WETH (or the chain's own coin, wrapped) for the caller");
   });
 
   it("are at most 100, and ask directories about eight selectors at most", async () => {

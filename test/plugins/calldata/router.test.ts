@@ -83,8 +83,8 @@ describe("the commands of the Universal Router", () => {
       `swap what the pair was paid for at least 0.000005 USDC to ${TO}`,
       `swap at most 0.000005 USDC for 1 WETH to ${TO}`,
       null,
-      `wrap 0.000000000000000001 ETH for ${TO}`,
-      `unwrap 0.000000000000000001 WETH for ${TO}`,
+      `wrap 0.000000000000000001 ETH (or the chain's own coin) for ${TO}`,
+      `unwrap 0.000000000000000001 WETH (or the chain's own coin, wrapped) for ${TO}`,
     ]);
   });
 
