@@ -640,7 +640,7 @@ export interface IntelWalletResponse {
    */
   fetched_at: number;
   /**
-   * How old that part is: at most 60. Each part that was read is kept for a minute; one that failed is asked for again.
+   * How old that part is. Each part that was read is kept for a minute; one that failed is asked for again.
    */
   cache_age_seconds: number;
 }
