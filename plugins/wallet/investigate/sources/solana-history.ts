@@ -45,7 +45,7 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
     const why = read.failed > 0 ? `: ${read.why}` : "";
     return {
       transfers: read.transfers,
-      coverage: `${node.title}: ${chosen.length - read.failed} of ${isListed ? "" : "more than "}${signatures.length} transactions on Solana were read.`,
+      coverage: `${node.title}: ${chosen.length - read.failed} of ${isListed ? "" : "at least "}${signatures.length} transactions on Solana were read.`,
       isWhole: isListed && isRead,
       gaps: [
         ...(read.failed > 0 ? [`${read.failed} of its transactions could not be read${why}`] : []),

@@ -77,6 +77,15 @@ describe("an investigation of a Solana wallet", () => {
     expect(report).to.include("At least 20 days old");
   });
 
+  it("does not claim that a wallet has more transactions than a node lists that has not kept all", async () => {
+    const { data } = await investigateIn({ payments: ON_SOLANA, solanaDays: 500 }, WALLET);
+    expect(data.coverage.find(({ source }) => source === "Solana node")).to.deep.equal({
+      source: "Solana node",
+      covers: "Solana node: 151 of at least 151 transactions on Solana were read.",
+      whole: false,
+    });
+  });
+
   it("reads transactions of version 1, which nodes show to those alone who ask for them", async () => {
     const error = { code: -32015, message: "Transaction version (1) is not supported by the requesting client" };
     const isAsked = ([, options]: readonly unknown[]): boolean =>
