@@ -71,6 +71,7 @@ describe("an imported operation", () => {
     const deep = { style: "deepObject", explode: true };
     const parameters = [
       { in: "query", name: "created", ...deep, schema: range },
+      { in: "query", name: "moved", ...deep, schema: { type: "object", properties: { at: range } } },
       { in: "query", name: "expand", ...deep, schema: { type: "array", items: { type: "string" } } },
     ];
     const properties = {
@@ -95,7 +96,7 @@ describe("an imported operation", () => {
     const uploaded = (await manifestOf(dir, "shelf_upload")).proxy;
     expect(uploaded).to.have.property("body").deep.include({ file: "{file}", "items[*]": "{items}", tags: "{tags}" });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
-      query: { "created[*]": "{created}", "expand[*]": "{expand}" },
+      query: { "created[*]": "{created}", "moved[*]": "{moved}", "expand[*]": "{expand}" },
     });
     const { proxy, examples, input } = await manifestOf(dir, "shelf_order");
     const spread = { "items[*]": "{items}", "meta-data[*]": "{meta_data}" };

@@ -107,9 +107,11 @@ function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Writ
   if (kind !== "object") return { query: { [wireName]: "{}" } };
   if (explode === false && !isDeep) return { query: { [wireName]: "{}" } };
   const fields = Object.entries(isObject(seen.properties) ? seen.properties : {});
-  const isNamed = fields.every(
-    ([name, part]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:object|array)$/.test(kindOf(part, pointers)),
-  );
+  const isSingle = (part: unknown): boolean =>
+    kindOf(part, pointers) === "" // Also of a choice between a mapping and something else.
+      ? partsOf(toBare(part, pointers), pointers).length === 0
+      : !/^(?:object|array)$/.test(kindOf(part, pointers));
+  const isNamed = fields.every(([name, part]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isSingle(part));
   const { additionalProperties = false, allOf, anyOf, oneOf } = seen;
   const hasMore = additionalProperties !== false || [allOf, anyOf, oneOf].some((parts) => parts !== undefined);
   if (fields.length === 0 || !isNamed || hasMore) return { query: { [isDeep ? `${wireName}[*]` : "*"]: "{}" } };
