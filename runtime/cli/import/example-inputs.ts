@@ -37,7 +37,8 @@ const SEEDS = [1, 2, 3, 5, 8, 13, 21];
 
 /**
  * The first given input that fits and can be sent, with the first given output that fits. When there is no such input, the
- * smallest one that can be made from the schema; else one that fits alone, of which the check says why it cannot be sent.
+ * smallest one that can be made from the schema, with the given fields where they fit; else one that fits alone, of which
+ * the check says why it cannot be sent.
  * @throws Refused when none can be made, or a schema cannot be compiled.
  */
 export async function findExample(
@@ -60,7 +61,7 @@ export async function findExample(
   const isGood: Fits = (value) => isFit(value) && isSendable(value as JsonObject); // As `fits` has found.
   const output = outputs.find((value) => value !== undefined && fits("output", value));
   const good = inputs.find(isGood);
-  const derived = good ?? (await derive(terms, isGood));
+  const derived = good ?? (await deriveBeside(inputs, terms, isGood));
   const given = derived === undefined ? inputs.find(isFit) : good;
   const input = (derived ?? given ?? (await derive(terms, isFit))) as JsonObject | undefined;
   if (!input)
@@ -86,6 +87,18 @@ function compileBoth({ input, output, compile }: ExampleTerms) {
     }
   };
   return { input: compileOne("input", input), output: compileOne("output", output) };
+}
+
+/** A derived input with the fields of a given one, where they fit: documents often show a body, and no parameters. */
+async function deriveBeside(inputs: readonly unknown[], terms: ExampleTerms, fits: Fits): Promise<unknown> {
+  const made = await derive(terms, fits);
+  if (!isObject(made)) return made;
+  return (
+    inputs
+      .filter(isObject)
+      .map((given) => ({ ...made, ...given }))
+      .find(fits) ?? made
+  );
 }
 
 /** An input with the required fields only; undefined when none fits. The same schema always gives the same input. */

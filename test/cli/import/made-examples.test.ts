@@ -23,6 +23,18 @@ describe("the example of an imported operation", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("keeps what the document says of the body where it says nothing of a parameter beside it", async () => {
+    const dir = await openShop();
+    const schema = { type: "object", required: ["title"], properties: { title: text, labels: { type: "array" } } };
+    const issue = { title: "Found a bug", labels: ["bug"] };
+    const requestBody = {
+      content: { "application/json": { schema, examples: { misfit: { value: {} }, fit: { value: issue } } } },
+    };
+    const file = await writeDocument(dir, { report: { ...asked(text), method: "post", requestBody } });
+    expect((await importAll(dir, file)).report).to.include("made from the schema");
+    expect((await manifestOf(dir, "shelf_report")).examples).to.deep.equal([{ input: { x: "example", body: issue } }]);
+  });
+
   it("has no null in its path, which must not be empty, also where the schema allows one", async () => {
     const dir = await openShop();
     const parts = ["from", "to", "step", "unit"].map((name) => ({
