@@ -31,8 +31,9 @@ export function readJson(file: string, written: string): Reading {
       return placeAt(values.get("[]") ?? 0);
     },
   };
-  const faults = twice.map(({ key, offset }): Fault => {
-    return { file, ...placeAt(offset), code: "duplicate-key", message: `${key}: stands in the object twice` };
+  const faults = twice.map(({ key, first, offset }): Fault => {
+    const message = `${key}: stands in the object twice, first in line ${placeAt(first).line}`;
+    return { file, ...placeAt(offset), code: "duplicate-key", message };
   });
   return { source, faults };
 }
@@ -66,7 +67,7 @@ interface Scan {
   /** Offsets by path; a path is the JSON of its steps, as strings. */
   readonly values: Map<string, number>;
   readonly keys: Map<string, number>;
-  readonly twice: { readonly key: string; readonly offset: number }[];
+  readonly twice: { readonly key: string; readonly first: number; readonly offset: number }[];
 }
 
 /** Scans the tokens of valid JSON. */
@@ -86,7 +87,8 @@ function scan(text: string): Scan {
     } else if (expectsKey) {
       path.push(JSON.parse(token));
       const at = JSON.stringify(path);
-      if (found.keys.has(at)) found.twice.push({ key: path.at(-1) as string, offset: index });
+      const first = found.keys.get(at);
+      if (first !== undefined) found.twice.push({ key: path.at(-1) as string, first, offset: index });
       found.keys.set(at, index);
       expectsKey = false;
     } else {

@@ -25,7 +25,8 @@ const MOST_ALIASES = 100;
 /** Reads YAML 1.2 strictly: one document, no duplicate keys, no unknown tags, no circular or exploding aliases. */
 export function readYaml(file: string, text: string): Reading {
   const lines = new LineCounter();
-  const document = parseDocument(text, { version: "1.2", lineCounter: lines, prettyErrors: false });
+  const options = { version: "1.2", lineCounter: lines, prettyErrors: false, uniqueKeys: false } as const;
+  const document = parseDocument(text, options);
   const placeAt = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -37,8 +38,7 @@ export function readYaml(file: string, text: string): Reading {
     message,
   });
 
-  const [errors, twice] = split([...document.errors, ...document.warnings]);
-  const [error] = errors;
+  const [error] = [...document.errors, ...document.warnings];
   // After the first error, the parser only guesses.
   if (error) return { faults: [faultOf(error.pos[0], "syntax-error", explain(error))] };
   const lost = findLostAlias(document);
@@ -46,8 +46,8 @@ export function readYaml(file: string, text: string): Reading {
     return { faults: [faultOf(lost.offset, "syntax-error", `no anchor &${lost.name} stands before this alias`)] };
   const unsafe = findUnsafeAlias(document);
   if (unsafe) return { faults: [faultOf(unsafe.offset, "unsafe-alias", unsafe.message)] };
-  const faults = twice.map(({ pos }) =>
-    faultOf(pos[0], "duplicate-key", `${keyAt(text, pos[0])}: stands in the mapping twice`),
+  const faults = findTwice(document).map(({ key, first, offset }) =>
+    faultOf(offset, "duplicate-key", `${key}: stands in the mapping twice, first in line ${placeAt(first).line}`),
   );
   for (const { range, source, value } of findRounded(document))
     faults.push(faultOf(range?.[0] ?? 0, "out-of-range", `${source}: would be sent as ${value}; put it in quotes`));
@@ -57,11 +57,6 @@ export function readYaml(file: string, text: string): Reading {
     locate: (path, part = "value") => placeAt(offsetOf(document, path, part)),
   };
   return { source, faults };
-}
-
-function split(errors: readonly YAMLError[]): [errors: YAMLError[], twice: YAMLError[]] {
-  const isTwice = ({ code }: YAMLError): boolean => code === "DUPLICATE_KEY";
-  return [errors.filter((error) => !isTwice(error)), errors.filter(isTwice)];
 }
 
 function explain({ code, message }: YAMLError): string {
@@ -80,7 +75,29 @@ const REMEDIES: Partial<Record<YAMLError["code"], string>> = {
   MULTILINE_IMPLICIT_KEY: "write a colon and a space after the key",
 };
 
-const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
+interface Twice {
+  readonly key: string;
+  readonly first: number;
+  readonly offset: number;
+}
+
+/** The keys that stand in a mapping again. The parser compares each key with all others, which takes it minutes. */
+function findTwice(document: Document.Parsed): readonly Twice[] {
+  const found: Twice[] = [];
+  visit(document, {
+    Map(_at, { items }) {
+      const seen = new Map<string, number>();
+      for (const { key: node } of items) {
+        if (!isScalar(node)) continue;
+        const [key, offset] = [String(node.value), node.range?.[0] ?? 0];
+        const first = seen.get(key);
+        if (first === undefined) seen.set(key, offset);
+        else found.push({ key, first, offset });
+      }
+    },
+  });
+  return found;
+}
 
 /** The integers that are sent, as constants of a request or as defaults, and have other digits than they were written with. */
 function findRounded(document: Document.Parsed): readonly Scalar[] {

@@ -43,6 +43,13 @@ describe("a faulty set", () => {
     expect([...new Set([...found, "duplicate-id", "no-rail"])].sort()).to.deep.equal(Object.keys(FAULT_CODES).sort());
   });
 
+  it("is read in time, also with a hundred thousand keys", async () => {
+    const keys = Array.from({ length: 100_000 }, (_, at) => `  key${at}: 1\n`).join("");
+    const many = edit(TOSS, "manifests/toss.yaml", "tags:", `pirce:\n${keys}tags:`);
+    const lines = (await checkDir(await makeDirectory(many))).map(toFaultLine);
+    expect(lines).to.deep.equal(['manifests/toss.yaml:9:1 unknown-key pirce: no such key; did you mean "price"?']);
+  });
+
   it("is refused for lists in lists without end", async () => {
     const deep = edit(TOSS, "manifests/toss.yaml", "[random, games]", "[".repeat(5_000));
     const [line, ...others] = (await checkDir(await makeDirectory(deep))).map(toFaultLine);
