@@ -54,3 +54,13 @@ describe("a credential that a document lists as a parameter or field", () => {
     expect(report).to.include("asked for what may be your credential: shelf_find (secret, access_token); where");
   });
 });
+
+describe("a credential that a document names", () => {
+  it("cannot be sent where each request is signed anew, as by AWS Signature Version 4", async () => {
+    const dir = await openShop();
+    const sigv4 = { type: "apiKey", in: "header", name: "Authorization", "x-amazon-apigateway-authtype": "awsSigv4" };
+    const more = { components: { securitySchemes: { sigv4 } }, security: [{ sigv4: [] }] };
+    const { report } = await importAll(dir, await writeDocument(dir, { find: {} }, more));
+    expect(report).to.include("asks for credentials that cannot be sent: sigv4").and.not.include("set SHELF_KEY");
+  });
+});

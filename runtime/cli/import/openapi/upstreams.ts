@@ -214,13 +214,16 @@ function readKeys(document: JsonObject, { id, pointers, notes, security, schemes
 /** Schemes of IANA's registry whose header is made anew for each request. */
 const PROVEN_ANEW = /^(?:digest|dpop|gnap|hoba|mutual|negotiate|oauth|privatetoken|scram-.*|vapid)$/i;
 
-function toKey({ type, in: place, name, scheme }: JsonObject, variable: string): Key | undefined {
+/** How API Gateway says that a key is a signature of the request (AWS Signature Version 4). */
+const SIGNED = "x-amazon-apigateway-authtype";
+
+function toKey({ type, in: place, name, scheme, [SIGNED]: signed }: JsonObject, variable: string): Key | undefined {
   const inHeader = (word: "Basic" | "Bearer"): Key => ({
     place: "header",
     name: "authorization",
     entry: { variable, header: "authorization", scheme: word },
   });
-  if (type === "http" && PROVEN_ANEW.test(String(scheme))) return undefined;
+  if ((type === "http" && PROVEN_ANEW.test(String(scheme))) || signed === "awsSigv4") return undefined;
   if (type === "http") return inHeader(String(scheme).toLowerCase() === "basic" ? "Basic" : "Bearer");
   if (type === "oauth2" || type === "openIdConnect") return inHeader("Bearer");
   if (type !== "apiKey" || typeof name !== "string" || name.length > 64) return undefined;
