@@ -1,4 +1,5 @@
 import {
+  InsufficientScopeError,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -69,7 +70,8 @@ export function toCallProblem(error: unknown, title: string, askedMs?: number): 
     return { problem, isSessionLost: isLost, isForgotten: isLost, ...(!isLost && { words: error.message }) };
   }
   if (isRefusal(error)) {
-    const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
+    const scope = error instanceof InsufficientScopeError ? `: ${error.message}` : "";
+    const cause = new Error(`${title} refuses payphone's credential${scope}`, { cause: error });
     return {
       problem: new Problem("internal", undefined, { cause }),
       isSessionLost: true,
@@ -130,4 +132,5 @@ const OF_SESSIONS = /\bsession|server not initialized|unsupported protocol versi
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof UnauthorizedError ||
+  error instanceof InsufficientScopeError ||
   (error instanceof SdkHttpError && (error.status === 401 || error.status === 403));

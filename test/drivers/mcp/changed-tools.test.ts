@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Problem } from "../../../runtime/api/problem.ts";
 import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { openSiteServer } from "./site-server.ts";
@@ -87,6 +88,26 @@ describe("an MCP server whose credential has run out amid a session", () => {
       site.intercept(undefined);
       clock.advance(5000);
       expect([await call(), server.outage()]).to.deep.equal(["done", undefined]);
+    } finally {
+      await server.close();
+      await site.close();
+    }
+  });
+
+  it("is said to lack the scope that a tool needs", async () => {
+    const site = await openToolSite("sessions");
+    site.offer(TOOL);
+    const server = openSiteServer(site.url, { clock: createTestClock() });
+    const lacking = { "www-authenticate": 'Bearer error="insufficient_scope", scope="admin"' };
+    try {
+      await server.call("write", {}, new AbortController().signal);
+      site.intercept((response) => void response.writeHead(403, lacking).end());
+      const error: Problem = await server.call("write", {}, new AbortController().signal).then(
+        () => expect.fail("it was taken"),
+        (refused: Problem) => refused,
+      );
+      const why = 'Site refuses payphone\'s credential: Insufficient scope: required "admin"';
+      expect([error.code, (error.cause as Error | undefined)?.message]).to.deep.equal(["internal", why]);
     } finally {
       await server.close();
       await site.close();

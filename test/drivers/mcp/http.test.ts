@@ -176,6 +176,7 @@ for (const kind of ["stateless", "sessions"] as const)
         [200, page, 502],
         [302, { location: "http://127.0.0.1:9/mcp" }, 502],
         [401, page, 500],
+        [403, { "www-authenticate": 'Bearer error="insufficient_scope", scope="admin"' }, 500],
         [429, page, 503],
         [500, page, 502],
       ] as const) {
