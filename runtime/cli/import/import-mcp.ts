@@ -94,7 +94,8 @@ function toHint({ key, env }: McpCommandLine, error: unknown): string {
     return "\nOnly Streamable HTTP is spoken, not the older HTTP+SSE: a server with both has an address for each, often /mcp and /sse.";
   if (status !== 401 && status !== 403) return "";
   if (key === undefined) return "\n--key names the variable that holds its bearer token, or what --key-header sends.";
-  return env[key] ? "" : `\n${key}, which --key names, is not set.`;
+  if (!env[key]) return `\n${key}, which --key names, is not set.`;
+  return `\nWhat ${key} holds was refused: it may be wrong, have expired, or allow too little.`;
 }
 
 /** The reason, with what is below it where `fetch` has failed, which does not say why. */

@@ -101,10 +101,8 @@ describe("an import of hostile tools", () => {
     );
     const url = await listenOnLoopback(site);
     const dir = await openShop();
-    const refused = (server: string, key?: string): Promise<string> =>
-      refusal(
-        runMcpImport({ server: [server], key, dir, tools: [], all: true, variables: [], env: {}, isDryRun: false }),
-      );
+    const refused = (server: string, key?: string, env = {}): Promise<string> =>
+      refusal(runMcpImport({ server: [server], key, dir, tools: [], all: true, variables: [], env, isDryRun: false }));
     try {
       expect(await refused("http://127.0.0.1:9/mcp")).to.match(/: fetch failed: bad port$/);
       expect(await refused(`${url}/away`)).to.include("Redirect to http://127.0.0.1:9/mcp not followed");
@@ -113,6 +111,7 @@ describe("an import of hostile tools", () => {
         /401\)\n--key names the variable that holds its bearer token, or what --key-header sends\.$/,
       );
       expect(await refused(`${url}/mcp`, "TOKEN")).to.match(/401\)\nTOKEN, which --key names, is not set\.$/);
+      expect(await refused(`${url}/mcp`, "TOKEN", { TOKEN: "old-7f3a" })).to.match(/\nWhat TOKEN holds was refused: /);
     } finally {
       site.close();
     }
