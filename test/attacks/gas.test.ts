@@ -11,7 +11,7 @@ import { createLocalFacilitator } from "../../runtime/drivers/facilitator/local.
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
 import { placeToken, type Token } from "../../runtime/sandbox/evm/tokens.ts";
 import { rail } from "../support/chains/chains.ts";
-import trapWallet from "../support/chains/contracts/TrapWallet.abi.json" with { type: "json" };
+import trapWallet from "../support/chains/contracts/TrapWallet.bytecode.json" with { type: "json" };
 import { createScriptedRail, type ScriptedRail } from "../support/chains/scripted-rail.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../support/sellers/shop.ts";
@@ -66,7 +66,7 @@ describe("a payer's contract that burns the treasury's gas", () => {
   before(async () => {
     chain = await startEvmChain({ chainId: 8453 });
     token = await placeToken(chain, { ...base.domain!, ...base, address: base.asset });
-    await chain.rpc("anvil_setCode", [PAYER, trapWallet.contracts.TrapWallet.runtimeBytecode]);
+    await chain.rpc("anvil_setCode", [PAYER, trapWallet.runtimeBytecode.TrapWallet]);
     await chain.setBalance(treasury.address, 10n ** 18n);
     await token.mint(PAYER, 1_000_000_000n);
   });

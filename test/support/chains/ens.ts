@@ -1,9 +1,9 @@
-import { type Abi, encodeFunctionData, labelhash, namehash } from "viem";
+import { type Abi, encodeFunctionData, labelhash, namehash, parseAbi } from "viem";
 import type { Hex } from "../../../runtime/api/capabilities.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
-import built from "./contracts/Ens.abi.json" with { type: "json" };
+import built from "./contracts/Ens.bytecode.json" with { type: "json" };
 
-type Contract = keyof typeof built.contracts;
+type Contract = keyof typeof built.runtimeBytecode;
 
 /** The addresses of ENS on Ethereum. */
 const PLACES = {
@@ -14,6 +14,17 @@ const PLACES = {
   EnsWildcard: "0x00000000000000000000000000000000000e5001",
   EnsOffchain: "0x00000000000000000000000000000000000e5002",
 } as const satisfies Record<Contract, Hex>;
+
+const abi: Abi = parseAbi([
+  "function setRecord(bytes32 node, address resolver, uint64 ttl)",
+  "function setExpiry(uint256 id, uint256 expiry)",
+  "function setAddr(bytes32 node, address target)",
+  "function setCoin(bytes32 node, uint256 coin, bytes target)",
+  "function setName(bytes32 node, string target)",
+  "function setTarget(address target)",
+  "function setGateways(string[] urls, bool again)",
+  "function setSuccessor(bytes32 node, address resolver)",
+]);
 
 const FAR_AWAY = 4_000_000_000;
 
@@ -39,8 +50,8 @@ export interface Ens {
 
 export async function startEns(): Promise<Ens> {
   const chain = await startEvmChain({ chainId: 1 });
-  for (const [name, { runtimeBytecode }] of Object.entries(built.contracts))
-    await chain.rpc("anvil_setCode", [PLACES[name as Contract], runtimeBytecode]);
+  for (const [name, bytecode] of Object.entries(built.runtimeBytecode))
+    await chain.rpc("anvil_setCode", [PLACES[name as Contract], bytecode]);
   const write = createWrite(chain);
   const setResolver: Ens["setResolver"] = (name, resolver, ttl = 0) =>
     write("EnsRegistry", "setRecord", namehash(name), resolver, ttl);
@@ -71,7 +82,6 @@ export async function startEns(): Promise<Ens> {
 
 function createWrite({ transact }: EvmChain) {
   return async (contract: Contract, functionName: string, ...args: readonly unknown[]): Promise<void> => {
-    const { abi } = built.contracts[contract] as { abi: Abi };
     const { status } = await transact(PLACES[contract], encodeFunctionData({ abi, functionName, args }));
     if (status !== "0x1") throw new Error(`${contract}.${functionName} was reverted`);
   };

@@ -14,12 +14,12 @@ interface Solc {
 
 interface Output {
   errors?: { severity: string; formattedMessage: string }[];
-  contracts?: Record<string, Record<string, { abi: object[]; evm: { deployedBytecode: { object: string } } }>>;
+  contracts?: Record<string, Record<string, { evm: { deployedBytecode: { object: string } } }>>;
 }
 
 const settings = { evmVersion: "cancun", viaIR: true, optimizer: { enabled: true, runs: 200 } };
 const solc = createRequire(resolve(process.argv[2] ?? ".", "package.json"))("solc") as Solc;
-const outputSelection = { "*": { "*": ["abi", "evm.deployedBytecode.object"] } };
+const outputSelection = { "*": { "*": ["evm.deployedBytecode.object"] } };
 const metadata = { bytecodeHash: "none", appendCBOR: false };
 
 for (const name of ["Ens", "TrapWallet"]) {
@@ -33,18 +33,15 @@ for (const name of ["Ens", "TrapWallet"]) {
   const { errors = [], contracts } = JSON.parse(solc.compile(JSON.stringify(input))) as Output;
   for (const { formattedMessage } of errors) console.error(formattedMessage);
   if (errors.some(({ severity }) => severity === "error")) process.exit(1);
-  const placed = Object.entries(contracts?.[file] ?? {}).filter(([, { evm }]) => evm.deployedBytecode.object !== "");
+  const bytecodes = Object.entries(contracts?.[file] ?? {})
+    .map(([contract, { evm }]) => [contract, `0x${evm.deployedBytecode.object}`])
+    .filter(([, bytecode]) => bytecode !== "0x");
   const built = {
     generated: `by compile.ts from ${file}; do not edit`,
     compiler: `solc ${solc.version()}`,
     settings,
     sourceSha256: createHash("sha256").update(content).digest("hex"),
-    contracts: Object.fromEntries(
-      placed.map(([contract, { abi, evm }]) => [
-        contract,
-        { abi, runtimeBytecode: `0x${evm.deployedBytecode.object}` },
-      ]),
-    ),
+    runtimeBytecode: Object.fromEntries(bytecodes),
   };
-  writeFileSync(join(import.meta.dirname, `${name}.abi.json`), `${JSON.stringify(built, null, 1)}\n`);
+  writeFileSync(join(import.meta.dirname, `${name}.bytecode.json`), `${JSON.stringify(built, null, 2)}\n`);
 }
