@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { fixture, importAll, openShop, writeDocument } from "./shop.ts";
+import { fixture, importAll, importDocument, openShop } from "./shop.ts";
 
 describe("an import of many operations", () => {
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
@@ -37,13 +37,12 @@ describe("an import of many operations", () => {
   });
 
   it("says first what is charged when, however much there is to say of parameters", async () => {
-    const dir = await openShop();
     const parameters = [{ name: "X-Api-Key", in: "header", schema: { type: "string" } }];
     const schema = { type: "object", properties: { success: { type: "boolean" } } };
     const responses = { 200: { content: { "application/json": { schema } } } };
     const names = Array.from({ length: 30 }, (_, at) => `send${at}`);
     const operations = names.map((name) => [name, { method: "post", parameters, responses }] as const);
-    const { report } = await importAll(dir, await writeDocument(dir, Object.fromEntries(operations)));
+    const { report } = await importDocument(Object.fromEntries(operations));
     expect(report)
       .to.include("note: POST may leave traces, so it is paid first: shelf_send0")
       .and.to.include("note: answers may report a failure with a good status, and are charged: shelf_send0")
@@ -51,10 +50,9 @@ describe("an import of many operations", () => {
   });
 
   it("names the operations of version 3.2 that have further methods", async () => {
-    const dir = await openShop();
     const copied = { additionalOperations: { COPY: { operationId: "copy", responses: {} } } };
     const paths = { "/books": { query: { operationId: "find", responses: {} }, ...copied } };
-    const { report } = await importAll(dir, await writeDocument(dir, {}, { openapi: "3.2.0", paths }));
+    const { report } = await importDocument({}, { openapi: "3.2.0", paths });
     expect(report)
       .to.include("  - find: its method QUERY cannot be sent")
       .and.to.include("  - copy: its method COPY cannot be sent");

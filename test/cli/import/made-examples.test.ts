@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importDocument, manifestOf } from "./shop.ts";
 
 const text = { type: "string" };
 
@@ -10,33 +10,29 @@ const asked = (schema: object, more: object = {}) => ({
 
 describe("the example of an imported operation", () => {
   it("is made of the schema where the document's own could not be sent", async () => {
-    const dir = await openShop();
     const address = { ...text, format: "uri" };
     const list = { type: "array", items: text };
-    const file = await writeDocument(dir, {
+    const { dir, report } = await importDocument({
       inside: asked(address, { example: "http://localhost:3000/hook" }),
       commas: asked(list, { explode: false, example: ["a,b", "c"] }),
       second: asked(address, { examples: { a: { value: "http://[::1]/" }, b: { value: "https://a.example.com/" } } }),
     });
-    const { report } = await importAll(dir, file);
     expect(report).to.include("3 services").and.not.to.include("left out");
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("keeps what the document says of the body where it says nothing of a parameter beside it", async () => {
-    const dir = await openShop();
     const schema = { type: "object", required: ["title"], properties: { title: text, labels: { type: "array" } } };
     const issue = { title: "Found a bug", labels: ["bug"] };
     const requestBody = {
       content: { "application/json": { schema, examples: { misfit: { value: {} }, fit: { value: issue } } } },
     };
-    const file = await writeDocument(dir, { report: { ...asked(text), method: "post", requestBody } });
-    expect((await importAll(dir, file)).report).to.include("made from the schema");
+    const { dir, report } = await importDocument({ report: { ...asked(text), method: "post", requestBody } });
+    expect(report).to.include("made from the schema");
     expect((await manifestOf(dir, "shelf_report")).examples).to.deep.equal([{ input: { x: "example", body: issue } }]);
   });
 
   it("has no null in its path, which must not be empty, also where the schema allows one", async () => {
-    const dir = await openShop();
     const parts = ["from", "to", "step", "unit"].map((name) => ({
       name,
       in: "path",
@@ -49,30 +45,27 @@ describe("the example of an imported operation", () => {
       responses: { 200: { content: { "application/json": {} } } },
     };
     const paths = { "/range(from={from},to={to},step={step},unit={unit})": { get } };
-    const { report } = await importAll(dir, await writeDocument(dir, {}, { paths }));
+    const { report } = await importDocument({}, { paths });
     expect(report).to.include("1 service").and.not.to.include("left out");
   });
 
   it("says what is wrong with the document's own where the schema has none that could be sent either", async () => {
-    const dir = await openShop();
     const schema = { ...text, format: "uri", enum: ["http://localhost/", "http://10.0.0.1/"] };
-    const { report } = await importAll(dir, await writeDocument(dir, { inside: { ...asked(schema), method: "post" } }));
+    const { report } = await importDocument({ inside: { ...asked(schema), method: "post" } });
     expect(report).to.include('inside: it would not pass the check: examples[0].input.x "http://');
     expect(report, "notes on what was left out").to.not.include("shelf_inside");
   });
 
   it("is made of a format, however long the schema allows it to be", async () => {
-    const dir = await openShop();
     const formats = ["date-time", "uuid", "email", "uri", "hostname"];
     const operations = formats.map((format) => [format, asked({ ...text, format, maxLength: 255 })] as const);
-    const { report } = await importAll(dir, await writeDocument(dir, Object.fromEntries(operations)));
+    const { dir, report } = await importDocument(Object.fromEntries(operations));
     expect(report).to.include("5 services").and.not.to.include("left out");
     const { examples } = await manifestOf(dir, "shelf_date_time");
     expect(JSON.stringify(examples)).to.match(/"x":"\d{4}-\d\d-\d\dT[^"]+Z"/);
   });
 
   it("has values as people write them, also where only a pattern says their form", async () => {
-    const dir = await openShop();
     const values = {
       id: text,
       currency: { ...text, minLength: 3, maxLength: 3 },
@@ -84,7 +77,7 @@ describe("the example of an imported operation", () => {
       odd: { ...text, pattern: "^[a-f]{4}-[0-9]{4}$" },
     };
     const parameters = Object.entries(values).map(([name, schema]) => ({ name, in: "query", required: true, schema }));
-    await importAll(dir, await writeDocument(dir, { pay: { parameters } }));
+    const { dir } = await importDocument({ pay: { parameters } });
     const { examples } = await manifestOf(dir, "shelf_pay");
     const { odd, ...usual } = (examples as { input: Record<string, unknown> }[])[0]!.input;
     expect(usual).to.deep.equal({
@@ -100,14 +93,12 @@ describe("the example of an imported operation", () => {
   });
 
   it("has different texts where a list may not have the same one twice", async () => {
-    const dir = await openShop();
     const names = { type: "array", items: text, minItems: 2, uniqueItems: true };
-    const { report } = await importAll(dir, await writeDocument(dir, { look: asked(names) }));
+    const { report } = await importDocument({ look: asked(names) });
     expect(report).to.include("1 service").and.not.to.include("left out");
   });
 
   it("has an item in each required list: of an empty one nothing would be sent", async () => {
-    const dir = await openShop();
     const ask = (name: string, place: string, more: object = {}) => {
       return { name, in: place, required: true, schema: { type: "array", items: { type: "string" }, ...more } };
     };
@@ -117,7 +108,7 @@ describe("the example of an imported operation", () => {
       ask("x-of", "header"),
       { ...ask("tags", "query"), required: false },
     ];
-    await importAll(dir, await writeDocument(dir, { find: { operationId: "find", parameters } }));
+    const { dir } = await importDocument({ find: { operationId: "find", parameters } });
     const { input, examples } = await manifestOf(dir, "shelf_find");
     const { properties } = input as { properties: Record<string, { minItems?: number }> };
     expect(Object.values(properties).map(({ minItems }) => minItems)).to.deep.equal([1, 2, 1, undefined]);

@@ -1,25 +1,22 @@
 import { expect } from "chai";
-import { faultsOf, fixture, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importDocument, importFixture, manifestOf } from "./shop.ts";
 
 describe("the answer of an imported operation", () => {
   it("is a picture of any type where the document says no more", async () => {
-    const dir = await openShop();
     const responses = { 200: { content: { "image/*": {} } } };
-    await importAll(dir, await writeDocument(dir, { picture: { responses } }));
+    const { dir } = await importDocument({ picture: { responses } });
     const { output, proxy } = await manifestOf(dir, "shelf_picture");
     expect(output).to.deep.equal({ media: "image/*", max_bytes: 1_048_576 });
     expect(proxy).to.have.property("headers").deep.equal({ accept: "image/*" });
   });
 
   it("charges only the status whose answer is sold, where statuses answer differently", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("orders.yaml"));
+    const { dir } = await importFixture("orders.yaml");
     expect((await manifestOf(dir, "orders_get_order")).proxy).to.deep.include({ charge_on: [200] });
     expect((await manifestOf(dir, "orders_change_order")).proxy).not.to.have.property("charge_on");
   });
 
   it("is charged with every status that answers alike, whatever their examples", async () => {
-    const dir = await openShop();
     const schema = { type: "object", properties: { sha: { type: "string" } } };
     const answer = (sha: string, more = {}) => ({
       description: sha,
@@ -27,59 +24,52 @@ describe("the answer of an imported operation", () => {
     });
     const xml = { "application/xml": {} };
     const responses = { 200: answer("changed", xml), 201: answer("made"), 204: { description: "Nothing to do." } };
-    const file = await writeDocument(dir, { save: { method: "put", responses }, look: { responses } });
-    const { report } = await importAll(dir, file);
+    const { dir, report } = await importDocument({ save: { method: "put", responses }, look: { responses } });
     expect((await manifestOf(dir, "shelf_save")).proxy).to.deep.include({ charge_on: [200, 201] });
     expect(report).to.match(/^note: good answers of another form .*: shelf_save \(204\)$/m);
   });
 
   it("is said to be refused where the document's own examples do not fit its schema", async () => {
-    const dir = await openShop();
     const schema = { type: "object", properties: { price: { type: "number" } } };
     const answer = (example: object) => ({
       responses: { 200: { content: { "application/json": { schema, example } } } },
     });
     const operations = { rate: answer({ price: "-0.0025" }), fee: answer({ price: 1, unit: "USD" }), tax: answer({}) };
-    const { report } = await importAll(dir, await writeDocument(dir, operations));
+    const { report } = await importDocument(operations);
     expect(report).to.match(
       /^note: the document's examples of answers do not fit .*: shelf_rate \(price: Input should be a valid number\)$/m,
     );
   });
 
   it("is compared with the document's examples also where these are texts of JSON", async () => {
-    const dir = await openShop();
     const schema = { type: "object", properties: { price: { type: "number" } } };
     const content = (example: object) => ({ "application/json": { schema, example: JSON.stringify(example) } });
     const rate = { responses: { 200: { content: content({ price: 1 }) } } };
     const save = { method: "post", requestBody: { required: true, content: content({ price: 2 }) } };
-    const { report } = await importAll(dir, await writeDocument(dir, { rate, save }));
+    const { dir, report } = await importDocument({ rate, save });
     expect(report).not.to.include("do not fit");
     expect((await manifestOf(dir, "shelf_rate")).examples).to.deep.equal([{ input: {}, output: { price: 1 } }]);
     expect((await manifestOf(dir, "shelf_save")).examples).to.deep.equal([{ input: { body: { price: 2 } } }]);
   });
 
   it("may be one of the values that a document lists as the items of what is no list", async () => {
-    const dir = await openShop();
     const bot = { items: { anyOf: [{ type: "string" }, { nullable: true }] } };
     const content = { "application/json": { schema: { type: "object", properties: { bot } }, example: { bot: "B1" } } };
-    const { report } = await importAll(dir, await writeDocument(dir, { post: { responses: { 200: { content } } } }));
+    const { report } = await importDocument({ post: { responses: { 200: { content } } } });
     expect(report).not.to.include("do not fit");
   });
 
   it("is empty where its status allows no body, whatever the document says of one", async () => {
     const content = { "application/json": { schema: { type: "object" } } };
-    const dir = await openShop();
-    await importAll(dir, await writeDocument(dir, { burn: { method: "delete", responses: { 204: { content } } } }));
+    const { dir } = await importDocument({ burn: { method: "delete", responses: { 204: { content } } } });
     const { proxy, output } = await manifestOf(dir, "shelf_burn");
     expect(proxy).to.deep.include({ answer: { wrap: "answer" } });
     expect(output).to.have.nested.property("properties.answer").and.not.have.property("required");
   });
 
   it("must be there for a GET, also where the document says nothing of it: that is told", async () => {
-    const dir = await openShop();
     const responses = { 200: { description: "Success" } };
-    const file = await writeDocument(dir, { read: { responses }, save: { method: "post", responses } });
-    const { report } = await importAll(dir, file);
+    const { dir, report } = await importDocument({ read: { responses }, save: { method: "post", responses } });
     const said = {
       type: "object",
       properties: { answer: { description: "What the API answers: its document does not say." } },
@@ -93,19 +83,15 @@ describe("the answer of an imported operation", () => {
     const content = { "application/json": { schema: { type: "object" } }, "text/event-stream": {} };
     const schema = { type: "object", properties: { stream: { type: "boolean", enum: [false] } } };
     const post = { method: "post", requestBody: { content: { "application/json": { schema } } } };
-    const dir = await openShop();
-    const file = await writeDocument(dir, { chat: { ...post, responses: { 200: { content } } }, embed: post });
-    expect((await importAll(dir, file)).report).to.match(
-      /note: .*"stream", allow only false \("enum: \[false\]"\): shelf_chat$/m,
-    );
+    const { dir, report } = await importDocument({ chat: { ...post, responses: { 200: { content } } }, embed: post });
+    expect(report).to.match(/note: .*"stream", allow only false \("enum: \[false\]"\): shelf_chat$/m);
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
   it("may be a redirect alone, which mostly fails: that is said", async () => {
-    const dir = await openShop();
     const found = { 302: { description: "Found" }, 404: { description: "None" } };
     const operations = { zip: { responses: found }, read: { responses: { 200: {}, ...found } } };
-    const { report } = await importAll(dir, await writeDocument(dir, operations));
+    const { report } = await importDocument(operations);
     expect(report).to.match(/^note: the document describes no answers but redirects, .*: shelf_zip$/m);
   });
 
@@ -115,14 +101,13 @@ describe("the answer of an imported operation", () => {
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
     });
-    const dir = await openShop();
-    const file = await writeDocument(dir, {
+    const { report } = await importDocument({
       send: answer({ oneOf: [fields("id"), { allOf: [fields("error_text", "status")] }] }),
       save: answer(fields("success", "id")),
       look: answer(fields("id", "errored")),
       list: answer({ type: "object", properties: { ok: { type: "boolean", enum: [true] } } }),
     });
-    expect((await importAll(dir, file)).report).to.match(
+    expect(report).to.match(
       /^note: answers may report a failure .*: shelf_send \(error_text\), shelf_save \(success\); .*"failed: \/success == false"/m,
     );
   });
@@ -134,8 +119,7 @@ describe("the answer of an imported operation", () => {
   ] as const)
     it(`is sold as its ${field} where it is a stream, whatever is said of its bytes: ${type}`, async () => {
       const responses = { 200: { content: { [type]: { schema: { type: "string", format: "binary" } } } } };
-      const dir = await openShop();
-      await importAll(dir, await writeDocument(dir, { news: { responses } }));
+      const { dir } = await importDocument({ news: { responses } });
       const { proxy, output } = await manifestOf(dir, "shelf_news");
       expect(proxy)
         .to.deep.include({ headers: { accept: type } })

@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { faultsOf, importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importDocument, manifestOf } from "./shop.ts";
 
 describe("a credential that a document lists as a parameter or field", () => {
   it("is the seller's own where it is required, and asked of no buyer", async () => {
-    const dir = await openShop();
     const inQuery = (name: string, description: string) => ({
       name,
       in: "query",
@@ -14,8 +13,7 @@ describe("a credential that a document lists as a parameter or field", () => {
     const credentials = [inQuery("token", "Authentication token. Requires a scope."), inQuery("access_token", "")];
     const parameters = [...credentials, inQuery("key", "The key of the song, such as C.")];
     const optional = { ...inQuery("api_key", ""), required: false };
-    const file = await writeDocument(dir, { find: { parameters: [...parameters, optional] } });
-    const { report } = await importAll(dir, file);
+    const { dir, report } = await importDocument({ find: { parameters: [...parameters, optional] } });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({ query: { key: "{key}" } });
     const said = "the credential for Shelf: sent in the query parameter";
     expect(report).to.include(`set SHELF_TOKEN_KEY, ${said} token (`);
@@ -29,14 +27,13 @@ describe("a credential that a document lists as a parameter or field", () => {
   });
 
   it("goes with the document's own credential where it is required, and a scheme has its name, as Trello's token", async () => {
-    const dir = await openShop();
     const schemes = ["key", "token"].map((name) => [name, { type: "apiKey", in: "query", name }]);
     const components = { securitySchemes: Object.fromEntries(schemes) };
     const parameters = ["key", "token"].map((name) => ({ name, in: "query", required: true, schema: {} }));
     const login = { name: "Authorization", in: "header", required: true, schema: {}, description: "Basic login." };
     const elsewhere = { parameters: [login], servers: [{ url: "https://files.example.com" }], security: [] };
     const operations = { find: { parameters, security: [{ key: [] }, { token: [] }] }, keep: elsewhere };
-    await importAll(dir, await writeDocument(dir, operations, { components }));
+    const { dir } = await importDocument(operations, { components });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.not.have.property("query");
     const { upstreams } = await manifestOf(dir, "_site");
     expect((upstreams as { key: object; keys?: object }[]).map(({ key, keys }) => ({ key, keys }))).to.deep.equal([
@@ -46,21 +43,19 @@ describe("a credential that a document lists as a parameter or field", () => {
   });
 
   it("is named where it is of a body, and looks like a credential, as Plaid's secret", async () => {
-    const dir = await openShop();
     const text = (description: string) => ({ type: "string", description });
     const properties = { secret: text("Your API `secret`."), access_token: text(""), password: text("The user's.") };
     const requestBody = { content: { "application/json": { schema: { type: "object", properties } } } };
-    const { report } = await importAll(dir, await writeDocument(dir, { find: { method: "post", requestBody } }));
+    const { report } = await importDocument({ find: { method: "post", requestBody } });
     expect(report).to.include("asked for what may be your credential: shelf_find (secret, access_token); where");
   });
 });
 
 describe("a credential that a document names", () => {
   it("cannot be sent where each request is signed anew, as by AWS Signature Version 4", async () => {
-    const dir = await openShop();
     const sigv4 = { type: "apiKey", in: "header", name: "Authorization", "x-amazon-apigateway-authtype": "awsSigv4" };
     const more = { components: { securitySchemes: { sigv4 } }, security: [{ sigv4: [] }] };
-    const { report } = await importAll(dir, await writeDocument(dir, { find: {} }, more));
+    const { report } = await importDocument({ find: {} }, more);
     expect(report).to.include("asks for credentials that cannot be sent: sigv4").and.not.include("set SHELF_KEY");
   });
 });

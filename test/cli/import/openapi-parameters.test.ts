@@ -1,22 +1,20 @@
 import { expect } from "chai";
-import { faultsOf, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
+import { faultsOf, importDocument, manifestOf, namesIn } from "./shop.ts";
 
 describe("a parameter of an imported operation", () => {
   it("takes a part of a form as a file whose encoding is binary", async () => {
-    const dir = await openShop();
     const schema = { type: "object", properties: { file: { type: "string", contentEncoding: "binary" } } };
     const requestBody = { content: { "multipart/form-data": { schema } } };
-    await importAll(dir, await writeDocument(dir, { send: { method: "post", requestBody } }));
+    const { dir } = await importDocument({ send: { method: "post", requestBody } });
     expect((await manifestOf(dir, "shelf_send")).proxy).to.deep.include({ files: ["file"] });
   });
 
   it("leaves out an operation whose form has no fields, as that of one file: an empty form would be sent", async () => {
-    const dir = await openShop();
     const post = (type: string, schema: object) => ({
       method: "post",
       requestBody: { content: { [type]: { schema } } },
     });
-    const file = await writeDocument(dir, {
+    const { dir, report } = await importDocument({
       attach: post("multipart/form-data", { type: "string", format: "binary" }),
       tell: post("application/x-www-form-urlencoded", { type: "string" }),
       look: {
@@ -25,18 +23,15 @@ describe("a parameter of an imported operation", () => {
       },
       ask: post("application/x-www-form-urlencoded", { type: "object", properties: { q: { type: "string" } } }),
     });
-    const { report } = await importAll(dir, file);
     expect(report).to.include("attach: its form names no fields").and.include("tell: its form has no fields");
     expect(await namesIn(dir)).to.have.members(["shelf_ask", "shelf_look"]);
     expect((await manifestOf(dir, "shelf_look")).proxy).to.deep.include({ body: "{body}", encoding: "bytes" });
   });
 
   it("is sent in a header of any name, and asked of no buyer where it is a provider's credential", async () => {
-    const dir = await openShop();
     const inHeader = (name: string) => ({ name, in: "header", schema: { type: "string" } });
     const parameters = ["X_Trace_Id", "xi-api-key", "X-CMC_PRO_API_KEY", "X-RapidAPI-Key"].map(inHeader);
-    const file = await writeDocument(dir, { find: { method: "get", operationId: "find", parameters } });
-    const { report } = await importAll(dir, file);
+    const { dir, report } = await importDocument({ find: { method: "get", operationId: "find", parameters } });
     const { proxy, input } = await manifestOf(dir, "shelf_find");
     expect(proxy).to.have.property("headers").deep.equal({ x_trace_id: "{X_Trace_Id}" });
     expect(Object.keys((input as { properties: object }).properties)).to.deep.equal(["X_Trace_Id"]);
@@ -45,10 +40,9 @@ describe("a parameter of an imported operation", () => {
   });
 
   it("says how it is sent where another one has its name, as for Twilio's StartTime and StartTime<", async () => {
-    const dir = await openShop();
     const ask = (name: string, place: string) => ({ name, in: place, required: true, schema: { type: "string" } });
     const parameters = [ask("day", "path"), ask("day<", "query"), ask("day", "header")];
-    await importAll(dir, await writeDocument(dir, { "calls/{day}": { operationId: "calls", parameters } }));
+    const { dir } = await importDocument({ "calls/{day}": { operationId: "calls", parameters } });
     const { input, proxy } = await manifestOf(dir, "shelf_calls");
     const properties = (input as { properties: Record<string, { description?: string }> }).properties;
     expect(Object.entries(properties).map(([name, { description }]) => [name, description])).to.deep.equal([
@@ -60,56 +54,51 @@ describe("a parameter of an imported operation", () => {
   });
 
   it("is named where it is a reference that leads nowhere, or has no name", async () => {
-    const dir = await openShop();
     const operations = {
       list: { parameters: [{ $ref: "parameters/page.yml" }] },
       look: { parameters: [{ in: "query", schema: { type: "string" } }] },
     };
-    const { report } = await importAll(dir, await writeDocument(dir, operations));
+    const { report } = await importDocument(operations);
     expect(report).to.include("  - list: its reference parameters/page.yml leads nowhere");
     expect(report).to.include("  - look: one of its parameters has no name or no place");
   });
 
   it("is no empty text in a required header, also in the example that is made of it", async () => {
-    const dir = await openShop();
     const parameters = [
       { name: "petId", in: "query", required: true, schema: { type: "integer" } },
       { name: "Request-Id", in: "header", required: true, schema: { type: "string" } },
       { name: "Tenant", in: "header", schema: { type: "string" } },
     ];
-    const file = await writeDocument(dir, { find: { operationId: "find", parameters } });
-    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { dir, report } = await importDocument({ find: { operationId: "find", parameters } });
+    expect(report).not.to.include("left out");
     const { input } = await manifestOf(dir, "shelf_find");
     expect(input).to.have.nested.property("properties.Request_Id").deep.equal({ type: "string", minLength: 1 });
     expect(input).to.have.nested.property("properties.Tenant").deep.equal({ type: "string" });
   });
 
   it("keeps its name beside a body, which takes another one then", async () => {
-    const dir = await openShop();
     const requestBody = { required: true, content: { "application/json": { schema: { type: "array", items: {} } } } };
     const post = (...names: string[]) => ({
       ...{ method: "post", requestBody },
       parameters: names.map((name) => ({ name, in: "query", schema: { type: "integer" } })),
     });
-    await importAll(dir, await writeDocument(dir, { one: post("q"), two: post("body", "content") }));
+    const { dir } = await importDocument({ one: post("q"), two: post("body", "content") });
     expect((await manifestOf(dir, "shelf_one")).proxy).to.deep.include({ query: { q: "{q}" }, body: "{body}" });
     const query = { body: "{body}", content: "{content}" };
     expect((await manifestOf(dir, "shelf_two")).proxy).to.deep.include({ query, body: "{payload}" });
   });
 
   it("sends no mapping as a JSON Patch, which is a list, where another type is taken, too", async () => {
-    const dir = await openShop();
     const patch = (schema: object, ...types: string[]) => ({
       method: "patch",
       requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) },
     });
     const types = ["application/json-patch+json", "application/merge-patch+json"];
-    const file = await writeDocument(dir, {
+    const { dir } = await importDocument({
       mapping: patch({ type: "object" }, ...types),
       list: patch({ type: "array", items: {} }, ...types),
       alone: patch({ type: "object" }, "application/json-patch+json"),
     });
-    await importAll(dir, file);
     const typeOf = async (id: string) =>
       ((await manifestOf(dir, id)).proxy as { headers: Record<string, string> }).headers["content-type"];
     expect(await typeOf("shelf_mapping")).to.equal("application/merge-patch+json");
@@ -118,20 +107,18 @@ describe("a parameter of an imported operation", () => {
   });
 
   it("sends a parameter of the path in the query where the document writes it there", async () => {
-    const dir = await openShop();
     const parameters = ["id", "term"].map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
-    const file = await writeDocument(dir, { "shelves/{id}?q={term}&v=2": { operationId: "find", parameters } });
-    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { dir, report } = await importDocument({ "shelves/{id}?q={term}&v=2": { operationId: "find", parameters } });
+    expect(report).not.to.include("left out");
     const { proxy, input } = await manifestOf(dir, "shelf_find");
     expect(proxy).to.deep.include({ request: "GET /shelves/{id}", query: { q: "{q}", v: "2" } });
     expect(input).to.have.property("required").deep.equal(["id", "q"]);
   });
 
   it("is a text that is not empty in a path, also where nothing is said of it, or where it may be empty", async () => {
-    const dir = await openShop();
     const inPath = (name: string, schema: object) => ({ name, in: "path", required: true, schema });
     const parameters = [inPath("id", { description: "Any." }), inPath("row", { type: "string", minLength: 0 })];
-    await importAll(dir, await writeDocument(dir, { "shelves/{id}/{row}": { operationId: "one", parameters } }));
+    const { dir } = await importDocument({ "shelves/{id}/{row}": { operationId: "one", parameters } });
     const row = { type: "string", minLength: 1 };
     expect(await manifestOf(dir, "shelf_one"))
       .to.have.nested.property("input.properties")
@@ -148,8 +135,7 @@ describe("a parameter of an imported operation", () => {
       { name: "only", in: "query", style: "deepObject", schema: named },
       { name: "more", in: "query", schema: open },
     ];
-    const dir = await openShop();
-    await importAll(dir, await writeDocument(dir, { find: { parameters } }));
+    const { dir } = await importDocument({ find: { parameters } });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
       query: { "pass[*]": "{pass}", "filter[*]": "{filter}", "only[name]": "{only.name}", "*": "{more}" },
     });
@@ -159,17 +145,14 @@ describe("a parameter of an imported operation", () => {
   it("leaves out an object in the query whose fields are parameters, too, and says so", async () => {
     const page = { name: "page", in: "query", schema: { type: "integer" } };
     const paging = { name: "paging", in: "query", schema: { type: "object", properties: { page: {}, size: {} } } };
-    const dir = await openShop();
-    const { report } = await importAll(dir, await writeDocument(dir, { list: { parameters: [paging, page] } }));
+    const { dir, report } = await importDocument({ list: { parameters: [paging, page] } });
     expect(report).to.include("paging is left out: it is an object whose fields are parameters of their own");
     expect((await manifestOf(dir, "shelf_list")).proxy).to.deep.include({ query: { page: "{page}" } });
   });
 
   it("is a text with tabs where version 2.0 writes a list so", async () => {
     const list = { name: "tags", in: "query", type: "array", items: { type: "string" }, collectionFormat: "tsv" };
-    const dir = await openShop();
-    const document = await writeDocument(dir, { find: { parameters: [list] } }, { openapi: undefined, swagger: "2.0" });
-    await importAll(dir, document);
+    const { dir } = await importDocument({ find: { parameters: [list] } }, { openapi: undefined, swagger: "2.0" });
     const { proxy, input } = await manifestOf(dir, "shelf_find");
     expect([proxy, input]).to.deep.equal([
       { upstream: "shelf", request: "GET /find", query: { tags: "{tags}" }, answer: { wrap: "result" } },
@@ -198,8 +181,7 @@ describe("a parameter of an imported operation", () => {
         const schema = { type: "object", properties: Object.fromEntries(fields.map((name) => [name, list])) };
         const example = { joined: ["a", "b"], each: ["c"] };
         const requestBody = { required: true, content: { [type]: { schema, encoding, example } } };
-        const dir = await openShop();
-        await importAll(dir, await writeDocument(dir, { send: { method: "post", requestBody } }));
+        const { dir } = await importDocument({ send: { method: "post", requestBody } });
         const { input, proxy, examples } = await manifestOf(dir, "shelf_send");
         expect(input)
           .to.have.property("properties")
@@ -215,7 +197,6 @@ describe("a parameter of an imported operation", () => {
       });
 
     it("is a text, too, where version 2.0 says nothing of how a list is written", async () => {
-      const dir = await openShop();
       const formats = { joined: "csv", piped: "pipes", each: "multi", usual: undefined };
       const parameters = Object.entries(formats).map(([name, collectionFormat]) => ({
         ...list,
@@ -224,8 +205,7 @@ describe("a parameter of an imported operation", () => {
         collectionFormat,
       }));
       const operation = { method: "post", consumes: ["application/x-www-form-urlencoded"], parameters };
-      const file = await writeDocument(dir, { send: operation }, { openapi: undefined, swagger: "2.0" });
-      await importAll(dir, file);
+      const { dir } = await importDocument({ send: operation }, { openapi: undefined, swagger: "2.0" });
       const { input } = await manifestOf(dir, "shelf_send");
       expect(input)
         .to.have.property("properties")

@@ -1,11 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { faultsOf, fixture, importAll, manifestOf, namesIn, openShop, writeDocument } from "./shop.ts";
+import {
+  faultsOf,
+  importAll,
+  importDocument,
+  importFixture,
+  manifestOf,
+  namesIn,
+  openShop,
+  writeDocument,
+} from "./shop.ts";
 
 describe("an imported operation", () => {
   it("says how callers write a list or JSON within a parameter, and has the document's examples", async () => {
-    const dir = await openShop();
     const list = {
       in: "query",
       schema: { type: "array", items: { type: "integer" } },
@@ -18,7 +26,7 @@ describe("an imported operation", () => {
       { ...list, name: "spaces", style: "spaceDelimited", explode: false },
       { in: "query", name: "filter", required: true, content: json },
     ];
-    await importAll(dir, await writeDocument(dir, { find: { parameters } }));
+    const { dir } = await importDocument({ find: { parameters } });
     const { input, examples } = await manifestOf(dir, "shelf_find");
     expect(input)
       .to.have.property("properties")
@@ -31,7 +39,6 @@ describe("an imported operation", () => {
   });
 
   it("repeats a list, and spreads a mapping, also where it may be null, is wrapped, or is one of several", async () => {
-    const dir = await openShop();
     const list = { type: "array", items: { type: "string" } };
     const orNull = (schema: object): object => ({ anyOf: [schema, { type: "null" }] });
     const mapping = { type: "object", properties: { from: { type: "string" } } };
@@ -45,7 +52,7 @@ describe("an imported operation", () => {
       { in: "query", name: "page", schema: orNull({ type: "integer" }) },
       { in: "path", name: "keys", required: true, schema: { allOf: [list] } },
     ];
-    await importAll(dir, await writeDocument(dir, { "find/{keys}": { operationId: "find", parameters } }));
+    const { dir } = await importDocument({ "find/{keys}": { operationId: "find", parameters } });
     const { proxy, input } = await manifestOf(dir, "shelf_find");
     expect(proxy).to.deep.include({
       request: "GET /find/{keys}",
@@ -65,7 +72,6 @@ describe("an imported operation", () => {
   });
 
   it("sends mappings and lists field by field where the document says deepObject, in the query and in forms", async () => {
-    const dir = await openShop();
     const range = { anyOf: [{ type: "object", properties: { gte: { type: "integer" } } }, { type: "integer" }] };
     const items = { type: "object", required: ["price"], properties: { price: { type: "string" } } };
     const deep = { style: "deepObject", explode: true };
@@ -89,10 +95,11 @@ describe("an imported operation", () => {
     const form = { required: true, content: { "application/x-www-form-urlencoded": media } };
     const whole = { ...media, schema: { properties: { file: { type: "string", format: "binary" }, ...properties } } };
     const upload = { method: "post", requestBody: { content: { "multipart/form-data": whole } } };
-    await importAll(
-      dir,
-      await writeDocument(dir, { find: { parameters }, order: { method: "post", requestBody: form }, upload }),
-    );
+    const { dir } = await importDocument({
+      find: { parameters },
+      order: { method: "post", requestBody: form },
+      upload,
+    });
     const uploaded = (await manifestOf(dir, "shelf_upload")).proxy;
     expect(uploaded).to.have.property("body").deep.include({ file: "{file}", "items[*]": "{items}", tags: "{tags}" });
     expect((await manifestOf(dir, "shelf_find")).proxy).to.deep.include({
@@ -108,27 +115,24 @@ describe("an imported operation", () => {
   });
 
   it("goes to a path that the document writes with characters that no URL has", async () => {
-    const dir = await openShop();
-    const file = await writeDocument(dir, { "größe von/{größe}": { operationId: "size", parameters: [] } });
-    expect((await importAll(dir, file)).report).not.to.include("left out");
+    const { dir, report } = await importDocument({ "größe von/{größe}": { operationId: "size", parameters: [] } });
+    expect(report).not.to.include("left out");
     const { proxy } = await manifestOf(dir, "shelf_size");
     expect(proxy).to.deep.include({ request: "GET /gr%C3%B6%C3%9Fe%20von/{grosse}" });
   });
 
   it("is left out where it is a GET that needs a body", async () => {
-    const dir = await openShop();
     const requestBody = { required: true, content: { "application/json": { schema: { type: "object" } } } };
-    const file = await writeDocument(dir, { search: { requestBody }, list: {} });
-    expect((await importAll(dir, file)).report).to.include("search: it is a GET that needs a body");
+    const { dir, report } = await importDocument({ search: { requestBody }, list: {} });
+    expect(report).to.include("search: it is a GET that needs a body");
     expect(await namesIn(dir)).to.deep.equal(["shelf_list"]);
   });
 
   it("has an example for a list in a path, which must not be empty", async () => {
-    const dir = await openShop();
     const schema = { type: "array", items: { type: "string" } };
     const parameters = [{ in: "path", name: "ids", required: true, schema }];
-    const file = await writeDocument(dir, { "books/{ids}": { operationId: "books", parameters } });
-    expect((await importAll(dir, file)).report).to.include("1 service");
+    const { dir, report } = await importDocument({ "books/{ids}": { operationId: "books", parameters } });
+    expect(report).to.include("1 service");
     const { input } = await manifestOf(dir, "shelf_books");
     expect(input).to.have.nested.property("properties.ids.items").deep.equal({ type: "string", minLength: 1 });
   });
@@ -161,9 +165,7 @@ describe("an imported operation", () => {
   });
 
   it("says of a credential that is made anew for each request that it cannot be sent", async () => {
-    const dir = await openShop();
-    const document = await writeDocument(dir, { mine: { security: [{ proven: [] }] } });
-    const { report } = await importAll(dir, document);
+    const { dir, report } = await importDocument({ mine: { security: [{ proven: [] }] } });
     expect(report).to.include("the API asks for credentials that cannot be sent: proven");
     const asked = await writeDocument(
       dir,
@@ -174,8 +176,7 @@ describe("an imported operation", () => {
   });
 
   it("sends files, bytes, texts and other JSON as the document says", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("files.yaml"));
+    const { dir } = await importFixture("files.yaml");
     const { proxy, input, examples, body_bytes } = await manifestOf(dir, "files_send_file");
     expect(proxy).to.deep.equal({
       upstream: "files",
@@ -211,8 +212,7 @@ describe("an imported operation", () => {
   });
 
   it("sends every credential that the document asks for at once, and says what to set", async () => {
-    const dir = await openShop();
-    const { report } = await importAll(dir, fixture("secured.yaml"));
+    const { dir, report } = await importFixture("secured.yaml");
     const said = "the credential for Secured: ";
     expect(report).to.include(`set SECURED_APP_KEY, ${said}sent in the header x-app-key`);
     expect(report).to.include(`set SECURED_USER_KEY, ${said}a bearer token`).and.not.include("cannot be sent");
@@ -227,8 +227,7 @@ describe("an imported operation", () => {
   });
 
   it("gives names that templates cannot hold others, and keeps those that differ apart", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("odd-names.yaml"));
+    const { dir } = await importFixture("odd-names.yaml");
     const { proxy, title } = await manifestOf(dir, "odd_names_items_get");
     expect(proxy).to.deep.include({
       request: "GET /items('{item_id}')",

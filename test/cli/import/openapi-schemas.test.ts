@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
-import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { importAll, importDocument, manifestOf, openShop } from "./shop.ts";
 
 const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: "string" };
@@ -189,7 +189,6 @@ describe("what an imported operation takes and answers", () => {
   it("has the fields that are named under a condition", () => expectPassed("conditional", { body: CAT }, CAT));
 
   it("has room for the longest texts of its body, also of one that is a named schema or stands beside parameters", async () => {
-    const dir = await openShop();
     const Page = { type: "object", properties: { text: { type: "string", maxLength: 200_000 } }, required: ["text"] };
     const toWrite = (schema: object) => ({
       method: "post",
@@ -200,28 +199,25 @@ describe("what an imported operation takes and answers", () => {
       inline: toWrite(Page),
       "shelves/{id}": { ...toWrite(named("Page")), operationId: "beside" },
     };
-    const document = await writeDocument(dir, operations, { components: { schemas: { Page } } });
-    expect((await importAll(dir, document)).isPartial).to.equal(false);
+    const { dir, isPartial } = await importDocument(operations, { components: { schemas: { Page } } });
+    expect(isPartial).to.equal(false);
     for (const id of ["named", "inline", "beside"])
       expect(await manifestOf(dir, `shelf_${id}`)).to.include({ body_bytes: 204_096 });
   });
 
   it("is short in a made example, however long the schema allows its texts to be", async () => {
-    const dir = await openShop();
     const code = { name: "code", in: "path", schema: { type: "string", maxLength: 152_133 } };
-    const document = await writeDocument(dir, { "codes/{code}": { operationId: "code", parameters: [code] } });
-    await importAll(dir, document);
+    const { dir } = await importDocument({ "codes/{code}": { operationId: "code", parameters: [code] } });
     expect(JSON.stringify((await manifestOf(dir, "shelf_code")).examples)).to.have.length.below(100);
   });
 
   it("is no body where the document does not ask for one, unless a field of it is required", async () => {
-    const dir = await openShop();
     const post = (required?: readonly string[]) => {
       const schema = { type: "object", properties: { a: { type: "integer" } }, required };
       const parameters = [{ in: "query", name: "page", schema: { type: "integer" } }];
       return { method: "post", parameters, requestBody: { content: { "application/json": { schema } } } };
     };
-    await importAll(dir, await writeDocument(dir, { none: post(), no: post([]), one: post(["a"]) }));
+    const { dir } = await importDocument({ none: post(), no: post([]), one: post(["a"]) });
     const needs = async (id: string) => (await manifestOf(dir, id)).input;
     for (const id of ["shelf_none", "shelf_no"]) expect(await needs(id), id).not.to.have.property("required");
     expect(await needs("shelf_one"))

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { importAll, manifestOf, openShop, writeDocument } from "./shop.ts";
+import { importDocument, manifestOf } from "./shop.ts";
 
 describe("the address of an imported API", () => {
   const tenant = { description: "Yours." };
@@ -34,8 +34,7 @@ describe("the address of an imported API", () => {
   ];
   for (const [what, server, url, note] of servers)
     it(what, async () => {
-      const dir = await openShop();
-      const { report } = await importAll(dir, await writeDocument(dir, { look: {} }, { servers: [server] }));
+      const { dir, report } = await importDocument({ look: {} }, { servers: [server] });
       expect(report).to.match(note);
       const { upstreams } = await manifestOf(dir, "_site");
       expect((upstreams as { id: string; url?: string }[]).map((one) => [one.id, one.url])).to.deep.equal([
@@ -44,9 +43,8 @@ describe("the address of an imported API", () => {
     });
 
   it("is found beside entries that are no servers", async () => {
-    const dir = await openShop();
     const servers = [null, "https://other.example.com", {}, { url: "https://shelf.example.com/v1" }];
-    await importAll(dir, await writeDocument(dir, { look: {} }, { servers }));
+    const { dir } = await importDocument({ look: {} }, { servers });
     expect((await manifestOf(dir, "_site")).upstreams).to.have.nested.property(
       "[0].url",
       "https://shelf.example.com/v1",
@@ -54,7 +52,6 @@ describe("the address of an imported API", () => {
   });
 
   it("of another server gets the credential only where an operation there asks for one", async () => {
-    const dir = await openShop();
     const at = (host: string) => ({ servers: [{ url: `https://${host}.example.com` }] });
     const operations = {
       look: {},
@@ -64,7 +61,7 @@ describe("the address of an imported API", () => {
       keep: at("files"),
       ask: { security: [] },
     };
-    await importAll(dir, await writeDocument(dir, operations, { security: [{ app: [] }] }));
+    const { dir } = await importDocument(operations, { security: [{ app: [] }] });
     const { upstreams } = await manifestOf(dir, "_site");
     expect(
       (upstreams as { url: string; key?: object }[]).map(({ url, key }) => [url, key !== undefined]),
@@ -76,12 +73,11 @@ describe("the address of an imported API", () => {
   });
 
   it("of another server gets no credential where its operations leave it to a document that asks for none", async () => {
-    const dir = await openShop();
     const operations = {
       look: { security: [{ app: [] }] },
       see: { servers: [{ url: "https://weather.example.com" }] },
     };
-    await importAll(dir, await writeDocument(dir, operations, { security: [{}] }));
+    const { dir } = await importDocument(operations, { security: [{}] });
     const { upstreams } = await manifestOf(dir, "_site");
     expect(upstreams).to.have.nested.property("[0].url", "https://shelf.example.com");
     expect(upstreams).to.have.nested.property("[1].url", "https://weather.example.com");
@@ -90,19 +86,16 @@ describe("the address of an imported API", () => {
 
   it("gets the credential, also an optional one, where the document names no server, or its path alone", async () => {
     for (const servers of [undefined, [{ url: "/api/v1" }]]) {
-      const dir = await openShop();
-      await importAll(dir, await writeDocument(dir, { look: {} }, { servers, security: [{}, { app: [] }] }));
+      const { dir } = await importDocument({ look: {} }, { servers, security: [{}, { app: [] }] });
       const { upstreams } = await manifestOf(dir, "_site");
       expect(upstreams).to.have.nested.property("[0].key.header", "x-app");
     }
   });
 
   it("is another one for each path that the document names alone", async () => {
-    const dir = await openShop();
     const later = { url: "/api/{v}", variables: { v: { default: "v2" } } };
     const operations = { look: {}, see: { servers: [later] }, ask: { servers: [{ url: "/api/v1/" }] } };
-    const document = await writeDocument(dir, operations, { servers: [{ url: "/api/v1" }] });
-    const { report } = await importAll(dir, document);
+    const { dir, report } = await importDocument(operations, { servers: [{ url: "/api/v1" }] });
     expect(report).to.match(/ set SHELF_2_URL to the API's address, which ends in \/api\/v2$/m);
     const used = ["look", "see", "ask"].map(async (id) => (await manifestOf(dir, `shelf_${id}`)).proxy);
     expect((await Promise.all(used)).map((proxy) => (proxy as { upstream: string }).upstream)).to.deep.equal([

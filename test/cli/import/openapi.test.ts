@@ -5,6 +5,7 @@ import {
   faultsOf,
   fixture,
   importAll,
+  importFixture,
   manifestOf,
   namesIn,
   openShop,
@@ -19,8 +20,7 @@ const leftOut = (report: string): string[] => [...report.matchAll(/^ {2}- (.*)$/
 
 describe("payphone import openapi", () => {
   it("lists what there is, and writes nothing, when nothing is chosen", async () => {
-    const dir = await openShop();
-    const { report } = await importAll(dir, fixture("rates.yaml"), { selection: { names: [], tags: [], all: false } });
+    const { dir, report } = await importFixture("rates.yaml", { selection: { names: [], tags: [], all: false } });
     expect(report).to.match(/^getRates +GET \/rates\/\{date\} +rates +Rates of a day$/m);
     expect(report).to.include("--operations 'getRates'");
     expect(Object.keys(await textsOf(dir))).to.deep.equal(["manifests/_site.yaml"]);
@@ -44,8 +44,7 @@ describe("payphone import openapi", () => {
   });
 
   it("writes a manifest that a person would have written", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { dir } = await importFixture("rates.yaml", { price: "0.005" });
     const text = await readFile(join(dir, "manifests/rates_get_rates.yaml"), "utf8");
     expect(text).to.equal(`id: rates_get_rates
 title: Rates of a day
@@ -82,8 +81,7 @@ examples:
   });
 
   it("adds the upstream to _site.yaml and leaves every other line alone", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("pets.json"));
+    const { dir } = await importFixture("pets.json");
     const lines = (await readFile(join(dir, "manifests/_site.yaml"), "utf8")).split("\n");
     const added = lines.filter((line) => !SITE.split("\n").includes(line));
     expect(added.map((line) => line.trim())).to.include.members([
@@ -101,8 +99,7 @@ examples:
   });
 
   it("pays what may leave traces first, and marks what a method promises", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("pets.json"));
+    const { dir } = await importFixture("pets.json");
     expect(await manifestOf(dir, "pets_add_pet")).to.include({ charge: "first" });
     expect(await manifestOf(dir, "pets_list_pets")).not.to.have.property("charge");
     const { charge, hints } = await manifestOf(dir, "pets_remove_pet");
@@ -113,8 +110,7 @@ examples:
   });
 
   it("sends what callers may send, and answers what upstreams may answer, by one schema for each", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("people.yaml"));
+    const { dir } = await importFixture("people.yaml");
     const { input, output, examples } = await manifestOf(dir, "people_save_person");
     expect([input, output]).to.deep.equal(["PeoplePersonInput", "PeoplePerson"]);
     const [given, answered] = [await schemaOf(dir, "PeoplePersonInput"), await schemaOf(dir, "PeoplePerson")];
@@ -148,15 +144,13 @@ examples:
   };
   for (const [name, ids] of Object.entries(TAKEN))
     it(`takes from ${name} what can be sold, and passes the check`, async () => {
-      const dir = await openShop();
-      await importAll(dir, fixture(name));
+      const { dir } = await importFixture(name);
       expect((await namesIn(dir)).sort()).to.deep.equal([...ids].sort());
       expect(await faultsOf(dir)).to.deep.equal([]);
     });
 
   it("takes a schema that refers to its own parts, and a tuple of any items", async () => {
-    const dir = await openShop();
-    const { report } = await importAll(dir, fixture("trees.yaml"));
+    const { dir, report } = await importFixture("trees.yaml");
     expect(await schemaOf(dir, "TreesPair")).to.deep.equal({ $ref: "TreesDefsInner.json" });
     expect(await schemaOf(dir, "TreesDefsInner")).to.have.deep.nested.property("properties.both", {
       type: "array",
@@ -191,8 +185,7 @@ examples:
   });
 
   it("takes bodies that operations of version 2.0 share, also when they stand beneath the operations", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("shared-bodies.json"));
+    const { dir } = await importFixture("shared-bodies.json");
     expect((await manifestOf(dir, "shared_save")).proxy).to.deep.equal({
       upstream: "shared",
       request: "PUT /books",
@@ -207,8 +200,7 @@ examples:
   });
 
   it("takes what another file refers to in the document itself", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("split/api.yaml"));
+    const { dir } = await importFixture("split/api.yaml");
     expect(await schemaOf(dir, "SplitHome")).to.have.nested.property("properties.street.type", "string");
     expect(await faultsOf(dir)).to.deep.equal([]);
   });

@@ -9,6 +9,8 @@ import {
   faultsOf,
   fixture,
   importAll,
+  importDocument,
+  importFixture,
   namesIn,
   openShop,
   refusal,
@@ -20,8 +22,7 @@ import {
 
 describe("a second import", () => {
   it("changes no byte when the document has not changed, whatever the operator has", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { dir } = await importFixture("rates.yaml", { price: "0.005" });
     const file = join(dir, "manifests/rates_get_rates.yaml");
     await writeFile(file, (await readFile(file, "utf8")).replace("title: Rates of a day", "title: Our rates"));
     const before = await textsOf(dir);
@@ -31,8 +32,7 @@ describe("a second import", () => {
   });
 
   it("takes over what the document changed, and keeps prices, texts and comments of the operator", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { dir } = await importFixture("rates.yaml", { price: "0.005" });
     const file = join(dir, "manifests/rates_get_rates.yaml");
     const edited = (await readFile(file, "utf8"))
       .replace('price: "0.005"', 'price: "0.02" # the big customer')
@@ -54,8 +54,7 @@ describe("a second import", () => {
   });
 
   it("takes the credential out of an API that no longer has one", async () => {
-    const dir = await openShop();
-    await importAll(dir, await writeDocument(dir, { look: {} }, { security: [{ login: [] }] }));
+    const { dir } = await importDocument({ look: {} }, { security: [{ login: [] }] });
     const { report } = await importAll(dir, await writeDocument(dir, { look: {} }, { components: {} }));
     expect(report).to.include('key.scheme: "Bearer" -> nothing');
     expect((await textsOf(dir))["manifests/_site.yaml"]).to.not.match(/^ +key:/m);
@@ -75,8 +74,7 @@ describe("a second import", () => {
   });
 
   it("sets a new price where one is given, and shows it", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { dir } = await importFixture("rates.yaml", { price: "0.005" });
     const { report } = await importAll(dir, fixture("rates.yaml"), { price: "0.006" });
     expect(report.match(/price: "0.005" -> "0.006"/g)).to.have.length(3);
   });
@@ -104,8 +102,7 @@ describe("a second import", () => {
     });
 
   it("names the services that the document no longer has", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"));
+    const { dir } = await importFixture("rates.yaml");
     const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
     await writeFile(join(dir, "rates.yaml"), document);
     const { report } = await importAll(dir, join(dir, "rates.yaml"));
@@ -129,8 +126,7 @@ describe("an import that cannot be done", () => {
   });
 
   it("names the file of the shop that cannot be read", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"));
+    const { dir } = await importFixture("rates.yaml");
     const file = "manifests/rates_get_rates.yaml";
     await writeFile(join(dir, file), "id: [");
     const said = await refusal(importAll(dir, fixture("rates.yaml")));

@@ -23,12 +23,11 @@ const SCHEMES = {
   proven: { type: "http", scheme: "digest" },
 };
 
-/** A document of operations, GET unless they say another method, as a file of the shop. */
-export async function writeDocument(
-  dir: string,
-  operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>,
-  more: object = {},
-): Promise<string> {
+/** A document of operations, GET unless they say another method, and what else it has. */
+type DocumentParts = [operations: Readonly<Record<string, { method?: string; [key: string]: unknown }>>, more?: object];
+
+/** Writes a document as a file of the shop. */
+export async function writeDocument(dir: string, ...[operations, more]: DocumentParts): Promise<string> {
   const paths = Object.fromEntries(
     Object.entries(operations).map(([operationId, { method = "get", ...own }]) => [
       `/${operationId}`,
@@ -55,6 +54,21 @@ export const importAll = (
   command: Partial<OpenApiCommand> = {},
 ): Promise<ImportOutcome> =>
   runOpenApiImport({ location, dir, selection: { names: [], tags: [], all: true }, isDryRun: false, ...command });
+
+/** What an import into a new shop has done. */
+type NewImport = ImportOutcome & { readonly dir: string };
+
+/** Imports a fixture into a new shop. */
+export async function importFixture(name: string, command: Partial<OpenApiCommand> = {}): Promise<NewImport> {
+  const dir = await openShop();
+  return { dir, ...(await importAll(dir, fixture(name), command)) };
+}
+
+/** Imports a document into a new shop. */
+export async function importDocument(...document: DocumentParts): Promise<NewImport> {
+  const dir = await openShop();
+  return { dir, ...(await importAll(dir, await writeDocument(dir, ...document))) };
+}
 
 export async function faultsOf(dir: string): Promise<readonly string[]> {
   return (await checkDir(dir)).map(toFaultLine);
