@@ -8,7 +8,7 @@ import type { RailManifest } from "../../runtime/core/set/manifest.ts";
 import { makeDirectory, ROOT } from "../core/set/served-directory.ts";
 import { startLocalSandbox, startLocalSeller } from "../support/sellers/local-seller.ts";
 import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
-import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
+import { askRpc, json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import { BLOCKS, balanceOf, stockFetchOf, toShop } from "./shop.ts";
 
 /** The new tokens, and what a call of 0.01 dollars costs there: euros come from a tier. */
@@ -18,11 +18,6 @@ const rails = Object.entries(TOKENS).map(([name, amount]) => {
   const [rail] = parse(BLOCKS.get(name) ?? "") as RailManifest[];
   return { name, amount, rail: rail as RailManifest };
 });
-
-async function call(address: string, method: string, params: readonly unknown[]): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body });
-}
 
 describe("a token that is added by YAML alone", () => {
   let sandbox: SandboxServer;
@@ -71,7 +66,7 @@ describe("a token that is added by YAML alone", () => {
     const { rpc, facilitator } = description;
     const treasury = generatePrivateKey();
     const receiver = privateKeyToAddress(generatePrivateKey());
-    await call(rpc.usdt0 ?? "", "anvil_setBalance", [privateKeyToAddress(treasury as Hex), "0xde0b6b3a7640000"]);
+    await askRpc(rpc.usdt0 ?? "", "anvil_setBalance", [privateKeyToAddress(treasury as Hex), "0xde0b6b3a7640000"]);
     const names = ["BASE", "POLYGON", "ARBITRUM"];
     const nodes = { BASE_RPC_URL: rpc.base, POLYGON_RPC_URL: rpc["polygon-usdc"], ARBITRUM_RPC_URL: rpc.arbitrum };
     const env = {

@@ -12,6 +12,7 @@ import { openSandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { openTestSandbox, rail, sharedSandbox, site, type TestSandbox } from "../support/chains/chains.ts";
 import { eventually } from "../support/eventually.ts";
 import { createFolder } from "../support/folder.ts";
+import { askRpc } from "../support/sellers/stock-buyer.ts";
 import { isAlive, startSandboxProcess, untilGone } from "./sandbox-process.ts";
 
 describe("the sandbox", () => {
@@ -57,11 +58,7 @@ describe("the sandbox", () => {
       const wei = (await chain.rpc("eth_getBalance", [BASE_PAYMENT_ADDRESS, "latest"])) as string;
       expect(Number(wei)).to.be.above(1e18);
     }
-    const ask = async (method: string, params: unknown[]): Promise<{ value: unknown }> => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-      const answer = await fetch(sandbox.solana.url, { method: "POST", body });
-      return ((await answer.json()) as { result: { value: unknown } }).result;
-    };
+    const ask = (method: string, params: unknown[]) => askRpc(sandbox.solana.url, method, params);
     expect((await ask("getBalance", [SOLANA_PAYMENT_ADDRESS])).value).to.be.above(1e9);
     const mint = { mint: sandbox.description.tokens.solana };
     expect((await ask("getTokenAccountsByOwner", [SOLANA_PAYMENT_ADDRESS, mint])).value).to.have.lengthOf(1);

@@ -10,7 +10,7 @@ import { sharedSandbox } from "../support/chains/chains.ts";
 import { withProgram } from "../support/programs.ts";
 import { PROXIES, startProxy } from "../support/proxies.ts";
 import { type LocalSeller, startLocalSeller } from "../support/sellers/local-seller.ts";
-import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
 import type { Loose } from "../surfaces/support/fixture-set.ts";
 
 const HOST = "the-telephones-at-the-corner.example.com";
@@ -20,12 +20,6 @@ const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
 
 /** Asks for a service and buys it at one of the doors; answers the receipt. */
 type Buy = (url: string, manifest: Manifest, buyer: x402Client) => Promise<Loose>;
-
-const ask = async (url: string, method: string, params: object): Promise<Loose> => {
-  const response = await fetch(url, json({ jsonrpc: "2.0", id: 1, method, params }));
-  expect(response.status, await response.clone().text()).to.equal(200);
-  return ((await response.json()) as Loose).result;
-};
 
 const DOORS: Readonly<Record<string, Buy>> = {
   async REST(url, manifest, buyer) {
@@ -38,14 +32,14 @@ const DOORS: Readonly<Record<string, Buy>> = {
   },
   async MCP(url, { id: name, examples }, buyer) {
     const call = { name, arguments: examples[0]?.input };
-    const { structuredContent } = await ask(`${url}/mcp`, "tools/call", call);
+    const { structuredContent } = await askRpc(`${url}/mcp`, "tools/call", call);
     const payment = await buyer.createPaymentPayload(structuredContent);
-    const { _meta } = await ask(`${url}/mcp`, "tools/call", { ...call, _meta: { "x402/payment": payment } });
+    const { _meta } = await askRpc(`${url}/mcp`, "tools/call", { ...call, _meta: { "x402/payment": payment } });
     return _meta["x402/payment-response"];
   },
   async A2A(url, { id: skill, examples }, buyer) {
     const send = (more: object): Promise<Loose> =>
-      ask(`${url}/v1/a2a`, "message/send", {
+      askRpc(`${url}/v1/a2a`, "message/send", {
         message: { kind: "message", messageId: "1", role: "user", parts: [], ...more },
       });
     const task = await send({ parts: [{ kind: "data", data: { skill, input: examples[0]?.input } }] });

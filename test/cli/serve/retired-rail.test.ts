@@ -3,7 +3,7 @@ import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
-import { json, receiptOf, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
+import { askRpc, json, receiptOf, signFor, stockClient } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const SITE = TOSS["manifests/_site.yaml"] as string;
@@ -31,11 +31,8 @@ describe("rails that a live change removes", function () {
 
   const post = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(`${shop.running.url}/v1/toss`, json({}, headers));
-  const callTool = async (meta: object = {}): Promise<Loose> => {
-    const params = { name: "toss", _meta: meta };
-    const call = json({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    return ((await (await fetch(`${shop.running.url}/mcp`, call)).json()) as Loose).result;
-  };
+  const callTool = (meta: object = {}): Promise<Loose> =>
+    askRpc(`${shop.running.url}/mcp`, "tools/call", { name: "toss", _meta: meta });
   const sign = async (id: string): Promise<Readonly<Record<string, string>>> =>
     signFor(await stockClient(shop.sandbox, id), await post());
   const networks = async (): Promise<readonly string[]> =>

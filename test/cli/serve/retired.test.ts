@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { edit, type Files, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
-import { createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer, json, signFor, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void> };
@@ -71,9 +71,8 @@ describe("a service that is removed", function () {
     }));
   const post = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(shop.running.url + path, json({}, headers));
-  const ask = async (path: string, method: string, params: object): Promise<Loose> =>
-    ((await (await fetch(shop.running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose)
-      .result;
+  const ask = (path: string, method: string, params: object): Promise<Loose> =>
+    askRpc(shop.running.url + path, method, params);
   const send = (message: object): Promise<Loose> =>
     ask("/v1/a2a", "message/send", { message: { messageId: "m", role: "user", parts: [], ...message } });
   const beginTask = (skill: string): Promise<Loose> => send({ parts: [{ data: { skill, input: {} } }] });

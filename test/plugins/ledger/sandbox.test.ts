@@ -7,7 +7,7 @@ import { ROOT } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startLocalSandbox } from "../../support/sellers/local-seller.ts";
 import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
-import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
 
 /** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
@@ -43,11 +43,6 @@ describe("a report that was bought in the offline sandbox", () => {
       .update(await (await fetch(url ?? "")).bytes())
       .digest("hex");
 
-  async function rpc(node: string, method: string, params: readonly unknown[]): Promise<unknown> {
-    const answer = await fetch(node, json({ jsonrpc: "2.0", id: 1, method, params }));
-    return ((await answer.json()) as { result: unknown }).result;
-  }
-
   it("has the hashes that it names", async () => {
     expect(await sha256Of(delivered.report_markdown_url)).to.equal(delivered.report_sha256);
     expect(await sha256Of(delivered.report_csv_url)).to.equal(delivered.csv_sha256);
@@ -61,12 +56,10 @@ describe("a report that was bought in the offline sandbox", () => {
 
   it("stands on both chains", async () => {
     const { base_tx, solana_tx } = delivered.anchor;
-    const onBase = (await rpc(server.description.rpc.base ?? "", "eth_getTransactionByHash", [base_tx])) as {
-      input: string;
-    };
+    const onBase = await askRpc(server.description.rpc.base ?? "", "eth_getTransactionByHash", [base_tx]);
     expect(onBase.input).to.equal(`0x${delivered.report_sha256}`);
     const options = { encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
-    const onSolana = await rpc(server.description.rpc.solana ?? "", "getTransaction", [solana_tx, options]);
+    const onSolana = await askRpc(server.description.rpc.solana ?? "", "getTransaction", [solana_tx, options]);
     expect(JSON.stringify(onSolana)).to.include(delivered.report_sha256);
   });
 
@@ -82,8 +75,8 @@ describe("a report that was bought in the offline sandbox", () => {
     const node = server.description.rpc.base ?? "";
     const { buyer } = server.description;
     const treasury = delivered.signature.signer;
-    const gas = await rpc(node, "eth_getBalance", [treasury, "latest"]);
-    await rpc(node, "anvil_setBalance", [treasury, "0x0"]);
+    const gas = await askRpc(node, "eth_getBalance", [treasury, "latest"]);
+    await askRpc(node, "anvil_setBalance", [treasury, "0x0"]);
     const inputs = { "ledger/report": { wallet: buyer.evm.address }, investigate: { address: buyer.evm.address } };
     for (const [path, input] of Object.entries(inputs)) {
       const refused = await pay(`${server.url}/v1/${path}`, json(input));
@@ -93,7 +86,7 @@ describe("a report that was bought in the offline sandbox", () => {
         "The treasury has too little ETH on Base to anchor; nothing was charged",
       );
     }
-    await rpc(node, "anvil_setBalance", [treasury, gas]);
+    await askRpc(node, "anvil_setBalance", [treasury, gas]);
   });
 
   it("is what its buyer's own account then shows, by the seller's name", async () => {

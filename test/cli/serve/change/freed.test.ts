@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { edit, type Files, TOSS, writeFiles } from "../../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../../support/sellers/operator.ts";
-import { createBuyer, json, signFor } from "../../../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer, json, signFor } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../../surfaces/support/fixture-set.ts";
 
 const world = globalThis as { freedRuns?: number };
@@ -30,9 +30,8 @@ describe("a service that loses its price", function () {
   let tool: { readonly call: object; readonly result: Loose };
   let task: Loose;
 
-  const ask = async (path: string, method: string, params: object): Promise<Loose> =>
-    ((await (await fetch(shop.running.url + path, json({ jsonrpc: "2.0", id: 1, method, params }))).json()) as Loose)
-      .result;
+  const ask = (path: string, method: string, params: object): Promise<Loose> =>
+    askRpc(shop.running.url + path, method, params);
   const post = (init: RequestInit): Promise<Response> => fetch(`${shop.running.url}/v1/toss`, init);
   const runs = (): number => world.freedRuns ?? 0;
 

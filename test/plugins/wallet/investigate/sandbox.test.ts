@@ -6,7 +6,7 @@ import { type Hex, verifyMessage } from "viem";
 import { eventually } from "../../../support/eventually.ts";
 import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
-import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../../host.ts";
 import type { Data } from "./stage.ts";
 
@@ -30,11 +30,8 @@ describe("an investigation that is bought offline, end to end", () => {
 
   const readBytes = async (url = ""): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
 
-  async function askNode(rail: string, method: string, params: readonly unknown[]): Promise<unknown> {
-    const body = { jsonrpc: "2.0", id: 1, method, params };
-    const answer = await fetch(server.description.rpc[rail] ?? "", json(body));
-    return ((await answer.json()) as { result: unknown }).result;
-  }
+  const askNode = (rail: string, method: string, params: readonly unknown[]) =>
+    askRpc(server.description.rpc[rail] ?? "", method, params);
 
   async function buy(input: unknown): Promise<Record<string, string>> {
     const response = await pay(`${server.url}/v1/investigate`, json(input));

@@ -1,13 +1,18 @@
 import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
-import { createHost, faultsOf, NOW, problemOf, serve } from "../../host.ts";
+import { createHost, faultsOf, NOW, problemOf, type Serve, serve } from "../../host.ts";
 
 /** Nobody listens there. */
 const DEAD = "http://127.0.0.1:1";
 
 describe("a name of another suffix", () => {
+  let resolve: Serve;
+  before(async () => {
+    const urls = { ethereum: DEAD, solana: DEAD };
+    resolve = await serve("resolve_name", wallet, createHost({}, { urls, retries: 0 }));
+  });
+
   it("is answered without an address, and with the suffixes that are resolved", async () => {
-    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
     for (const name of ["example.com", "alice.bnb", "sub.alice.sns"]) {
       const answer = await resolve({ name });
       expect(answer, name).to.deep.equal({
@@ -22,7 +27,6 @@ describe("a name of another suffix", () => {
   });
 
   it("is refused when it has no suffix, with the names that may be meant", async () => {
-    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
     expect(await faultsOf(resolve({ name: "vitalik" }))).to.deep.equal([
       "body.name: Value error, name must end with .eth or .sol, such as vitalik.eth or vitalik.sol",
     ]);
@@ -31,7 +35,6 @@ describe("a name of another suffix", () => {
   });
 
   it("is refused when it is more than a name", async () => {
-    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
     const more = ["vitalik.eth/", "vitalik.eth?x=1", "vitalik.eth:", "https://example.com", "1.2.3.4", "a@b.com"];
     const hidden = [
       "\u201cvitalik.eth\u201d",
@@ -51,11 +54,6 @@ describe("a name of another suffix", () => {
   });
 
   it("is of a suffix in letters of full width as ENSIP-15 says", async () => {
-    const resolve = await serve(
-      "resolve_name",
-      wallet,
-      createHost({}, { urls: { ethereum: DEAD, solana: DEAD }, retries: 0 }),
-    );
     expect((await problemOf(resolve({ name: "vitalik.\uff45\uff54\uff48" }))).code, "asked").to.equal(
       "upstream-failed",
     );
@@ -66,7 +64,6 @@ describe("a name of another suffix", () => {
   });
 
   it("is refused when it is empty, too long, or no text", async () => {
-    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
     for (const name of ["", "a".repeat(256), 7, null])
       expect(await faultsOf(resolve({ name })), String(name)).to.have.length(1);
     expect(await faultsOf(resolve({}))).to.deep.equal(["body.name: Field required"]);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { sharedSeller } from "../../../support/sellers/shared-seller.ts";
-import { createBuyer, json } from "../../../support/sellers/stock-buyer.ts";
+import { askRpc, createBuyer } from "../../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
 
 const KEY = (name: string): string => `x402.payment.${name}`;
@@ -10,8 +10,7 @@ describe("a client of the A2A x402 extension that reads version 1 of x402 alone"
   const send = async (query: string, message: object): Promise<Loose> => {
     const { seller } = await sharedSeller();
     const params = { message: { kind: "message", messageId: "m", role: "user", parts: [], ...message } };
-    const body = json({ jsonrpc: "2.0", id: 1, method: "message/send", params });
-    return ((await (await fetch(`${seller.url}/v1/a2a${query}`, body)).json()) as Loose).result;
+    return askRpc(`${seller.url}/v1/a2a${query}`, "message/send", params);
   };
   const begin = (query: string): Promise<Loose> =>
     send(query, { parts: [{ kind: "data", data: { skill: "roll", input: INPUT } }] });
@@ -39,10 +38,9 @@ describe("a client of the A2A x402 extension that reads version 1 of x402 alone"
     const { error, x402Version } = requiredOf(await send("?x402Version=1", { taskId: task.id, ...toPayment({}) }));
     expect(x402Version).to.equal(1);
     expect(error).to.match(/^invalid_payload/);
-    const body = json({ jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: task.id } });
     const { seller } = await sharedSeller();
-    const shown = (await (await fetch(`${seller.url}/v1/a2a?x402Version=1`, body)).json()) as Loose;
-    expect(requiredOf(shown.result).x402Version).to.equal(1);
+    const shown = await askRpc(`${seller.url}/v1/a2a?x402Version=1`, "tasks/get", { id: task.id });
+    expect(requiredOf(shown).x402Version).to.equal(1);
     expect(requiredOf(await begin("")).x402Version, "others get version 2").to.equal(2);
   });
 });
