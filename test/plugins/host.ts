@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -22,6 +22,7 @@ import { createCache } from "../../runtime/drivers/store/cache.ts";
 import type { Pause } from "../../runtime/drivers/upstream/pace.ts";
 import { createHttpTransport, type Transport } from "../../runtime/drivers/upstream/transport.ts";
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
+import { OWN_SCHEMAS } from "../support/own-schemas.ts";
 import { toCall } from "../support/sellers/call.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { problemOf } from "../support/thrown.ts";
@@ -217,13 +218,7 @@ const site = parse(readFileSync(join(root, "manifests/_site.yaml"), "utf8")) as 
 /** How the pages of reports are made. */
 export const PAGES = { site, baseUrl: "https://pay.test", isSandbox: false };
 
-const compile = createCompiler(
-  new Map(
-    readdirSync(join(root, "schemas"))
-      .filter((name) => /^[A-Z]\w*\.json$/.test(name))
-      .map((name) => [basename(name, ".json"), JSON.parse(readFileSync(join(root, "schemas", name), "utf8"))]),
-  ),
-);
+const compile = createCompiler(OWN_SCHEMAS);
 
 /** Where and why an input was refused: `body.high: Value error, …`. */
 export const faultsOf = async (work: Promise<unknown>): Promise<string[]> => {

@@ -5,19 +5,21 @@ import { failedJob, PRICE } from "./rail.ts";
 
 describe("a refund and a chain in trouble", () => {
   const desk = openRefundDesk();
-  const { createProcess, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
+  const { createProcess, openRefund, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
+  /** Waits for so many more attempts that do not end it. */
+  const untilDelayed = (times: number): Promise<unknown> => {
+    const delays = (): number => desk.events.filter((event) => event === "refund.delayed").length;
+    const enough = delays() + times;
+    return eventually(() => delays() >= enough);
+  };
 
   it("is not sent a second time while the first is on its way", async () => {
-    const refunds = createProcess({ attemptMs: 1000 });
-    const job = failedJob();
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
-    await refunds.open(job);
+    const { refunds, job } = await openRefund({ attemptMs: 1000 });
     const sent = (): unknown[] =>
       desk.proxy.params.filter((_, at) => desk.proxy.calls[at] === "eth_sendRawTransaction");
-    const delays = (): number => desk.events.filter((event) => event === "refund.delayed").length;
     await eventually(() => sent().length > 0);
-    const enough = delays() + 3;
-    await eventually(() => delays() >= enough);
+    await untilDelayed(3);
     expect(new Set(sent().map((params) => JSON.stringify(params))).size, "signed forms").to.equal(1);
     expect(await sentBy(desk.treasury.address)).to.equal(1);
     await desk.stage.chain.rpc("evm_mine", []);
@@ -26,11 +28,9 @@ describe("a refund and a chain in trouble", () => {
   });
 
   it("says that coins for gas are lacking where its transaction waits for them, and is made once there are some", async () => {
-    const refunds = createProcess({ attemptMs: 1000 });
-    const job = failedJob();
     const { chain } = desk.stage;
     await chain.rpc("evm_setAutomine", [false]);
-    await refunds.open(job);
+    const { refunds, job } = await openRefund({ attemptMs: 1000 });
     await eventually(async () => (await sentBy(desk.treasury.address)) === 1);
     await chain.setBalance(desk.treasury.address, 1n);
     await expectDelayed(job, /^The treasury 0x\w+ on Base has too little of the chain's coin to pay for gas$/);
@@ -52,9 +52,7 @@ describe("a refund and a chain in trouble", () => {
     await desk.closeAll();
     const next = createProcess({ attemptMs: 1000 });
     next.start();
-    const delays = (): number => desk.events.filter((event) => event === "refund.delayed").length;
-    const enough = delays() + 2;
-    await eventually(() => delays() >= enough);
+    await untilDelayed(2);
     expect(await sentBy(desk.treasury.address)).to.equal(1);
     await desk.stage.chain.rpc("evm_mine", []);
     await expectPaidOnce(next, job);
@@ -63,9 +61,7 @@ describe("a refund and a chain in trouble", () => {
 
   it("waits for a node that is away", async () => {
     desk.proxy.intervene(() => "lose");
-    const refunds = createProcess();
-    const job = failedJob();
-    await refunds.open(job);
+    const { refunds, job } = await openRefund();
     await expectDelayed(job, /Base chain could not be asked/);
     desk.proxy.intervene(() => "pass");
     await expectPaidOnce(refunds, job);
@@ -75,9 +71,7 @@ describe("a refund and a chain in trouble", () => {
     it(`is made once when the answers to ${method} are lost`, async () => {
       let lost = 0;
       desk.proxy.intervene((asked) => (asked === method && lost++ < 8 ? "lose-answer" : "pass"));
-      const refunds = createProcess();
-      const job = failedJob();
-      await refunds.open(job);
+      const { refunds, job } = await openRefund();
       await expectPaidOnce(refunds, job);
       expect(lost).to.be.above(0);
     });

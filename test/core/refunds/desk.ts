@@ -11,7 +11,7 @@ import { createRefunds, type Refunds, type RefundsDeps } from "../../../runtime/
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
-import { openRefundRail, PRICE } from "./rail.ts";
+import { failedJob, openRefundRail, PRICE } from "./rail.ts";
 import { openRefundStage, type RefundStage } from "./stage.ts";
 
 /** What tests of refunds work with; store, treasury and events are new for each test. */
@@ -26,6 +26,8 @@ export interface RefundDesk {
   events: string[];
   /** Refunds as one process makes them, in a hurry. */
   createProcess(options?: Partial<RefundsDeps>, key?: Hex): Refunds;
+  /** A failed job whose refund such a process has opened. */
+  openRefund(options?: Partial<RefundsDeps>): Promise<{ readonly refunds: Refunds; readonly job: RefundCase }>;
   closeAll(): Promise<void>;
   balanceOf(job: RefundCase): Promise<bigint>;
   /** How many transactions an account has sent. */
@@ -61,6 +63,11 @@ export function openRefundDesk(): RefundDesk {
       });
       open.push(refunds, rail);
       return refunds;
+    },
+    async openRefund(options) {
+      const [refunds, job] = [desk.createProcess(options), failedJob()];
+      await refunds.open(job);
+      return { refunds, job };
     },
     async closeAll() {
       for (const part of open.splice(0)) await part.close();

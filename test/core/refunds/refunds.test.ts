@@ -10,7 +10,7 @@ const PENDING = { refund_tx: null, refund_pending: null };
 
 describe("a refund", () => {
   const desk = openRefundDesk();
-  const { createProcess, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
+  const { createProcess, openRefund, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
 
   it("is made once, however often it is asked for and by how many processes", async () => {
     const processes = [createProcess(), createProcess(), createProcess({ leaseMs: 5 })];
@@ -31,10 +31,8 @@ describe("a refund", () => {
   });
 
   it("is not told before a block holds it, and then stays told", async () => {
-    const refunds = createProcess();
-    const job = failedJob();
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
-    await refunds.open(job);
+    const { refunds, job } = await openRefund();
     await eventually(async () => (await sentBy(desk.treasury.address)) === 1);
     expect(await refunds.status(job.id)).to.deep.equal(PENDING);
     await desk.stage.chain.rpc("evm_mine", []);
@@ -66,9 +64,7 @@ describe("a refund", () => {
   it("is screened again when it could not be made at the first time", async () => {
     desk.treasury = await desk.stage.fund(0n);
     let verdict: "clear" | "sanctioned" = "clear";
-    const refunds = createProcess({ screenRecipient: async () => verdict });
-    const job = failedJob();
-    await refunds.open(job);
+    const { refunds, job } = await openRefund({ screenRecipient: async () => verdict });
     await expectDelayed(job, /has 0 USDC, less than 1.77/);
     verdict = "sanctioned";
     await desk.stage.token.mint(desk.treasury.address, PRICE);
@@ -78,9 +74,7 @@ describe("a refund", () => {
 
   it("waits until the treasury has the money", async () => {
     desk.treasury = await desk.stage.fund(PRICE - 1n);
-    const refunds = createProcess();
-    const job = failedJob();
-    await refunds.open(job);
+    const { refunds, job } = await openRefund();
     await expectDelayed(job, /has 1.769999 USDC, less than 1.77/);
     expect(await refunds.status(job.id)).to.deep.equal(PENDING);
     await desk.stage.token.mint(desk.treasury.address, 1n);
@@ -89,9 +83,7 @@ describe("a refund", () => {
 
   it("waits until the treasury has gas", async () => {
     desk.treasury = await desk.stage.fund(PRICE, 1000n);
-    const refunds = createProcess();
-    const job = failedJob();
-    await refunds.open(job);
+    const { refunds, job } = await openRefund();
     await expectDelayed(job, /too little of the chain's coin/);
     await desk.stage.chain.setBalance(desk.treasury.address, 10n ** 20n);
     await expectPaidOnce(refunds, job);

@@ -1,16 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { OWN_SCHEMAS } from "../../support/own-schemas.ts";
 import { cpuOf } from "./cpu.ts";
 
-const folder = join(import.meta.dirname, "../../../schemas");
-const schemas = new Map(
-  readdirSync(folder)
-    .filter((name) => /^[A-Z].*\.json$/.test(name))
-    .map((name) => [name.replace(".json", ""), JSON.parse(readFileSync(join(folder, name), "utf8")) as object]),
-);
 const SIZE = 128 * 1024;
 
 interface Result {
@@ -24,7 +17,7 @@ interface Result {
 /** Checks in a thread, so that an endless check fails one test and does not hang the run. */
 async function check(checks: readonly { schema: string | object; json: string }[], runs = 1): Promise<Result[]> {
   const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
-    workerData: { schemas, checks, runs },
+    workerData: { schemas: OWN_SCHEMAS, checks, runs },
   });
   const { promise, resolve, reject } = Promise.withResolvers<Result[]>();
   worker.once("message", resolve).once("error", reject);
@@ -57,7 +50,7 @@ const hostile = (size: number): string[] => [
 ];
 
 /** Every schema with every hostile value, as the whole body and in each of its fields. */
-const CHECKS = [...schemas].flatMap(([schema, document]) => {
+const CHECKS = [...OWN_SCHEMAS].flatMap(([schema, document]) => {
   const names = Object.keys((document as { properties: object }).properties);
   const inEach = hostile(SIZE / names.length);
   const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
@@ -144,7 +137,7 @@ describe("a hostile body", () => {
   });
 
   it("that is nested too deeply is refused with that reason", () => {
-    const { check: checkAnchor } = createCompiler(schemas)("AnchorRequest");
+    const { check: checkAnchor } = createCompiler(OWN_SCHEMAS)("AnchorRequest");
     const [issue, ...others] = checkAnchor({ data: JSON.parse(deep(400)) }, "body").issues;
     expect(others).to.deep.equal([]);
     expect(issue).to.deep.include({ type: "value_error", msg: "Value error, nested more than 300 levels deep" });

@@ -1,23 +1,15 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { OWN_SCHEMAS } from "../../support/own-schemas.ts";
 
-const folder = join(import.meta.dirname, "../../../schemas");
-/** The schemas of requests and responses; those of manifests have lower-case names. */
-const schemas = new Map(
-  readdirSync(folder)
-    .filter((name) => /^[A-Z].*\.json$/.test(name))
-    .map((name) => [name.replace(".json", ""), JSON.parse(readFileSync(join(folder, name), "utf8")) as object]),
-);
 const text = { type: "string" };
 const Leaf = { type: "object", properties: { name: text, note: text }, required: ["name"] };
 const Tree = {
   type: "object",
   properties: { value: { type: "integer", default: 0 }, children: { type: "array", items: { $ref: "Tree.json" } } },
 };
-const compile = createCompiler(new Map<string, object>([...schemas, ["Leaf", Leaf], ["Tree", Tree]]));
+const compile = createCompiler(new Map<string, object>([...OWN_SCHEMAS, ["Leaf", Leaf], ["Tree", Tree]]));
 const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });
 
 /** The checked value of an input without faults. */
