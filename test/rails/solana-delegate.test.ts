@@ -3,8 +3,10 @@ import {
   Connection,
   Keypair,
   PublicKey,
+  SystemProgram,
   Transaction,
   TransactionInstruction,
+  type VersionedMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
 import { x402Client } from "@x402/core/client";
@@ -38,6 +40,54 @@ const toApproval = (
   return new TransactionInstruction({ programId: new PublicKey(TOKEN_PROGRAM), keys, data });
 };
 
+/** Makes a payment look like another one. */
+interface Disguise {
+  /** @returns who must sign, beside the delegate */
+  prepare(node: Connection, delegate: Keypair): Promise<Keypair[]>;
+  apply(message: VersionedMessage, others: readonly Keypair[]): void;
+}
+
+/**
+ * The transfer has a byte more than it needs, which SPL Token ignores, and the memo the bytes and accounts of a transfer. A
+ * memo's accounts must sign: an account for tokens can, where it has a key of its own.
+ */
+const AS_OWN: Disguise = {
+  async prepare(node, delegate) {
+    const account = Keypair.generate();
+    const [space, programId] = [165, new PublicKey(TOKEN_PROGRAM)];
+    const [fromPubkey, newAccountPubkey] = [delegate.publicKey, account.publicKey];
+    const lamports = await node.getMinimumBalanceForRentExemption(space);
+    const data = Buffer.concat([Buffer.of(18), fromPubkey.toBuffer()]); // InitializeAccount3
+    const keys = [newAccountPubkey, new PublicKey(mint)].map((pubkey, at) => ({
+      pubkey,
+      isSigner: false,
+      isWritable: at === 0,
+    }));
+    const opening = new Transaction()
+      .add(SystemProgram.createAccount({ fromPubkey, newAccountPubkey, lamports, space, programId }))
+      .add(new TransactionInstruction({ programId, keys, data }));
+    opening.recentBlockhash = (await node.getLatestBlockhash()).blockhash;
+    opening.sign(delegate, account);
+    const opened = await node.sendRawTransaction(opening.serialize());
+    await eventually(async () => (await node.getSignatureStatuses([opened])).value[0]?.confirmationStatus);
+    return [account];
+  },
+  apply(message, [account]) {
+    const { staticAccountKeys: keys, compiledInstructions: instructions, header } = message;
+    for (const instruction of instructions) {
+      instruction.programIdIndex += 1;
+      instruction.accountKeyIndexes = instruction.accountKeyIndexes.map((at) => (at > 1 ? at + 1 : at));
+    }
+    keys.splice(2, 0, account!.publicKey);
+    header.numRequiredSignatures += 1;
+    header.numReadonlySignedAccounts += 1;
+    const [, , transfer, memo] = instructions;
+    memo!.data = transfer!.data;
+    memo!.accountKeyIndexes = [2, 1, 1, 1];
+    transfer!.data = Uint8Array.from([...transfer!.data, 0]);
+  },
+};
+
 describe("a payment on Solana that a delegate has signed", () => {
   const [denied, welcome] = [Keypair.generate(), Keypair.generate()];
   let sandbox: TestSandbox;
@@ -51,12 +101,12 @@ describe("a payment on Solana that a delegate has signed", () => {
   after(() => seller?.stop());
 
   /** Buys with an owner's tokens, which a new delegate may spend. @returns the status, and what the owner has left */
-  async function buyFor(owner: Keypair): Promise<[status: number, left: bigint]> {
+  async function buyFor(owner: Keypair, disguise?: Disguise): Promise<[status: number, left: bigint]> {
     const delegate = Keypair.generate();
     const [ownerAt, delegateAt] = [owner, delegate].map(({ publicKey }) => publicKey.toBase58()) as [string, string];
     const [account, other] = await Promise.all([tokenAccountOf(ownerAt, mint), tokenAccountOf(delegateAt, mint)]);
     sandbox.solana.putTokenAccount(ownerAt, 20_000n);
-    sandbox.solana.airdrop(ownerAt, 10n ** 9n);
+    for (const one of [ownerAt, delegateAt]) sandbox.solana.airdrop(one, 10n ** 9n);
     const node = new Connection(sandbox.solana.url, "confirmed");
     const approval = new Transaction().add(toApproval(account, owner.publicKey, delegate.publicKey, 20_000n));
     approval.recentBlockhash = (await node.getLatestBlockhash()).blockhash;
@@ -66,6 +116,7 @@ describe("a payment on Solana that a delegate has signed", () => {
     const scheme = new ExactSvmScheme(await createKeyPairSignerFromBytes(delegate.secretKey), {
       rpcUrl: sandbox.solana.url,
     });
+    const others = (await disguise?.prepare(node, delegate)) ?? [];
     const client = new x402Client()
       .register(network as `solana:${string}`, scheme)
       .registerPolicy((_version, offers) => offers.filter((offer) => offer.network === network));
@@ -74,7 +125,9 @@ describe("a payment on Solana that a delegate has signed", () => {
       const transaction = VersionedTransaction.deserialize(Buffer.from(String(signed.payload.transaction), "base64"));
       const { staticAccountKeys: keys } = transaction.message;
       keys[keys.findIndex((key) => key.equals(other))] = account;
-      transaction.sign([delegate]);
+      if (disguise) transaction.signatures.push(new Uint8Array(64));
+      disguise?.apply(transaction.message, others);
+      transaction.sign([delegate, ...others]);
       return { ...signed, payload: { transaction: Buffer.from(transaction.serialize()).toString("base64") } };
     });
     const { status } = await fetch(url, json({}, payment));
@@ -84,5 +137,10 @@ describe("a payment on Solana that a delegate has signed", () => {
   it("is refused where the owner of the tokens is denied, and taken otherwise", async () => {
     expect(await buyFor(denied)).to.deep.equal([403, 20_000n]);
     expect(await buyFor(welcome)).to.deep.equal([200, 10_000n]);
+  });
+
+  it("is refused so, too, where its memo looks like a transfer of the delegate's own tokens", async () => {
+    expect(await buyFor(denied, AS_OWN)).to.deep.equal([403, 20_000n]);
+    expect(await buyFor(welcome, AS_OWN)).to.deep.equal([200, 10_000n]);
   });
 });

@@ -4,7 +4,7 @@ import { toBase58 } from "./base58.ts";
 export interface SolanaTransaction {
   /** The bytes that are signed; two payments with the same message are the same payment. */
   readonly message: Uint8Array;
-  /** Atomic units of the one SPL Token TransferChecked instruction; undefined when there is none, or more than one. */
+  /** Atomic units of SPL Token's one TransferChecked instruction; undefined when there is none, or more than one. */
   readonly amount: bigint | undefined;
   /** The token account that pays; undefined without that one transfer, or when an address table holds it. */
   readonly source: Uint8Array | undefined;
@@ -25,7 +25,9 @@ export interface SolanaTransfer {
 const MAX_BYTES = 1232; // the packet limit of the network
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-/** SPL Token's instruction: u8 tag, u64 amount (little endian), u8 decimals; source, mint, destination, authority. */
+/** SPL Token, base58. */
+export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+/** Its instruction: u8 tag, u64 amount (little endian), u8 decimals, and what it ignores; source, mint, destination, authority. */
 export const TRANSFER_CHECKED = 12;
 export const TRANSFER_CHECKED_BYTES = 10;
 const SOURCE = 0;
@@ -52,7 +54,7 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
     const isWhole = ({ program, accounts }: Instruction): boolean =>
       program < keys.length && accounts.every((account) => account < keys.length + loaded);
     if (!instructions.every(isWhole)) return undefined;
-    const [paid, ...others] = instructions.filter(isTransfer);
+    const [paid, ...others] = instructions.filter((instruction) => isTransfer(instruction, keys));
     if (!paid || others.length > 0)
       return { message, amount: undefined, source: undefined, transfer: undefined, blockhash };
     const { accounts, data } = paid;
@@ -86,8 +88,11 @@ function readInstructions(cursor: Cursor): Instruction[] {
   });
 }
 
-const isTransfer = ({ data }: Instruction): boolean =>
-  data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED;
+/** Told by its program: a memo can have the bytes and the accounts of a transfer. */
+const isTransfer = ({ data, program }: Instruction, keys: readonly Buffer[]): boolean =>
+  data.length >= TRANSFER_CHECKED_BYTES &&
+  data[0] === TRANSFER_CHECKED &&
+  toBase58(keys[program] as Buffer) === TOKEN_PROGRAM;
 
 /**
  * Address table lookups: a table's key, and the indexes of its writable and of its read-only accounts. Returns the number

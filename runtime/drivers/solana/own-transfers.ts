@@ -19,7 +19,7 @@ export function sumOwnTransfers(
   for (const { programIdIndex, accountKeyIndexes, data } of message.compiledInstructions) {
     const [source, , destination, authority] = accountKeyIndexes;
     const isTransfer = keyOf(programIdIndex) === TOKEN_PROGRAM && data[0] === TRANSFER_CHECKED;
-    if (!isTransfer || data.length !== TRANSFER_CHECKED_BYTES || keyOf(authority) !== owner) continue;
+    if (!isTransfer || data.length < TRANSFER_CHECKED_BYTES || keyOf(authority) !== owner) continue;
     if (isOwn(source) && isOwn(destination)) sum += Buffer.from(data).readBigUInt64LE(1);
   }
   return sum;

@@ -1,5 +1,4 @@
-/** SPL Token. */
-export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+export { TOKEN_PROGRAM } from "../../core/x402/solana-transaction.ts";
 
 /** SPL Associated Token Account. */
 export const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";

@@ -161,13 +161,14 @@ describe("a Solana payment's transaction", () => {
       }
   });
 
-  it("pays nothing by another instruction of the token, or by one that is longer", () => {
+  it("pays nothing by another instruction of the token, by a shorter one, or by a memo of its form", () => {
     for (const change of [
-      (data: Buffer) => data.fill(3, 0, 1),
-      (data: Buffer) => Buffer.concat([data, Buffer.from([0])]),
+      ({ data }: TransactionInstruction) => ({ data: data.fill(3, 0, 1) }),
+      ({ data }: TransactionInstruction) => ({ data: data.subarray(0, -1) }),
+      () => ({ programId: Keypair.generate().publicKey }),
     ]) {
       const other = transfer(1000n);
-      other.data = change(other.data);
+      Object.assign(other, change(other));
       expect(parseSolanaTransaction(serialize([other], 0).bytes.toString("base64"))).to.have.property(
         "amount",
         undefined,
@@ -175,6 +176,12 @@ describe("a Solana payment's transaction", () => {
       const both = serialize([other, transfer(5n)], 0).bytes.toString("base64");
       expect(parseSolanaTransaction(both)).to.have.property("amount", 5n);
     }
+  });
+
+  it("pays by one that is longer, of which the token ignores the rest", () => {
+    const paid = transfer(5n);
+    paid.data = Buffer.concat([paid.data, Buffer.of(0)]);
+    expect(parseSolanaTransaction(serialize([paid], 0).bytes.toString("base64"))).to.have.property("amount", 5n);
   });
 
   it("says no amount where two transfers leave it open", () => {
