@@ -1,7 +1,9 @@
 import { Problem } from "../../api/problem.ts";
 import type { TransferReader } from "../../core/books/audit.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import type { SettlementReader } from "../../core/x402/x402.ts";
 import { createEvmClient } from "../../drivers/evm/client.ts";
+import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
 import { createEvmTransfers } from "../../drivers/evm/transfers.ts";
 import { createSolanaClient } from "../../drivers/solana/client.ts";
 import { createSolanaTransfers } from "../../drivers/solana/transfers.ts";
@@ -13,6 +15,8 @@ import { railVariables } from "../config/serve.ts";
 export interface RailChain {
   /** Undefined when no RPC URL is configured. */
   readonly chain: TransferReader | undefined;
+  /** Undefined there, too, and on Solana, where a payment cannot be looked up without its transaction. */
+  readonly settlements: Pick<SettlementReader, "find"> | undefined;
   readonly receivers: readonly string[];
 }
 
@@ -35,7 +39,7 @@ export async function openChains(place: ChainPlace): Promise<(rail: RailManifest
   if (sandboxDir === undefined)
     return (rail) => {
       const { rpc, payTo } = railVariables(config, rail);
-      return { chain: openReader(rail, rpc), receivers: payTo === "" ? [] : [payTo] };
+      return { ...openReaders(rail, rpc), receivers: payTo === "" ? [] : [payTo] };
     };
   const { rpc, started_at, buyer } = await describeSandbox(place.url);
   const { loadWallets } = await import("../../sandbox/wallet.ts");
@@ -43,8 +47,9 @@ export async function openChains(place: ChainPlace): Promise<(rail: RailManifest
   if (ours.evm.address !== buyer.evm.address) throw elsewhere(place.url, sandboxDir);
   const { evm, solana } = treasury;
   return (rail) => {
-    const chain = openReader(rail, rpc[rail.id] ?? "");
+    const { chain, settlements } = openReaders(rail, rpc[rail.id] ?? "");
     return {
+      settlements,
       chain: chain && { ...chain, begin: async () => Date.parse(started_at) },
       receivers: [isEvm(rail) ? evm.address : solana.address],
     };
@@ -57,12 +62,14 @@ const elsewhere = (url: string, dir: string): Problem =>
     `The sandbox at ${url} keeps its book elsewhere than in ${dir}: set PAYPHONE_DATA_DIR as it was started with, or name the one of this book with --url`,
   );
 
-function openReader({ network, asset }: RailManifest, url: string): TransferReader | undefined {
-  if (url === "") return undefined;
-  if (!network.startsWith("eip155:"))
-    return createSolanaTransfers({ client: createSolanaClient({ url, network }), mint: asset });
+function openReaders({ network, asset }: RailManifest, url: string): Pick<RailChain, "chain" | "settlements"> {
+  if (url === "") return { chain: undefined, settlements: undefined };
+  if (!network.startsWith("eip155:")) {
+    const client = createSolanaClient({ url, network });
+    return { chain: createSolanaTransfers({ client, mint: asset }), settlements: undefined };
+  }
   const client = createEvmClient({ url, chainId: Number(network.slice("eip155:".length)) });
-  return createEvmTransfers({ client, asset });
+  return { chain: createEvmTransfers({ client, asset }), settlements: createEvmSettlements({ client }) };
 }
 
 /** The answer of a running sandbox to `GET /sandbox`. @throws Problem `unavailable` when none answers there. */

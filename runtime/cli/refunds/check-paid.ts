@@ -47,10 +47,10 @@ export function createCheckPaid(
   };
 }
 
-const INSIST = "Where you know better, add --unchecked";
+export const INSIST = "Where you know better, add --unchecked";
 const AWAIT = "A transaction that was sent just now shows once it is in a block.";
 
-function fail(cause: unknown): never {
+export function fail(cause: unknown): never {
   const { code, message } = Problem.from(cause);
   throw new Problem(code, `${message}. ${INSIST}`, { cause });
 }
@@ -63,7 +63,7 @@ const tooEarly = (transaction: string, ...times: readonly [at: number, openedAt:
   );
 };
 
-const unasked = (why: string): Problem =>
+export const unasked = (why: string): Problem =>
   new Problem("bad-request", `The chain cannot be asked whether this was paid: ${why}. ${INSIST}`);
 
 async function sumOf({ ends }: Pick<RefundRecords, "ends">, isCounted: (end: RefundEnd) => boolean): Promise<bigint> {

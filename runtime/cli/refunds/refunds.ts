@@ -13,6 +13,7 @@ import { loadRails } from "../call/rails-file.ts";
 import { openServerStore, type StorePlace } from "../config/server-store.ts";
 import { base58Bytes } from "../config/values.ts";
 import type { CheckPaid } from "./check-paid.ts";
+import type { CheckUndone } from "./check-undone.ts";
 import { type RefundRow, toRow } from "./text.ts";
 
 /**
@@ -38,23 +39,24 @@ export async function listRefunds(
 const RENEWED =
   "a running server writes it anew from the book within a minute, or its log says why it cannot (refund.damaged)";
 
-/** A refund that the operator has paid: the job's id, and the transaction. */
+/** A refund that the operator has paid, or that nobody is owed. */
 export interface RefundByHand {
   readonly job: string;
-  readonly transaction: string;
+  /** Null where the payment itself was undone. */
+  readonly transaction: string | null;
   /** Asks the chain whether the transaction has paid it; when omitted, the operator's word counts. */
   readonly checkPaid?: CheckPaid | undefined;
+  /** The same, whether the payment was undone. */
+  readonly checkUndone?: CheckUndone | undefined;
 }
 
 /**
- * Closes a refund that was paid by hand, so that payphone never pays it. The server may be running.
+ * Closes a refund that was paid by hand, or that nobody is owed, so that payphone never pays it. The server may be running.
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it, `bad-request`,
- *   `unavailable`; and what `checkPaid` throws.
+ *   `unavailable`; and what `checkPaid` and `checkUndone` throw.
  */
-export async function closeRefund(
-  config: StorePlace,
-  { job, transaction: given, checkPaid }: RefundByHand,
-): Promise<void> {
+export async function closeRefund(config: StorePlace, closing: RefundByHand): Promise<void> {
+  const { job } = closing;
   await withStore(config, async (store) => {
     const records = createRefundRecords(store);
     // One at a time: two refunds would count the same transfer, and two operators would both close one refund.
@@ -66,8 +68,10 @@ export async function closeRefund(
           throw new Problem("unavailable", `${(error as Error).message}: ${RENEWED}`);
         });
         if (!refund) throw await toNothing(records, job);
-        const transaction = toTransaction(refund, given);
-        await holding(leases, transaction, () => close(records, refund, { job, transaction, checkPaid }));
+        if (closing.transaction === null) return closeUndone(records, refund, closing);
+        const transaction = toTransaction(refund, closing.transaction);
+        const checkPaid = (): Promise<void> | undefined => closing.checkPaid?.(refund, transaction, records);
+        await holding(leases, transaction, () => close(records, refund, { byHand: transaction }, checkPaid));
       });
     } finally {
       leases.close();
@@ -86,23 +90,34 @@ async function holding(leases: Leases, key: string, work: () => Promise<void>): 
   }
 }
 
+async function closeUndone(records: RefundRecords, refund: OpenRefund, { checkUndone }: RefundByHand): Promise<void> {
+  const { payment } = refund;
+  if (!payment.signed) throw new Problem("bad-request", `${UNTOLD}: ${payment.transaction}`);
+  await close(records, refund, { undone: true }, () => checkUndone?.(payment));
+}
+
+const UNTOLD =
+  "Only a payment by an EIP-3009 authorization, which its chain takes once, can be known to be undone for good, and this is none";
+
 async function close(
   records: RefundRecords,
   refund: OpenRefund,
-  { job, transaction, checkPaid }: RefundByHand,
+  closing: Exclude<RefundWay, { readonly signed: Eip3009 }>,
+  check: () => Promise<void> | undefined,
 ): Promise<void> {
+  const { id: job } = refund;
   const isSigned = (way: RefundWay | undefined): way is { readonly signed: Eip3009 } =>
     refund.state === "pending" && way !== undefined && "signed" in way;
   const known = await records.readWay(job);
-  if (!isSigned(known)) await checkPaid?.(refund, transaction, records);
+  if (!isSigned(known)) await check();
   // Keeps a stalled server from signing a transaction of its own.
-  const way = isSigned(known) ? known : await records.choose(job, { byHand: transaction });
+  const way = isSigned(known) ? known : await records.choose(job, closing);
   if (isSigned(way)) {
     const hindered = refund.reason === null ? "" : ` once this is mended: ${refund.reason}`;
     const says = `The refund of ${job} is signed: payphone makes it itself${hindered}`;
     throw new Problem("payment-conflict", `${says}. ${toCancel(way.signed)}`);
   }
-  await records.end(refund, { transaction, at: Date.now() });
+  await records.end(refund, { transaction: "byHand" in closing ? closing.byHand : null, at: Date.now() });
 }
 
 const toCancel = ({ authorization: { from, nonce } }: Eip3009): string =>
@@ -132,6 +147,7 @@ async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T
 
 async function toNothing(records: RefundRecords, job: string): Promise<Problem> {
   const end = await records.readEnd(job);
-  if (end) return new Problem("not-found", `The refund of ${job} is over: it was paid by ${end.transaction}`);
+  const how = end?.transaction === null ? "its payment was undone" : `it was paid by ${end?.transaction}`;
+  if (end) return new Problem("not-found", `The refund of ${job} is over: ${how}`);
   return new Problem("not-found", `No refund of a job ${job} is open; "payphone refunds" lists those that are`);
 }

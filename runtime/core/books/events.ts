@@ -63,7 +63,8 @@ export interface RefundEvent
 }
 
 /**
- * `reversal`: the chain does not show a settlement that a facilitator has reported, and the sale does not count.
+ * `reversal`: the chain does not show a settlement that a facilitator has reported, or holds it no longer, and the sale
+ * does not count.
  * `restoration`: the chain shows it after all, and the sale counts again.
  */
 export interface ReversalEvent {

@@ -40,7 +40,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   return async (refund, signal, lasting) => {
     const way = (await records.readWay(refund.id)) ?? (await choose(refund, signal));
     if (way === "manual") return "over";
-    if ("byHand" in way) return end(refund, way.byHand);
+    if (!("signed" in way)) return end(refund, "byHand" in way ? way.byHand : null);
     const { signed } = way;
     let found = await rail.find(signed, signal);
     if (found.state === "open") {
@@ -93,7 +93,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     await records.update(refund);
   }
 
-  async function end(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
+  async function end(refund: OpenRefund, transaction: string | null): Promise<RefundProgress> {
     await records.end(refund, { transaction, at: clock.now() });
     return "over";
   }

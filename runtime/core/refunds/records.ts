@@ -1,8 +1,8 @@
-import { refundId, toBookPayer } from "../books/events.ts";
+import { type ReversalEvent, refundId, reversalId, saleId, toBookPayer } from "../books/events.ts";
 import { nullIfDamaged, readSound, toDamaged, unlessDamaged } from "../damage.ts";
 import { isObject } from "../json.ts";
 import type { Store } from "../store.ts";
-import type { Eip3009 } from "../x402/eip3009.ts";
+import { authorizationId, type Eip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
 
 /** How long jobs, deliverables, refunds and reports are kept. */
@@ -29,13 +29,14 @@ export interface OpenRefund extends RefundCase {
 
 /**
  * How a refund is paid. Only the first recorded choice counts: afterwards either any process may send the signed
- * authorization, any number of times, or the operator's own transaction replaces it.
+ * authorization, any number of times, or the operator's own transaction replaces it. `undone`: nothing is owed, since a
+ * reorganisation has undone the payment for good, whose authorization is on record.
  */
-export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string };
+export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string } | { readonly undone: true };
 
 export interface RefundEnd {
-  /** The transaction on the chain that has refunded the payment. */
-  readonly transaction: string;
+  /** The transaction on the chain that has refunded the payment; null where the payment itself was undone. */
+  readonly transaction: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
   /** What was paid back, to whom; absent in older records. */
@@ -54,7 +55,7 @@ export interface RefundRecords {
   readWay(id: string): Promise<RefundWay | undefined>;
   /** Records the way of payment, and returns the way that counts. */
   choose(id: string, way: RefundWay): Promise<RefundWay>;
-  /** Records the end, also in the book. Only the first end counts. */
+  /** Records the end, also in the book, where the sale of a payment that was undone is taken back. Only the first end counts. */
   end(refund: RefundCase, end: RefundEnd): Promise<void>;
   readEnd(id: string): Promise<RefundEnd | undefined>;
   /** The ends of the last 90 days, unordered. */
@@ -103,10 +104,13 @@ export function createRefundRecords(store: Store): RefundRecords {
       if (!(await readEnd(id))) {
         const { network, asset, amount, payer } = payment;
         const { transaction, at } = end;
-        const paid = { job: id, service, network, asset, amount, payer: toBookPayer(network, payer), transaction };
-        const value: RefundEnd = { ...end, paid: { network, asset, payer, amount } };
-        const entry = { key: `refund-end:${id}`, value, ttlMs: JOB_KEEP_MS };
-        await store.enter({ kind: "refund", id: refundId(id), at, ...paid }, entry);
+        const toEntry = (value: RefundEnd) => ({ key: `refund-end:${id}`, value, ttlMs: JOB_KEEP_MS });
+        if (transaction === null) await store.enter(toReversal(payment, at), toEntry(end));
+        else {
+          const paid = { job: id, service, network, asset, amount, payer: toBookPayer(network, payer), transaction };
+          const entry = toEntry({ ...end, paid: { network, asset, payer, amount } });
+          await store.enter({ kind: "refund", id: refundId(id), at, ...paid }, entry);
+        }
       }
       await store.delete(`refund:${id}`);
     },
@@ -131,9 +135,17 @@ function isOpenRefund(record: unknown): record is OpenRefund {
   );
 }
 
+function toReversal({ network, signed }: JobPayment, at: number): ReversalEvent {
+  if (!signed) throw new TypeError("A payment without an authorization cannot be told to be undone");
+  const sale = saleId(`${network}:${authorizationId(signed.authorization)}`);
+  return { kind: "reversal", id: reversalId("reversal", sale), at, sale };
+}
+
 const isWay = (record: unknown): record is RefundWay =>
   isObject(record) &&
-  (typeof record.byHand === "string" || (isObject(record.signed) && isObject(record.signed.authorization)));
+  (typeof record.byHand === "string" ||
+    record.undone === true ||
+    (isObject(record.signed) && isObject(record.signed.authorization)));
 
 /** Whether the record of a payment has all that its refund needs. */
 export function isJobPayment(record: unknown): record is JobPayment {

@@ -37,6 +37,10 @@ export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009
   return { signature, authorization: { from: toPlain(from), to: toPlain(to), value, validAfter, validBefore, nonce } };
 }
 
+/** Identifies what the token takes only once: payer and nonce. */
+export const authorizationId = ({ from, nonce }: Pick<Eip3009["authorization"], "from" | "nonce">): string =>
+  `${from}:${nonce}`.toLowerCase();
+
 /** The signer of a stored payload, which was read before; undefined when it names none. */
 export function signerOf({ authorization }: Readonly<Record<string, unknown>>): string | undefined {
   return isObject(authorization) && typeof authorization.from === "string" ? authorization.from : undefined;

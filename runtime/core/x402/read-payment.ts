@@ -1,6 +1,6 @@
 import { sha256 } from "../digest.ts";
 import { isObject, tryParseJson } from "../json.ts";
-import { LONGEST_SIGNATURE, readEip3009 } from "./eip3009.ts";
+import { authorizationId, LONGEST_SIGNATURE, readEip3009 } from "./eip3009.ts";
 import { parseSolanaTransaction } from "./solana-transaction.ts";
 import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
 
@@ -160,7 +160,7 @@ function readEvm(given: Record<string, unknown>): Pick<Payment, "payload" | "aut
   return {
     payload: { ...payload },
     authorization: {
-      id: `${from}:${nonce}`.toLowerCase(),
+      id: authorizationId({ from, nonce }),
       fingerprint: sha256(signed.join("|").toLowerCase()),
       amount: BigInt(value),
       payer: from,

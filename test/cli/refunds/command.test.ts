@@ -48,7 +48,8 @@ describe("the command payphone refunds", () => {
     );
     expect(await command(dataDir)).to.equal("no refunds are open");
     expect(await command(dataDir, "--json")).to.equal("[]");
-    expect(String(await thrown(command(dataDir, "close", id)))).to.contain("--tx <transaction>");
+    for (const both of [[], ["--tx", TRANSACTION, "--undone"]])
+      expect(String(await thrown(command(dataDir, "close", id, ...both)))).to.contain("either --tx <transaction>");
   });
 
   it("lists and closes a sandbox's where there are no others, and says so", async () => {

@@ -67,4 +67,15 @@ describe("a refund of a payment that a reorganisation has taken off the chain", 
     await whenTried();
     expect(await ends()).to.deep.equal([0n, 0]);
   });
+
+  it("ends without a transfer once the operator has said that it is undone for good", async () => {
+    await desk.records.open({ ...job, openedAt: Date.now(), state: "pending", reason: null });
+    await desk.records.choose(job.id, { undone: true }); // A command that was killed here.
+    const refunds = desk.createProcess();
+    refunds.start();
+    await eventually(async () => (await desk.record(job)) === undefined);
+    expect(await desk.records.readEnd(job.id)).to.include({ transaction: null });
+    expect(await refunds.status(job.id)).to.deep.equal({ refund_tx: null, refund_pending: null });
+    expect(await ends()).to.deep.equal([PRICE, 0]);
+  });
 });
