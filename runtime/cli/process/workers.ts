@@ -11,6 +11,7 @@ import { examineConfig, loadEnv } from "../config/config.ts";
 import { toInterruptListener } from "../interrupt.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
 import { toOwnSocket } from "./socket-name.ts";
+import { closeUntaken } from "./untaken.ts";
 
 /** As many workers as there are processors. */
 const AUTO = "auto";
@@ -80,6 +81,7 @@ async function launch(): Promise<Launched> {
   const before = hangUps;
   cluster.setupPrimary({ cwd: existsSync(home) ? home : "/" });
   const worker = cluster.fork();
+  closeUntaken(worker);
   const { promise, resolve } = Promise.withResolvers<Launched>();
   worker.once("error", (error) => {
     console.error(`payphone: a worker cannot be started: ${error.message}`);
