@@ -61,4 +61,6 @@ const bound = (isValid: (text: string) => boolean) => (text: string) =>
 
 /** A text that is equal for equal JSON values, whatever the order of their fields. */
 const toSortedText = (value: unknown): string =>
-  JSON.stringify(value, (_, part) => (isObject(part) ? Object.fromEntries(Object.entries(part).sort()) : part));
+  JSON.stringify(value, (_, part) => (isObject(part) ? Object.fromEntries(Object.entries(part).sort(byName)) : part));
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);

@@ -115,6 +115,20 @@ describe("a hostile body", () => {
     expect((await check(checks)).map(({ issues }) => issues)).to.deep.equal([[], ["value_error"]]);
   });
 
+  it("is compared where its items must differ, whatever their fields are called", () => {
+    const schema = {
+      type: "object",
+      properties: { list: { type: "array", items: { type: "object" }, uniqueItems: true } },
+    };
+    const { check: checkList } = createCompiler(new Map())(schema);
+    const item = { a: { toString: 1, valueOf: null }, b: { toJSON: 1 } };
+    const types = [
+      [item, { b: 1 }],
+      [item, { b: item.b, a: item.a }],
+    ].map((list) => checkList({ list }, "body", "input").issues.map(({ type }) => type));
+    expect(types).to.deep.equal([[], ["value_error"]]);
+  });
+
   it("is not matched against a format when it is longer than any valid text", async () => {
     const formats = ["date-time", "date", "time", "duration", "uri", "uri-reference", "uri-template", "url", "email"];
     const more = ["hostname", "ipv4", "ipv6", "regex", "uuid", "json-pointer", "relative-json-pointer", "byte"];
