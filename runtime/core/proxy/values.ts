@@ -29,7 +29,7 @@ export function toEncoded(value: unknown, place: Placeholder, encode: Encode): s
 function toPairs(fields: JsonObject, place: Placeholder, encode: Encode): string {
   const [middle, forbidden] = place.isExploded ? ["=", /[,=]/] : [",", /,/];
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
-  if (pairs.some((pair) => pair.some((part) => forbidden.test(String(part)))))
+  if (pairs.some((pair) => pair.some((part) => typeof part === "string" && forbidden.test(part))))
     throw toBadValue(place, fields, "names and values of this mapping must have no commas and no equals signs in them");
   return pairs.map(([name, value]) => [name, value].map((part) => toItem(part, place, encode)).join(middle)).join(",");
 }

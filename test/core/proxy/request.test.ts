@@ -140,6 +140,12 @@ describe("the texts of a request to an upstream", () => {
     expect(refusal(pairs("{value}"), { a: "b,c" })).to.include("no commas");
   });
 
+  it("are no mappings and lists in a mapping, whatever the fields of these are called", () => {
+    const plan = toRequestPlan("GET /{value}");
+    for (const inner of [{ toString: 1 }, { b: 1 }, [1, 2], ["b"]])
+      expect(refusal(plan, { a: inner })).to.include("must be a text, a number");
+  });
+
   it("are no names of files with a folder, of any system", () => {
     const plan = toRequestPlan("POST /", { body: { value: "{value}" }, encoding: "multipart", files: ["value"] });
     const named = (name: string): object => ({ data: "aGk=", name });
