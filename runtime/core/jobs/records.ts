@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import { readSound, toDamaged, unlessDamaged } from "../damage.ts";
+import { sha256 } from "../digest.ts";
 import { isObject } from "../json.ts";
 import { isJobPayment, JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
@@ -162,7 +163,15 @@ const orphanKey = (service: string): string => `job-orphaned:${service}`;
 
 const sellersKey = (set: string): string => `job-sellers:${set}`;
 
-const stepKey = (id: string, name: string): string => `job-step:${id}:${name}`;
+/** The key of a step; of a name that is too long for a key, the beginning and a digest. */
+function stepKey(id: string, name: string): string {
+  const key = `job-step:${id}:${name}`;
+  if (key.length <= LONGEST_KEY) return key;
+  return `${key.slice(0, LONGEST_KEY / 2).toWellFormed()}…${sha256(name)}`;
+}
+
+/** See `Store`. */
+const LONGEST_KEY = 512;
 
 const isJobRecord = (record: unknown): record is JobRecord =>
   isObject(record) &&

@@ -20,6 +20,18 @@ describe("the records of jobs", () => {
     expect(await records.end(id, delivered)).to.deep.equal(failed);
   });
 
+  it("keep the results of steps with names of any length, such as an address that the buyer has sent", async () => {
+    const records = createJobRecords({ store: createMemoryStore(), clock: { now: Date.now } });
+    const { id } = await records.reserve({ service: "search", input: {}, refund: true });
+    const names = ["a", "b"].map((end) => `fetch https://a.example/${"\ud83d\ude00".repeat(300)}${end}`);
+    for (const name of names) await records.keepStep(id, name, name);
+    const kept = await Promise.all(names.map(async (name) => (await records.readStep(id, name))?.value));
+    expect(kept).to.deep.equal(names);
+    expect((await records.steps(id)).map(({ name }) => name.slice(0, 15))).to.deep.equal(
+      Array(2).fill("fetch https://a"),
+    );
+  });
+
   it("list those that have failed, the newest first, and each once although a crash had it listed again", async () => {
     const store = createMemoryStore();
     const failures = createJobFailures(store);
