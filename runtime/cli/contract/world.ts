@@ -35,7 +35,7 @@ export interface WorldOptions {
 }
 
 /** Variables of a real shop (keys, addresses, nodes, places) that no test may use. */
-const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL$|PAYPHONE_DATA_DIR$|PUBLIC_BASE_URL$)/;
+const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL(?:_FILE)?$|PAYPHONE_DATA_DIR$|PUBLIC_BASE_URL$)/;
 
 /** Those of open worlds. A plugin may end the process before they are closed. */
 const dataDirs = new Set<string>();

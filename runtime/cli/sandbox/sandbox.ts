@@ -130,7 +130,7 @@ async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Prom
 }
 
 /** Variables about money and identity. In a sandbox they come only from the sandbox itself. */
-const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
+const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL(?:_FILE)?$)/;
 
 function toEnvironment(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
@@ -50,7 +51,9 @@ describe("a sandbox that somebody works in", function () {
       "plugins/toss.ts": `${EDITS_AT_START}${TOSS["plugins/toss.ts"]}`,
     });
     await distrust(join(data, "sandbox"));
-    const env = { ...INHERITED, PORT: "0", PAYPHONE_DATA_DIR: data, LOG_FORMAT: "text" };
+    writeFileSync(join(data, "redis-url"), "redis://127.0.0.1:1");
+    const real = { REDIS_URL_FILE: join(data, "redis-url") };
+    const env = { ...INHERITED, ...real, PORT: "0", PAYPHONE_DATA_DIR: data, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk) => {
@@ -74,6 +77,11 @@ describe("a sandbox that somebody works in", function () {
     const ready = async (): Promise<ReadyReport> => (await (await fetch(`${url}/ready`)).json()) as ReadyReport;
     const report = await eventually(ready, ({ rails }) => rails.every(({ state }) => state === "up"));
     expect(report).to.not.have.property("distrusted");
+  });
+
+  it("keeps its state in its folder, where a file names the Redis of the real shop", async () => {
+    const report = await (await fetch(`${url}/ready`)).json();
+    expect(report).to.deep.include({ store: "up" });
   });
 
   it("sells what was edited while it started, and says so", async () => {

@@ -1,0 +1,24 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient } from "@keyv/redis";
+import { expect } from "chai";
+import { openShop } from "../../../runtime/cli/contract/contract.ts";
+import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
+import { createFolder } from "../../support/folder.ts";
+import { startRedis } from "../../support/store/redis.ts";
+
+describe("a shop under test", () => {
+  it("leaves the Redis of the real shop and the jobs there alone, also where a file names it", async () => {
+    const redis = await startRedis();
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const file = join(createFolder(), "redis-url");
+    writeFileSync(file, redis.url);
+    const shop = await openShop({ dir: await makeDirectory(TOSS), env: { REDIS_URL_FILE: file } });
+    const connected = String(await client.sendCommand(["CLIENT", "LIST"])).trim();
+    await shop.close();
+    client.destroy();
+    await redis.stop();
+    expect(connected.split("\n")).to.have.length(1); // The test's own.
+  });
+});
