@@ -90,7 +90,10 @@ export function createGasBudget(store: Store, network: string): GasBudget {
   }
 
   async function count(payer: GasPayer | undefined, { hash, feeWei }: GasLoss, at?: number): Promise<void> {
-    if (!(await store.putIfAbsent(`gas-loss:${network}:${hash}`, 1, DAY_MS))) return;
+    if (!(await store.putIfAbsent(`gas-loss:${network}:${hash}`, 1, DAY_MS))) {
+      if (payer && at !== undefined) await store.delete(placeOf(payer, at)); // The loss holds another place.
+      return;
+    }
     await Promise.all([
       payer && (at === undefined ? take(payer, "lost", DAY_MS) : store.set(placeOf(payer, at), "lost", DAY_MS)),
       store.incr(lost("transactions"), 1, DAY_MS),

@@ -76,6 +76,16 @@ describe("the budget of lost gas", () => {
     expect(await budget.isSpent(payer)).to.equal(false);
   });
 
+  it("frees the place of a transaction whose loss another process has counted before", async () => {
+    const payer = contract("0xa");
+    const lost = loss();
+    const place = await budget.reserve(payer, never);
+    await budget.lose(payer, lost);
+    await place?.lose(lost);
+    for (let more = 0; more < 4; more += 1) expect(await isFull(payer)).to.equal(false);
+    expect(await isFull(payer)).to.equal(true);
+  });
+
   it("frees the places of a process that crashed after an hour", async () => {
     const payer = contract("0xa");
     for (let time = 0; time < 5; time += 1) await budget.reserve(payer, never);
