@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { McpConnection } from "../../../runtime/drivers/mcp/connection.ts";
+import { createLines } from "../../../runtime/drivers/mcp/lines.ts";
 import { createToolServer, type LiveMcpServer } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
 import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
@@ -142,5 +143,17 @@ describe("an MCP server over standard input and output", () => {
     expect([refused.code, refused.options.retryAfter]).to.deep.equal(["unavailable", 5]);
     await ready;
     await selfOf(other);
+  });
+
+  it("has a hundred lines a minute in the log, and they go on where the clock was set back", () => {
+    const clock = { at: 3_600_000 };
+    const told: string[] = [];
+    const lines = createLines(
+      (line) => void told.push(line),
+      () => clock.at,
+    );
+    for (clock.at of [3_600_000, 3_630_000, 0]) lines.add("a line\n".repeat(101));
+    expect(told).to.have.length(201);
+    expect(told[100]).to.equal("102 further lines were left out");
   });
 });
