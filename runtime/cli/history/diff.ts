@@ -12,6 +12,7 @@ export function diffSets(before: ComparedSet, after: ComparedSet): readonly Chan
   const ids = [...new Set([...(old as Map<string, Manifest>).keys(), ...(now as Map<string, Manifest>).keys()])].sort();
   return [
     ...diffSites(before.site, after.site),
+    ...diffTexts(before, after),
     ...ids.flatMap((id) => diffService(old?.get(id), now?.get(id), before, after)),
   ];
 }
@@ -80,16 +81,27 @@ function diffBodies(
   before: ComparedSet,
   after: ComparedSet,
 ): readonly Omit<Change, "service">[] {
-  return (["input", "output"] as const).flatMap((side) => {
+  return (["input", "output"] as const).flatMap((side): readonly Omit<Change, "service">[] => {
     const changes = diffSchemas(
       { schema: old[side], schemas: before.schemas },
       { schema: now[side], schemas: after.schemas },
     );
+    if (changes.length === 0 && typeof old[side] === "object" && differ(old[side], now[side]))
+      return [{ kind: "texts", isBreaking: false, text: `${side}: texts changed` }];
     return changes.map((change) => {
       const isBreaking = breaks(side, change);
-      return { kind: "schema" as const, isBreaking, text: `${side}: ${change.text}${isBreaking ? " (breaking)" : ""}` };
+      return { kind: "schema", isBreaking, text: `${side}: ${change.text}${isBreaking ? " (breaking)" : ""}` };
     });
   });
+}
+
+/** Schemas with a name of their own that differ in their texts only. */
+function diffTexts({ schemas: old }: ComparedSet, { schemas: now }: ComparedSet): readonly Change[] {
+  const isOfTexts = (name: string): boolean =>
+    now.has(name) &&
+    differ(old.get(name), now.get(name)) &&
+    diffSchemas({ schema: name, schemas: old }, { schema: name, schemas: now }).length === 0;
+  return [...old.keys()].filter(isOfTexts).map((name) => shop("texts", `schema ${name}: texts changed`));
 }
 
 function breaks(side: "input" | "output", { way, text }: SchemaChange): boolean {

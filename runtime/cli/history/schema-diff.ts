@@ -20,7 +20,7 @@ export interface SchemaSide {
 
 /** How deeply recursive schemas are compared. */
 const DEEPEST = 12;
-const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "default", "$defs"]);
+const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "$defs"]);
 /** Bounds that allow fewer values when they grow. */
 const LEAST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 /** Bounds that allow more values when they grow. */
@@ -92,12 +92,13 @@ interface Place {
 
 /** Compares the allowed values or types. */
 function compareValues(name: string, { old, now, path }: Place): readonly SchemaChange[] {
-  const [one, two] = [toTexts(old[name]), toTexts(now[name])];
+  const [one, two] = [toTexts(name, old[name]), toTexts(name, now[name])];
   const text = `${label(path)}${name} ${show(old[name])} → ${show(now[name])}`;
   if (one === undefined) return [{ way: "narrower", text }];
   if (two === undefined) return [{ way: "wider", text }];
   const isLess = two.every((value) => one.includes(value));
   const isMore = one.every((value) => two.includes(value));
+  if (isLess && isMore) return []; // In another order.
   return [{ way: isLess ? "narrower" : isMore ? "wider" : "other", text }];
 }
 
@@ -113,6 +114,7 @@ function compareAdditional({ old, now, path }: Place): readonly SchemaChange[] {
 }
 
 function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
+  if (name === "default") return "other"; // What is left out means something else.
   if (one === undefined) return "narrower";
   if (two === undefined) return "wider";
   if (typeof one !== "number" || typeof two !== "number") return "other";
@@ -138,8 +140,12 @@ const toNodes = (value: unknown): Readonly<Record<string, Node>> =>
 
 const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
-const toTexts = (value: unknown): readonly string[] | undefined =>
-  value === undefined ? undefined : [value].flat().map((one) => JSON.stringify(one));
+/** The allowed values or types as JSON. An integer is a number, too. */
+function toTexts(name: string, value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const texts = [value].flat().map((one) => JSON.stringify(one));
+  return name === "type" && texts.includes('"number"') ? [...texts, '"integer"'] : texts;
+}
 
 const within = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
+
+const NONE: ReadonlyMap<string, object> = new Map();
+const ways = (before: object, after: object): string[] =>
+  diffSchemas({ schema: before, schemas: NONE }, { schema: after, schemas: NONE }).map(
+    ({ way, text }) => `${way}: ${text}`,
+  );
+const object = (properties: object, rest: object = {}): object => ({ type: "object", properties, ...rest });
+
+describe("the difference of two schemas", () => {
+  it("says of each place whether less or more is allowed", () => {
+    expect(ways({ minimum: 1 }, { minimum: 2 })).to.deep.equal(["narrower: minimum 1 → 2"]);
+    expect(ways({ maximum: 1 }, { maximum: 2 })).to.deep.equal(["wider: maximum 1 → 2"]);
+    expect(ways({}, { pattern: "^a" })).to.deep.equal(['narrower: pattern none → "^a"']);
+    expect(ways({ enum: ["a", "b"] }, { enum: ["a"] })).to.deep.equal(['narrower: enum ["a","b"] → ["a"]']);
+    expect(ways({ enum: ["a", "b"] }, { enum: ["a", "c"] })).to.deep.equal(['other: enum ["a","b"] → ["a","c"]']);
+    expect(ways({ pattern: "^a" }, {})).to.deep.equal(['wider: pattern "^a" → none']);
+    expect(ways({ type: "string" }, { type: ["string", "null"] })).to.deep.equal([
+      'wider: type "string" → ["string","null"]',
+    ]);
+    expect(ways({ type: "integer" }, { type: "number" })).to.deep.equal(['wider: type "integer" → "number"']);
+    for (const one of [{ enum: ["a", "b"] }, { type: ["string", "null"] }]) {
+      const other = Object.fromEntries(Object.entries(one).map(([name, values]) => [name, values.toReversed()]));
+      expect(ways(one, other), "another order allows the same").to.deep.equal([]);
+    }
+    expect(ways({ default: 1 }, { default: 2 })).to.deep.equal(["other: default 1 → 2"]);
+    expect(ways({ type: "string" }, { type: "number" })).to.deep.equal(['other: type "string" → "number"']);
+  });
+
+  it("follows fields, lists and names of other schemas", () => {
+    const before = new Map([["Side", { enum: ["heads", "tails"] }]]);
+    const after = new Map([["Side", { enum: ["heads", "tails", "edge"] }]]);
+    const schema = object({ sides: { type: "array", items: { $ref: "Side.json" } } });
+    const [change] = diffSchemas({ schema, schemas: before }, { schema, schemas: after });
+    expect(change).to.deep.equal({
+      way: "wider",
+      text: 'sides[]: enum ["heads","tails"] → ["heads","tails","edge"]',
+    });
+  });
+
+  it("tells of fields that are new, gone, required, or not required any more", () => {
+    const [a, b] = [{ type: "string" }, { type: "number" }];
+    for (const name of ["b", "constructor"]) {
+      expect(ways(object({ a }), object({ a, [name]: b }))).to.deep.equal([`wider: ${name} is new`]);
+      expect(ways(object({ a, [name]: b }), object({ a }))).to.deep.equal([`other: ${name} is gone`]);
+    }
+    expect(ways(object({ a }), object({ a }, { required: ["a"] }))).to.deep.equal(["narrower: a is required"]);
+    expect(ways(object({ a }, { required: ["a"] }), object({ a }))).to.deep.equal([
+      "wider: a is not required any more",
+    ]);
+    const others = (one: unknown, two: unknown) => ways({ additionalProperties: one }, { additionalProperties: two });
+    expect(others(undefined, false)).to.deep.equal(["narrower: no other fields are allowed"]);
+    expect(others(false, a)).to.deep.equal(["wider: other fields are allowed"]);
+    expect(others(a, b)).to.deep.equal(["other: other fields changed"]);
+    expect(others(undefined, true)).to.deep.equal(["wider: other fields are kept"]);
+    expect(others(true, undefined)).to.deep.equal(["narrower: other fields are left out"]);
+  });
+
+  it("ends on a schema that refers to itself", () => {
+    const tree = object({ left: { $ref: "Tree.json" } });
+    const side = { schema: "Tree", schemas: new Map([["Tree", tree]]) };
+    expect(diffSchemas(side, side)).to.deep.equal([]);
+  });
+
+  it("leaves texts alone", () => {
+    expect(ways({ title: "one", examples: [1] }, { title: "two", description: "more" })).to.deep.equal([]);
+  });
+});
