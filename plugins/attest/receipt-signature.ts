@@ -16,10 +16,12 @@ export async function toCallerSignature(
   signal: AbortSignal,
 ): Promise<ReceiptSignature> {
   const { valid, signer } = await inspect(claim, message, evm, signal);
-  if (!valid || signer === undefined)
-    throw new Problem("signature-invalid", "The signature does not verify over the text in `message`", {
+  if (!valid || signer === undefined) {
+    const fault = (claim.signer ?? null) === null ? "does not verify" : `is not ${claim.signer}'s`;
+    throw new Problem("signature-invalid", `The signature over the text in \`message\` ${fault}`, {
       members: { message },
     });
+  }
   const scheme = claim.scheme ?? "eip191";
   const signer_pubkey = scheme === "ed25519" ? signer : null;
   return { signer, signed_by: "caller", scheme, signature: claim.signature ?? "", signer_pubkey };

@@ -92,7 +92,7 @@ describe("an attestation", () => {
       });
     });
 
-  const forged: Record<string, () => Promise<object>> = {
+  const forged: Record<string, () => Promise<{ readonly signature: string; readonly signer?: string }>> = {
     "no hex": async () => ({ scheme: "eip191", signature: "not hex" }),
     empty: async () => ({ scheme: "eip191", signature: "" }),
     "64 bytes long": async () => ({ scheme: "eip191", signature: `0x${"11".repeat(64)}` }),
@@ -132,8 +132,13 @@ describe("an attestation", () => {
   };
   for (const [name, claim] of Object.entries(forged))
     it(`is refused, and nothing anchored, when the signature is ${name}`, async () => {
-      const problem = await problemOf(ask({ ...STATEMENT, ...(await claim()) }));
-      expect(problem.code).to.equal("signature-invalid");
+      const claimed = await claim();
+      const problem = await problemOf(ask({ ...STATEMENT, ...claimed }));
+      const fault = claimed.signer === undefined ? "does not verify" : `is not ${claimed.signer}'s`;
+      expect(problem).to.include({
+        code: "signature-invalid",
+        message: `The signature over the text in \`message\` ${fault}`,
+      });
       expect(problem.toJSON()).to.include({ status: 400, message: MESSAGE });
       expect(host.chain.size).to.equal(0);
     });
