@@ -92,7 +92,7 @@ const BLOCKS_PER_DAY = 43_200;
 
 function toSlow(days: number, otherwise: string): Problem {
   const reach = days < 1 ? "less than a day" : `about ${days} day${days === 1 ? "" : "s"}`;
-  const error = `the node can be read for ${reach} in the time of this call; ${otherwise}`;
+  const error = `the node can be read for ${reach} of the range in the time of this call; ${otherwise}`;
   return new Problem("invalid-input", undefined, { issues: [toValueError(error, undefined, "from")] });
 }
 

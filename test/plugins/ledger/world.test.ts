@@ -51,7 +51,7 @@ describe("a spend summary of 30 days, from nodes as they are in the world", () =
   it("is refused before it is charged where the node is too slow, with the days that can be read", async () => {
     const { answer, seconds } = await ask({ window: 1000, manners: { rate: { perSecond: 5, burst: 5 } } });
     expect(await faultsOf(answer)).to.match(
-      /^body\.from: Value error, the node can be read for (about \d days?|less than a day) in the time of this call; choose a shorter one, or buy \/v1\/ledger\/report$/,
+      /^body\.from: Value error, the node can be read for (about \d days?|less than a day) of the range in the time of this call; choose a shorter one, or buy \/v1\/ledger\/report$/,
     );
     expect(seconds()).to.be.below(45);
   });
