@@ -56,8 +56,9 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
     bloomOf: async (block) => (await readBlock(block))?.bloom,
     async newest() {
       const header = await read("latest");
-      if (header) return header;
-      throw new Problem("upstream-failed", `${node.title} knows no newest block`);
+      if (!header) throw new Problem("upstream-failed", `${node.title} knows no newest block`);
+      times.set(header.number, Promise.resolve(header.time)); // Another node behind the same address may not know it yet.
+      return header;
     },
     toBehind: ({ time }) =>
       new Problem("upstream-failed", `${node.title} is behind: its newest block is of ${toIso(time)}`),

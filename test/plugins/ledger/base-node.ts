@@ -44,8 +44,11 @@ export interface BaseNode {
   refuse(judge: (asked: Asked) => { readonly status: number; readonly body: string } | undefined): void;
   /** Shows blooms in headers, and answers no log of a block before this one, as a node does that has pruned them. */
   prune(before: number): void;
-  /** Keeps the newest block back until the newest one is asked for, as when it is mined meanwhile. */
-  holdBack(): void;
+  /**
+   * Keeps the newest block back until the newest one is asked for, as when it is mined meanwhile; or also then where it is
+   * asked for by its number, as behind a balancer of nodes.
+   */
+  holdBack(byNumber?: boolean): void;
   /** The time of each block; Base's unless said otherwise. */
   tick(time: (block: number) => number): void;
   stop(): Promise<void>;
@@ -63,18 +66,18 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
   let judge: Parameters<BaseNode["refuse"]>[0] = () => undefined;
   let time = toTime;
   let pruned: number | undefined;
-  let heldBack = 0;
+  let heldBack: "no" | "until latest" | "by number" = "no";
   // A process that is busy for seconds would close connections that its own client is about to use.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const { id, method, params } = JSON.parse(await text(request));
     const answer = (result: unknown): unknown => response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     if (method === "eth_getBlockByNumber") {
       node.headers += 1;
-      if (params[0] === "latest") heldBack = 0;
+      if (params[0] === "latest" && heldBack === "until latest") heldBack = "no";
       const block = params[0] === "latest" ? newest : Number(params[0]);
       const logsBloom = pruned === undefined ? undefined : toBloom(logs.filter((log) => log.block === block));
       const header = { number: toQuantity(block), timestamp: toQuantity(time(block)), logsBloom };
-      return answer(block > newest - heldBack ? null : header);
+      return answer(block > newest || (heldBack !== "no" && params[0] === toQuantity(newest)) ? null : header);
     }
     const [{ fromBlock, toBlock, topics }] = params;
     const [first, last] = [Number(fromBlock), Number(toBlock)];
@@ -104,8 +107,8 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     prune: (before) => {
       pruned = before;
     },
-    holdBack: () => {
-      heldBack = 1;
+    holdBack: (byNumber = false) => {
+      heldBack = byNumber ? "by number" : "until latest";
     },
     tick: (next) => {
       time = next;

@@ -55,15 +55,19 @@ describe("a spend summary of a node that prunes, reorganizes or grows", () => {
     }
   });
 
-  it("has the newest block where that is mined while the range is looked for, and reads no more headers", async () => {
-    node.refuse(() => undefined);
-    node.hold([0, 1000, 2000].map((back) => ({ to: toTopicAddress(1), amount: 1n, block: NEWEST - back })));
-    node.holdBack();
-    const { range, totals } = await ask(between(NEWEST - 50_000, NEWEST));
-    expect(range).to.deep.include({ to_block: NEWEST });
-    expect(totals.tx_count).to.equal(3);
-    expect(node.headers).to.be.at.most(8);
-  });
+  for (const [byNumber, how] of [
+    [false, "is mined while the range is looked for"],
+    [true, "is known to one of several nodes behind a balancer"],
+  ] as const)
+    it(`has the newest block where that ${how}, and reads no more headers`, async () => {
+      node.refuse(() => undefined);
+      node.hold([0, 1000, 2000].map((back) => ({ to: toTopicAddress(1), amount: 1n, block: NEWEST - back })));
+      node.holdBack(byNumber);
+      const { range, totals } = await ask(between(NEWEST - 50_000, NEWEST));
+      expect(range).to.deep.include({ to_block: NEWEST });
+      expect(totals.tx_count).to.equal(3);
+      expect(node.headers).to.be.at.most(8);
+    });
 });
 
 describe("a block's bloom", () => {
