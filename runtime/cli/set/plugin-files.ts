@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 
@@ -30,7 +30,16 @@ export function fileBeside(file: string, path: string): string | undefined {
   }
 }
 
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+export const isFile = (path: string): boolean => lookAt(path)?.isFile() ?? false;
+
+/** What stands there; undefined for nothing, and for a link that leads nowhere or to itself. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Larger folders behind links are data that no copy of a set should hold, such as models. */
 const MOST_LINKED_BYTES = 16_000_000;
@@ -50,7 +59,7 @@ export function* filesBelow(
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const { name } = entry;
     const path = join(folder, name);
-    const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry;
+    const found = entry.isSymbolicLink() ? lookAt(path) : entry;
     const isFolder = found?.isDirectory() ?? false;
     if (name === "node_modules" || !isTaken({ name, isFolder })) continue;
     if (found?.isFile()) yield path;
