@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Env } from "../config/reader.ts";
 import type { ImportedManifest, ImportOutcome } from "./imported.ts";
+import { toIdList } from "./names.ts";
 import type { AppliedImport } from "./shop/apply.ts";
 
 export interface LiveTerms {
@@ -25,8 +26,20 @@ export async function recordLive(
   const recorded = await recordNew({ dir, ids, env, services: new Set(reads.map(({ manifest }) => manifest.id)) });
   const rest = services.length - reads.length;
   const note = `note: ${rest} services may change something and were not asked: "payphone record --new" asks them`;
-  const lines = [outcome.report, "", recorded.report, ...(rest > 0 ? [note] : [])];
+  const lines = [outcome.report, "", recorded.report, ...(rest > 0 ? [note] : []), ...noteShown(reads)];
   return { report: lines.join("\n"), isPartial: outcome.isPartial || recorded.hasFailed };
+}
+
+/** The answers that documents show are seldom those that the API gives today. */
+function noteShown(services: AppliedImport["services"]): string[] {
+  const shown = services.filter(({ manifest: { examples } }) =>
+    [examples].flat().some((example) => isObject(example) && example.output !== undefined),
+  );
+  if (shown.length === 0) return [];
+  const names = toIdList(shown.map(({ manifest }) => manifest.id));
+  return [
+    `note: "payphone test" fails where the API answers otherwise than its document shows: ${names}; there, write its own answer under examples, or no output`,
+  ];
 }
 
 const isReading = ({ hints }: ImportedManifest): boolean => isObject(hints) && hints.readOnly === true;

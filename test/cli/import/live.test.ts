@@ -41,6 +41,9 @@ describe("payphone import openapi --live", () => {
     expect(source.asked).to.have.length(2);
     expect(said[0]).to.include("recordings/rates/rates_get_rates.json written");
     expect(said[0]).to.include("note: 1 services may change something and were not asked");
+    expect(said[0]).to.include(
+      '"payphone test" fails where the API answers otherwise than its document shows: rates_get_rates',
+    );
     const shop = await openProxyShop({ files: dir, isRecorded: true });
     try {
       const response = await shop.buy("/v1/rates/get-rates", { date: "2026-11-20", base: "USD" });
