@@ -72,7 +72,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/surfaces/a2a": ["peers"],
   "runtime/surfaces/pages": ["docs", "report", "seller"],
   "runtime/server": ["admin", "routes", "reply", "request"],
-  "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
+  "runtime/sandbox": ["svm", "evm", "recordings"],
   "runtime/cli": [
     "commands",
     "completion",

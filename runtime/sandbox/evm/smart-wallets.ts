@@ -10,6 +10,6 @@ export const SMART_WALLET_FACTORIES: readonly Hex[] = [
 
 /** Puts a small factory with the same public interface at each of these addresses, so that stock wallet libraries work. */
 export async function placeSmartWalletFactories(chain: EvmChain): Promise<void> {
-  const { runtimeBytecode } = smartWalletFactory;
-  await Promise.all(SMART_WALLET_FACTORIES.map((at) => chain.rpc("anvil_setCode", [at, runtimeBytecode])));
+  const { SmartWalletFactory } = smartWalletFactory.runtimeBytecode;
+  await Promise.all(SMART_WALLET_FACTORIES.map((at) => chain.rpc("anvil_setCode", [at, SmartWalletFactory])));
 }

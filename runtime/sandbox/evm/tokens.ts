@@ -31,8 +31,8 @@ export interface Token {
 export async function placeToken(chain: EvmChain, { address, ...token }: TokenOptions): Promise<Token> {
   const at = address as Hex;
   await Promise.all([
-    chain.rpc("anvil_setCode", [at, sandboxToken.runtimeBytecode]),
-    chain.rpc("anvil_setCode", [MULTICALL3, multicall3.runtimeBytecode]),
+    chain.rpc("anvil_setCode", [at, sandboxToken.runtimeBytecode.SandboxToken]),
+    chain.rpc("anvil_setCode", [MULTICALL3, multicall3.runtimeBytecode.Multicall3]),
   ]);
   const order = async (data: Hex): Promise<void> => {
     const { status } = await chain.transact(at, data);

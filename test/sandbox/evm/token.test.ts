@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import {
@@ -12,9 +12,6 @@ import {
   parseSignature,
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import multicallJson from "../../../runtime/sandbox/contracts/Multicall3.bytecode.json" with { type: "json" };
-import tokenJson from "../../../runtime/sandbox/contracts/SandboxToken.bytecode.json" with { type: "json" };
-import walletsJson from "../../../runtime/sandbox/contracts/SmartWalletFactory.bytecode.json" with { type: "json" };
 import { domain, encode, openTokenStage, payee, sign, type TokenStage, toTransfer } from "./token-stage.ts";
 
 describe("the sandbox's token", () => {
@@ -28,14 +25,15 @@ describe("the sandbox's token", () => {
     payer = await stage.createPayer();
   });
 
-  it("is compiled from the source that stands beside it", () => {
-    const folder = join(import.meta.dirname, "../../../runtime/sandbox/contracts");
-    const contracts = { SandboxToken: tokenJson, Multicall3: multicallJson, SmartWalletFactory: walletsJson };
-    for (const [name, built] of Object.entries(contracts)) {
-      const hash = createHash("sha256")
-        .update(readFileSync(join(folder, `${name}.sol`)))
-        .digest("hex");
-      expect(hash, `${name}.sol changed: run runtime/sandbox/contracts/compile.ts`).to.equal(built.sourceSha256);
+  it("is compiled from the source that stands beside it, as the other contracts are", () => {
+    const root = join(import.meta.dirname, "../../..");
+    const sources = globSync("{runtime/sandbox,test/support/chains}/contracts/*.sol", { cwd: root });
+    expect(sources).to.have.length(5);
+    for (const source of sources) {
+      const read = (path: string): string => readFileSync(join(root, path), "utf8");
+      const { sourceSha256 } = JSON.parse(read(source.replace(/\.sol$/, ".bytecode.json")));
+      const hash = createHash("sha256").update(read(source)).digest("hex");
+      expect(hash, `${source} changed: run test/support/chains/contracts/compile.ts`).to.equal(sourceSha256);
     }
   });
 
