@@ -1,7 +1,4 @@
-/**
- * An MCP server over standard input and output, for tests: `node tool-server.ts [pages]`. Some of its tools behave
- * badly.
- */
+/** An MCP server over standard input and output, for tests. Some of its tools behave badly. */
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
@@ -15,73 +12,65 @@ const NUMBERS = {
   required: ["a", "b"],
 };
 const NOTHING = { type: "object" as const };
+const SUM = { type: "object" as const, properties: { sum: { type: "number" } }, required: ["sum"] };
+const toText = (text: string, isError = false): CallToolResult => ({
+  ...(isError && { isError }),
+  content: [{ type: "text", text }],
+});
 
-const TOOLS: readonly (Tool & { run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult> })[] =
-  [
-    {
-      name: "add",
-      title: "Add two numbers",
-      description: "Adds two numbers.",
-      annotations: READS,
-      inputSchema: { ...NUMBERS, examples: [{ a: 1, b: 2 }] } as Tool["inputSchema"],
-      outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
-      run({ a, b }) {
-        const sum = Number(a) + Number(b);
-        return { content: [{ type: "text", text: String(sum) }], structuredContent: { sum } };
-      },
+interface OwnTool extends Tool {
+  readonly run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
+}
+
+/** A tool without an input. */
+const toTool = (name: string, description: string, run: OwnTool["run"], more: Partial<Tool> = {}): OwnTool => ({
+  ...{ name, description, inputSchema: NOTHING, run },
+  ...more,
+});
+
+const TOOLS: readonly OwnTool[] = [
+  {
+    name: "add",
+    title: "Add two numbers",
+    description: "Adds two numbers.",
+    annotations: READS,
+    inputSchema: { ...NUMBERS, examples: [{ a: 1, b: 2 }] } as Tool["inputSchema"],
+    outputSchema: SUM,
+    run({ a, b }) {
+      const sum = Number(a) + Number(b);
+      return { content: [{ type: "text", text: String(sum) }], structuredContent: { sum } };
     },
-    {
-      name: "draw",
-      description: "Draws one pixel.",
-      annotations: READS,
-      inputSchema: NOTHING,
-      run: () => ({
-        content: [
-          { type: "text", text: "A pixel:" },
-          { type: "image", data: PIXEL, mimeType: "image/png" },
-          { type: "resource", resource: { uri: "test://pixel", mimeType: "text/plain", text: "one" } },
-        ],
-      }),
-    },
-    {
-      name: "refuse",
-      description: "Says that it failed.",
-      annotations: READS,
-      inputSchema: NOTHING,
-      run: () => ({ isError: true, content: [{ type: "text", text: "The moon is <b>not</b> full" }] }),
-    },
-    {
-      name: "lie",
-      description: "Answers something else than it says.",
-      annotations: READS,
-      inputSchema: NOTHING,
-      outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
-      run: () => ({ content: [], structuredContent: { sum: "three" } }),
-    },
-    {
-      name: "crash",
-      description: "Ends the server.",
-      inputSchema: NOTHING,
-      run: () => process.exit(3),
-    },
-    {
-      name: "hoard",
-      description: "Takes 200 MB, and answers then.",
-      inputSchema: NOTHING,
-      async run() {
-        hoard.push(Buffer.alloc(200 * 2 ** 20, 1));
-        await new Promise((resolve) => setTimeout(resolve, 20_000));
-        return { content: [{ type: "text", text: String(hoard.length) }] };
-      },
-    },
-    {
-      name: "show_self",
-      description: "Its process and its variables.",
-      annotations: READS,
-      inputSchema: NOTHING,
-      run: () => ({ content: [{ type: "text", text: JSON.stringify({ pid: process.pid, env: process.env }) }] }),
-    },
-  ];
+  },
+  toTool(
+    "draw",
+    "Draws one pixel.",
+    () => ({
+      content: [
+        { type: "text", text: "A pixel:" },
+        { type: "image", data: PIXEL, mimeType: "image/png" },
+        { type: "resource", resource: { uri: "test://pixel", mimeType: "text/plain", text: "one" } },
+      ],
+    }),
+    { annotations: READS },
+  ),
+  toTool("refuse", "Says that it failed.", () => toText("The moon is <b>not</b> full", true), { annotations: READS }),
+  toTool("lie", "Answers something else than it says.", () => ({ content: [], structuredContent: { sum: "three" } }), {
+    annotations: READS,
+    outputSchema: SUM,
+  }),
+  toTool("crash", "Ends the server.", () => process.exit(3)),
+  toTool("hoard", "Takes 200 MB, and answers then.", async () => {
+    hoard.push(Buffer.alloc(200 * 2 ** 20, 1));
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    return toText(String(hoard.length));
+  }),
+  toTool(
+    "show_self",
+    "Its process and its variables.",
+    () => toText(JSON.stringify({ pid: process.pid, env: process.env })),
+    { annotations: READS },
+  ),
+];
 
 serveStdio(() => {
   const server = new Server({ name: "test-tools", version: "1" }, { capabilities: { tools: {} } });
