@@ -4,6 +4,7 @@ import type {
   VersionedMessage,
   VersionedTransactionResponse,
 } from "@solana/web3.js";
+import { sha256 } from "../../core/digest.ts";
 import { MEMO_PROGRAM } from "./programs.ts";
 
 export interface SearchResult {
@@ -17,6 +18,8 @@ const PAGE = 1000;
 /** How many transactions one search fetches, and how many concurrently. */
 const MOST = 500;
 const BATCH = 10;
+/** How many transactions are remembered. */
+const MOST_SEEN = 20_000;
 
 /** The newest version of a payment's transaction. */
 const CONFIRMED = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
@@ -31,6 +34,12 @@ export interface SearchStart {
 }
 
 /**
+ * The messages of transactions that were fetched, as digests by signature. The next search goes on with what this one did
+ * not reach, and does not ask again for the rest.
+ */
+export type SeenMessages = Map<string, string>;
+
+/**
  * Searches the payer's transactions, the newest first, for the one with exactly this message. The payer is the second
  * signer, after the fee payer. @throws Error when the node lists a transaction that it lacks.
  */
@@ -38,27 +47,37 @@ export async function searchMessage(
   node: Connection,
   message: VersionedMessage,
   { since, minContextSlot }: SearchStart,
+  seen: SeenMessages,
 ): Promise<SearchResult> {
   const payer = message.staticAccountKeys[message.header.numRequiredSignatures > 1 ? 1 : 0]!;
-  const wanted = message.serialize();
+  const wanted = sha256(message.serialize());
   const memo = memoOf(message);
+  const mayBeIt = ({ signature }: ConfirmedSignatureInfo): boolean => (seen.get(signature) ?? wanted) === wanted;
   let left = MOST;
   for (let before: string | undefined; ; ) {
     const options = { limit: PAGE, minContextSlot, ...(before && { before }) };
     const page = await node.getSignaturesForAddress(payer, options, "confirmed");
     const recent = page.filter(({ slot }) => slot >= since);
-    const candidates = recent.filter((listed) => mayHold(listed, memo)).slice(0, left);
+    const candidates = recent.filter((listed) => mayHold(listed, memo) && mayBeIt(listed)).slice(0, left);
     left -= candidates.length;
     for (let at = 0; at < candidates.length; at += BATCH) {
       const batch = candidates.slice(at, at + BATCH);
       const fetched = await Promise.all(batch.map(({ signature }) => fetchTransaction(node, signature)));
-      const landed = fetched.find((one) => one && Buffer.from(one.transaction.message.serialize()).equals(wanted));
+      const digests = fetched.map((one) => (one ? sha256(one.transaction.message.serialize()) : ""));
+      for (const [index, { signature }] of batch.entries()) remember(seen, signature, digests[index] as string);
+      const landed = fetched[digests.indexOf(wanted)];
       if (landed) return { landed, isComplete: true };
     }
     if (left === 0) return { isComplete: false };
     before = page.at(-1)?.signature;
     if (page.length < PAGE || recent.length < page.length) return { isComplete: true };
   }
+}
+
+function remember(seen: SeenMessages, signature: string, digest: string): void {
+  seen.set(signature, digest);
+  const [oldest = signature] = seen.keys();
+  if (seen.size > MOST_SEEN) seen.delete(oldest);
 }
 
 /** A transaction by its signature, if it has landed and has exactly this message. */

@@ -4,7 +4,7 @@ import { Problem } from "../../api/problem.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
 import { sumOwnTransfers } from "./own-transfers.ts";
-import { readLanded, searchMessage } from "./settlements-search.ts";
+import { readLanded, type SeenMessages, searchMessage } from "./settlements-search.ts";
 
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
@@ -26,6 +26,7 @@ const WINDOW_MS = 24 * 60 * 60 * 1000;
 export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
   const { client, clock, graceMs = 120_000 } = options;
   const sightings = new Map<string, Sighting>();
+  const seen: SeenMessages = new Map();
 
   async function find(
     payment: PaymentPayload,
@@ -44,7 +45,7 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
     const since = validSlot === undefined ? slot - WINDOW_MS / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
     const from = { since, minContextSlot: slot };
-    const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from), signal);
+    const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from, seen), signal);
     if (landed) return judge(landed, offer);
     if (!isComplete)
       throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be searched");

@@ -1,6 +1,6 @@
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
-import { searchMessage } from "../../../runtime/drivers/solana/settlements-search.ts";
+import { type SeenMessages, searchMessage } from "../../../runtime/drivers/solana/settlements-search.ts";
 import { thrown } from "../../support/thrown.ts";
 import { type Listed, openNode, SLOT, toTransaction } from "./listing-node.ts";
 
@@ -10,9 +10,14 @@ describe("the search for a message on Solana", () => {
   const others = (count: number, more: Partial<Listed> = {}): Listed[] =>
     Array.from({ length: count }, () => ({ transaction: other, ...more }));
   const other = toTransaction(payer, "other");
-  const search = async (listed: readonly Listed[], since = SLOT - 1000, message = wanted.message) => {
+  const search = async (
+    listed: readonly Listed[],
+    since = SLOT - 1000,
+    message = wanted.message,
+    seen: SeenMessages = new Map(),
+  ) => {
     const { node, state } = openNode(payer, listed);
-    const { landed, isComplete } = await searchMessage(node, message, { since, minContextSlot: SLOT });
+    const { landed, isComplete } = await searchMessage(node, message, { since, minContextSlot: SLOT }, seen);
     return { ...state, landed: landed?.transaction.signatures[0], isComplete };
   };
 
@@ -53,6 +58,15 @@ describe("the search for a message on Solana", () => {
     expect(last).to.deep.include({ fetched: 500, landed: "499", isComplete: true });
     const pages = await search([...others(300), ...others(700, { memo: "no" }), ...others(201)]);
     expect(pages).to.deep.include({ fetched: 500, isComplete: false });
+  });
+
+  it("goes on where the one before has ended, and fetches nothing twice but what it has found", async () => {
+    const [seen, listed] = [new Map(), [...others(1100), { transaction: wanted }, ...others(5)]];
+    const again = (message = wanted.message) => search(listed, SLOT - 1000, message, seen);
+    for (const _ of [1, 2]) expect(await again()).to.include({ fetched: 500, isComplete: false });
+    expect(await again()).to.include({ fetched: 106, landed: "1100", isComplete: true });
+    expect(await again()).to.include({ fetched: 1, landed: "1100" });
+    expect(await again(toTransaction(payer, "third").message)).to.include({ fetched: 0, isComplete: true });
   });
 
   it("says that it does not know where the node does not have what it lists", async () => {
