@@ -122,7 +122,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!isFirst) return payLast(purchase);
     await deps.checkReady(purchase, payer);
     if (!isJobService(service)) return payFirst(purchase);
-    return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
+    return jobs.reserve(offers.pin(service, offer), input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
 
   /** Payers pay first when they are unknown, or did not pay for earlier work. */

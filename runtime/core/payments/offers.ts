@@ -33,6 +33,8 @@ export interface Offers {
     payment: Payment,
     door: Pick<Invocation, "resource" | "networks">,
   ): Promise<PaymentRequirements | Refusal>;
+  /** The service with what an offer has promised: it can still be paid when failed jobs are not paid back any more. */
+  pin<S extends Service>(service: S, offer: PaymentRequirements): S;
   /** Sets which rails are up. Resolves once the new offers are on record; none is made before. */
   update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
 }
@@ -157,6 +159,12 @@ export function createOffers(deps: OffersDeps): Offers {
       const bound = named?.endsWith(service.path) || offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
+    pin(service, offer) {
+      const { manifest, job } = service;
+      const isKept = offer.extra.offerId === toOfferId({ id: manifest.id, isKept: true }, offer);
+      if (!job || job.manifest.refund || isKept) return service;
+      return { ...service, job: { ...job, manifest: { ...job.manifest, refund: true } } };
+    },
     async update(statuses) {
       const next = new Map(
         offered.map((service) => [service.manifest.id, toOffers(service, site, offering, statuses)]),
@@ -183,11 +191,21 @@ function toOffers(
     if (status?.state !== "up" || amount === undefined) return [];
     const { network, asset, domain } = rail.manifest;
     const { payTo } = rail;
-    const offerId = sha256([manifest.id, network, asset, amount, payTo].join(" ")).slice(0, 16);
+    const isKept = manifest.job?.refund === false;
+    const offerId = toOfferId({ id: manifest.id, isKept }, { network, asset, amount, payTo });
     const extra = { ...status.extra, ...domain, offerId }; // What is signed for is the site's, not the facilitator's.
     return [{ scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: site.limits.offer_seconds, extra }];
   });
 }
+
+/** @param of a service's id, and whether the price of its failed jobs is kept */
+const toOfferId = (
+  of: { readonly id: string; readonly isKept: boolean },
+  { network, asset, amount, payTo }: Pick<PaymentRequirements, "network" | "asset" | "amount" | "payTo">,
+): string => {
+  const terms = [of.id, network, asset, amount, payTo, ...(of.isKept ? ["kept"] : [])];
+  return sha256(terms.join(" ")).slice(0, 16);
+};
 
 /** A v2 payment names its offer. A v1 payment names only the network: the signed amount and recipient must match. */
 function fits(offer: PaymentRequirements, { accepted, authorization, scheme, network }: Payment): boolean {

@@ -35,6 +35,24 @@ describe("the work of a job that its process left undone", () => {
     await stage.outOfLine();
   });
 
+  it("is paid back as its challenge has promised, also where the service pays nothing back by now", async () => {
+    stage.work = () => {
+      throw new Error("broken");
+    };
+    const [promised, other] = [await stage.pay(), await stage.pay()];
+    await stage.restart({ job: { refund: false } });
+    const told = await stage.pay();
+    for (const [what, payment] of Object.entries({ promised, told })) {
+      const sold = await stage.post("/v1/search", { what }, payment);
+      await stage.ended(((await sold.json()) as { readonly job_id: string }).job_id);
+    }
+    await stage.outOfLine();
+    expect(stage.refunds).to.have.length(1);
+    await stage.restart({ job: { refund: true } });
+    expect((await stage.post("/v1/search", { what: "other" }, other)).status).to.equal(200);
+    await eventually(() => stage.refunds.length === 2);
+  });
+
   it("has one end, whatever a worker says that was stalled: what was refunded is not delivered", async () => {
     stage.work = async ({ what }) => {
       const end = { state: "FAILED", at: stage.clock.now(), error: "another worker gave it up" };
