@@ -43,8 +43,13 @@ const AGE = "age_seconds";
 
 /** Whether there is a text, a number or a boolean in a value. */
 function hasValue(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return value !== null && value !== undefined;
-  return Object.values(value).some(hasValue);
+  const waiting = [value]; // An answer may be nested deeper than calls can be.
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (isCollection(next)) for (const part of Object.values(next)) waiting.push(part);
+    else if (next !== null && next !== undefined) return true;
+  }
+  return false;
 }
 
 /** Whether a value, or an empty list, of an answer is left. A `null` counts as left, since it may mean absent. */

@@ -127,6 +127,15 @@ describe("an answer that is put into a field of any type", () => {
     expect(await buy("deed", { status: 200, body: "" })).to.deep.equal([200, 1, undefined]);
   });
 
+  it("is sold, however deeply what the output does not name is nested", async () => {
+    const body = `{"more":${"[".repeat(100_000)}${"]".repeat(100_000)},"data":{"name":"a"}}`;
+    expect(await buy("nested", { status: 200, headers: JSON_TYPE, body })).to.deep.equal([
+      200,
+      1,
+      { data: { name: "a" } },
+    ]);
+  });
+
   const emptied: readonly [id: string, answer: unknown][] = [
     ["listed", [{ title: "x" }, { title: "y" }]],
     ["nested", { data: { title: "x" } }],
