@@ -75,9 +75,12 @@ export interface Call {
   readonly id: string;
   /** Aborted at the service's deadline, or when the caller disconnects before the settlement. */
   readonly signal: AbortSignal;
-  /** The payer's verified EVM address or Solana public key; undefined on a free route. */
+  /**
+   * The verified EVM address or Solana public key of the payer, or of the wallet that has signed in; undefined where there
+   * is neither, or the payer is unknown.
+   */
   readonly payer: string | undefined;
-  /** The CAIP-2 network of the payment; undefined on a free route. */
+  /** The CAIP-2 network of the payment; undefined where nothing is paid. */
   readonly network: string | undefined;
   /** The accounts of the wallet that has signed in, as `<CAIP-2>:<address>`; only with `sign_in: true`. */
   readonly accounts?: readonly string[];
