@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { importedBy } from "./plugin-versions.ts";
 
 /**
  * The file in the data directory with the digest of the last set without faults. While the digest stays the same, a
@@ -14,7 +15,7 @@ const MOST_BYTES = 64_000_000;
 const ROOT = join(import.meta.dirname, "../../..");
 /** The code of the check, and the versions of its packages. */
 const CHECKING = ["package.json", "runtime", "schemas/manifest.json", "schemas/site.json"];
-/** The files that are checked. Plugins are included because they check examples. */
+/** The files that are checked. Plugins are included, with what they import, because they check examples. */
 const CHECKED = ["package.json", "manifests", "plugins", "schemas"];
 
 /**
@@ -24,8 +25,9 @@ const CHECKED = ["package.json", "manifests", "plugins", "schemas"];
 export function digestSet(dir: string): string | undefined {
   const hash = createHash("sha256").update(process.version);
   try {
-    for (const [root, places] of [[ROOT, CHECKING] as const, [dir, CHECKED] as const])
-      for (const name of places.flatMap((place) => listFiles(root, place))) {
+    const home = realpathSync(dir); // Node also names imported files by their real paths.
+    for (const [root, names] of [[ROOT, listAll(ROOT, CHECKING)] as const, [home, withImported(home)] as const])
+      for (const name of names) {
         const found = statSync(join(root, name));
         if (!found.isFile() || found.size > MOST_BYTES) return undefined; // Reading a pipe might never end.
         const content = readFileSync(join(root, name));
@@ -44,6 +46,19 @@ export const readSoundSet = (dataDir: string): Promise<string | undefined> =>
 /** Stores the digest of a set without faults. A failure only makes the next start slower. */
 export const noteSoundSet = (dataDir: string, digest: string): Promise<void> =>
   writeFile(join(dataDir, FILE), digest).catch(() => {});
+
+const listAll = (root: string, places: readonly string[]): string[] =>
+  places.flatMap((place) => listFiles(root, place));
+
+/** The files that are checked, and the shop's other files that plugins import. */
+function withImported(home: string): ReadonlySet<string> {
+  const own = listAll(home, CHECKED);
+  const code = own.filter((name) => name.startsWith("plugins/")).map((name) => join(home, name));
+  const imported = importedBy(code)
+    .filter((file) => existsSync(file))
+    .sort();
+  return new Set([...own, ...imported.map((file) => relative(home, file))]);
+}
 
 /** The files below a folder, or the file itself: relative to the root, sorted; none when it does not exist. */
 function listFiles(root: string, place: string): string[] {

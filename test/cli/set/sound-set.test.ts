@@ -20,6 +20,13 @@ export default definePlugin("toss", () => ({
 }));
 `;
 
+/** A shop whose plugin imports a file from beside its folder. */
+const IMPORTING: Files = {
+  ...TOSS,
+  "plugins/toss.ts": `import "../lib/coins.ts";\n${TOSS["plugins/toss.ts"]}`,
+  "lib/coins.ts": 'export const SIDES = ["heads"];',
+};
+
 /** Leaves a rejected promise when something outside is missing. */
 const LEFT = 'if (process.env.COINS_ARE_OUT) Promise.reject(new Error("out of coins"));\n';
 
@@ -60,12 +67,13 @@ describe("a set that was found sound", () => {
     "the site": edit(TOSS, "manifests/_site.yaml", "title: ", "title: A "),
     "a plugin": { ...TOSS, "plugins/toss.ts": REFUSING },
     "a file of a plugin's folder": { ...TOSS, "plugins/toss/rules.ts": "export const LIMIT = 1;" },
+    "a file that a plugin imports": { ...IMPORTING, "lib/coins.ts": "export const SIDES = [];" },
     "the version of a package": { ...TOSS, "package.json": '{ "dependencies": { "coins": "2.0.0" } }' },
     "the name of a schema": { ...TOSS, "schemas/Edge.json": TOSS["schemas/Side.json"] as string },
   };
   for (const [what, files] of Object.entries(changes))
     it(`is another one when ${what} changes`, async () => {
-      expect(await digestOf(files)).to.not.equal(await digestOf(TOSS));
+      expect(await digestOf(files)).to.not.equal(await digestOf("lib/coins.ts" in files ? IMPORTING : TOSS));
     });
 
   it("is not known when a part of it cannot be read", async () => {
