@@ -36,10 +36,12 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
   const history = createHistory(dataDir);
   const unkept = (error: unknown): void => log.warn("set.not-kept", { error });
   let retired: readonly RetiredEntry[] = [];
+  /** What takes their place once the next set is sold: it may be refused. */
+  let planned: readonly RetiredEntry[] = [];
 
   const follow = async (before: EarlierSet | undefined, next: ManifestSet): Promise<readonly ManifestSet[]> => {
-    retired = retire(retired, before, next, Date.now());
-    return loadRetired(retired, { find: history.find, home });
+    planned = retire(retired, before, next, Date.now());
+    return loadRetired(planned, { find: history.find, home });
   };
   return {
     history,
@@ -49,7 +51,10 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
           unkept(error);
           return [];
         });
-        return await follow(await lastSold(first), first.set);
+        planned = retired;
+        const sets = await follow(await lastSold(first), first.set);
+        retired = planned;
+        return sets;
       } catch (error) {
         unkept(error);
         return [];
@@ -58,6 +63,7 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
     between: ({ set, folder }, next) => follow(folder && { digest: folder.digest, set }, next.set),
     keep: async ({ folder }) => folder && history.keep(folder).catch(unkept),
     async note(entry) {
+      retired = planned;
       try {
         await history.setRetired(retired);
         if ((await history.last())?.digest !== entry.digest) await history.add(entry);
