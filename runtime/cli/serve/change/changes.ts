@@ -3,7 +3,7 @@ import { Problem } from "../../../api/problem.ts";
 import { createTurns } from "../../../core/time/turns.ts";
 import type { Change, SetComparison } from "../../history/change.ts";
 import { diffCode, diffSets } from "../../history/diff.ts";
-import { readFolder } from "../../history/folder.ts";
+import { readFolder, tryReadFolder } from "../../history/folder.ts";
 import type { HistoryEntry } from "../../history/history.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
 import { listKeptPackages } from "../../set/plugin-packages.ts";
@@ -110,8 +110,9 @@ export function createChanges(deps: ChangesDeps): Changes {
     const earlier = toDistinct(await history.list(), digestOf(current));
     const target = typeof to === "string" ? to : earlier.at(-to);
     if (target === undefined) throw new Problem("bad-request", `Earlier sets on record: ${earlier.length || "none"}`);
-    const refused = readFolder(home).digest;
-    return sell(await loadKept(target), { what: "rollback", by, ...(refused !== target && { refused }) });
+    const refused = tryReadFolder(home)?.digest;
+    const said = { what: "rollback", by } as const;
+    return sell(await loadKept(target), refused === undefined || refused === target ? said : { ...said, refused });
   }
 
   async function follow(): Promise<void> {

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { expect } from "chai";
 import { readFolder } from "../../../../runtime/cli/history/folder.ts";
 import { type Changes, createChanges } from "../../../../runtime/cli/serve/change/changes.ts";
@@ -81,5 +82,31 @@ describe("a process that could not be told of a change, because it was starting"
     await changes.follow();
     expect([sold, changes.digest()]).to.deep.equal([["0.02"], last.digest]);
     expect((await changes.history()).map(({ by }) => by)).to.deep.equal(["alice"]);
+  });
+});
+
+describe("a folder that cannot be read any more", () => {
+  it("keeps nobody from going back to an earlier set", async () => {
+    const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
+    const log = createLog({ level: "silent" });
+    const past = createPast({ dataDir: createFolder(), home: dir, log });
+    const first = { set: await loadSet(dir), folder: readFolder(dir) };
+    const sold: (string | undefined)[] = [];
+    const swap: Pick<Swap, "change"> = {
+      async change({ set }) {
+        sold.push(...set.manifests.map(({ price }) => price));
+        return { prepareMs: 0, swapMs: 0 };
+      },
+    };
+    const terms = { first, past, examine: async () => {}, announce: async () => {}, log };
+    const changes = createChanges({ ...terms, swap: swap as Swap });
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
+    await changes.apply("alice");
+    await rm(dir, { recursive: true });
+    await changes.rollback(1, "alice");
+    expect(sold).to.deep.equal(["0.03", "0.02"]);
+    expect((await changes.history()).at(-1))
+      .to.deep.include({ what: "rollback" })
+      .and.not.have.property("refused");
   });
 });
