@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { isObject } from "../../core/json.ts";
 import { once } from "../../core/once.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { loadEnv } from "../config/config.ts";
@@ -122,9 +123,12 @@ function readExamples(dir: string): readonly ContractExample[] {
   return listExamples(files.sort().flatMap((file) => readManifest(join(dir, "manifests", file)) ?? []));
 }
 
+/** Undefined for a manifest without examples that can be read. */
 function readManifest(file: string): Manifest | undefined {
   try {
-    return parse(readFileSync(file, "utf8")) as Manifest;
+    const found: unknown = parse(readFileSync(file, "utf8"));
+    const hasExamples = isObject(found) && Array.isArray(found.examples) && found.examples.every(isObject);
+    return hasExamples ? (found as unknown as Manifest) : undefined;
   } catch {
     return undefined;
   }

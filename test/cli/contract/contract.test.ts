@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
-import { openShop } from "../../../runtime/cli/contract/contract.ts";
+import { contractTests, openShop } from "../../../runtime/cli/contract/contract.ts";
 import { makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { createFolder } from "../../support/folder.ts";
 import { startRedis } from "../../support/store/redis.ts";
@@ -20,5 +20,26 @@ describe("a shop under test", () => {
     client.destroy();
     await redis.stop();
     expect(connected.split("\n")).to.have.length(1); // The test's own.
+  });
+
+  it("has a test that fails with the faults, also where the examples of a manifest are none", async () => {
+    const titles: string[] = [];
+    const begun: (() => Promise<void>)[] = [];
+    const runner = {
+      describe: (_: string, body: () => void) => body(),
+      it: (title: string) => titles.push(title),
+      before: (body: () => Promise<void>) => begun.push(body),
+      after: () => undefined,
+    };
+    const toss = (TOSS["manifests/toss.yaml"] as string).replace(/examples:[\s\S]*/, "");
+    for (const examples of ["examples:", "examples: {}", "examples: [2]"]) {
+      const dir = await makeDirectory({ ...TOSS, "manifests/toss.yaml": `${toss}${examples}\n` });
+      contractTests({ ...runner, dir });
+      const failed = await begun
+        .at(-1)?.()
+        .catch(({ message }: Error) => message);
+      expect(failed, examples).to.match(/^manifests\/toss\.yaml:10:.*examples/);
+    }
+    expect(titles).to.deep.equal(Array(3).fill("fit their schemas"));
   });
 });
