@@ -105,8 +105,8 @@ async function verifyRail(
   const isOurs = (line: BookLine): boolean => isSameToken(line, rail);
   const names = new Set(soldOn(books, wanted).flatMap((sold) => (isSameToken(sold, rail) ? sold.rail : [])));
   const lines = [...names].flatMap((name) => [...linesOf(books, { ...wanted, rail: name })]).filter(isOurs);
-  if (!chain)
-    return `${id}: not compared, ${rpc} is not set; ${lines.length > 0 ? "the book has sales" : NOTHING_SOLD}`;
+  const toSold = ({ length }: readonly BookLine[]): string => (length > 0 ? "the book has sales" : NOTHING_SOLD);
+  if (!chain) return `${id}: not compared, ${rpc} is not set; ${toSold(lines)}`;
   const begun = await chain.begin();
   const from = Math.max(wanted.from, begun);
   const inside = lines.filter(({ at }) => at >= from);
@@ -114,7 +114,7 @@ async function verifyRail(
     err(`${id}: its chain began at ${new Date(begun).toISOString()}: earlier lines of the book are not compared`);
   const named = [...receivers, ...inside.flatMap(({ receiver }) => receiver ?? [])].map(toAccount);
   const all = new Set(named.filter((address) => isAddress(rail, address)));
-  if (all.size === 0) return `${id}: not compared, no receiving address is known; ${NOTHING_SOLD}`;
+  if (all.size === 0) return `${id}: not compared, no receiving address is known; ${toSold(inside)}`;
   const find = (transaction: string): BookLine[] =>
     books.find(transaction).filter((line) => isOurs(line) && line.transaction === transaction);
   const again = async (): Promise<void> => {

@@ -59,4 +59,16 @@ describe("payphone books verify with a node of another chain", () => {
     const { out } = await runPayphone(["books", "verify", ...span], { ...env, PAYPHONE_DATA_DIR: data });
     expect(out).to.match(/^base: -1 sales, -0.001 USDC in the book, -0.001 USDC of it on the chain$/m);
   });
+
+  it("does not take sales for none where no address that received them is known", async () => {
+    const { env } = await sharedSandbox();
+    const { network, asset } = site.rails[0] as (typeof site.rails)[number];
+    const place = createFolder();
+    const store = await openStore({ dataDir: place });
+    await store.enter(toSale({ network, asset, at: Date.now(), receiver: "somebody" }), { key: "sale", value: 1 });
+    await store.close();
+    const unset = { ...env, PAYPHONE_DATA_DIR: place, BASE_PAYMENT_ADDRESS: "" };
+    const { err, code } = await runPayphone(["books", "verify", "--rail", "base"], unset);
+    expect([code, err]).to.deep.equal([1, "base: not compared, no receiving address is known; the book has sales\n"]);
+  });
 });
