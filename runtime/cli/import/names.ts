@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { GRAMMARS } from "../../core/set/grammar.ts";
 
 const words = (text: string): string[] =>
   toAscii(text)
@@ -66,9 +67,11 @@ export function toFieldName(text: string): string {
   return /^[A-Za-z]/.test(plain) ? plain : `f_${plain}`;
 }
 
-/** The name of an environment variable: `pet-store` with `KEY` is `PET_STORE_KEY`. */
-export const toVariable = (id: string, what: string): string =>
-  `${/^\d/.test(id) ? "API_" : ""}${id.replaceAll("-", "_").toUpperCase()}_${what}`;
+/** The name of an environment variable, none of payphone's own: `pet-store` with `KEY` is `PET_STORE_KEY`. */
+export function toVariable(id: string, what: string): string {
+  const name = `${id.replaceAll("-", "_").toUpperCase()}_${what}`;
+  return GRAMMARS["lent-variable"]?.explain(name) === undefined ? name : `API_${name}`;
+}
 
 /**
  * Returns a function that gives a wanted name, with a number appended when it is taken. Names are compared without

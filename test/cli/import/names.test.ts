@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toDescription, toServiceId, toTitle, toWord } from "../../../runtime/cli/import/names.ts";
+import { toDescription, toServiceId, toTitle, toVariable, toWord } from "../../../runtime/cli/import/names.ts";
 
 describe("the names of an imported API", () => {
   it("keep the letters of all Latin alphabets", () => {
@@ -10,5 +10,11 @@ describe("the names of an imported API", () => {
 
   it("are not changed where Latin-1 has the letter", () => {
     expect(toDescription("Größe, ærlig, złoty, ½ “šest”", "")).to.equal('Größe, ærlig, zloty, ½ "sest"');
+  });
+
+  it("are no variables of payphone's own", () => {
+    expect(toVariable("pet-store", "KEY")).to.equal("PET_STORE_KEY");
+    for (const own of ["facilitator", "redis", "payphone", "2fa"])
+      expect(toVariable(own, "URL")).to.equal(`API_${own.toUpperCase()}_URL`);
   });
 });
