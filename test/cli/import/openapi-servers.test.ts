@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { importDocument, manifestOf } from "./shop.ts";
+import { faultsOf, importAll, importDocument, manifestOf, openShop, SITE, writeDocument } from "./shop.ts";
 
 describe("the address of an imported API", () => {
   const tenant = { description: "Yours." };
@@ -103,5 +103,26 @@ describe("the address of an imported API", () => {
       "shelf-2",
       "shelf",
     ]);
+  });
+
+  it("has a name without two dashes in a row, however long that of the document is", async () => {
+    const operations = { look: {}, see: { servers: [{ url: "https://weather.example.com" }] } };
+    const info = { title: "Abcdefghijklmnopqrstuvwxyzab Cd" };
+    const { dir } = await importDocument(operations, { info });
+    const { upstreams } = await manifestOf(dir, "_site");
+    expect(upstreams).to.have.nested.property("[1].id", "abcdefghijklmnopqrstuvwxyzab-2");
+  });
+
+  it("is added to a list of upstreams that is empty, and to nothing else", async () => {
+    for (const empty of ["upstreams:", "upstreams: []"]) {
+      const dir = await openShop({ "manifests/_site.yaml": `${SITE}${empty}\n` });
+      await importAll(dir, await writeDocument(dir, { look: {} }));
+      expect(await faultsOf(dir), empty).to.deep.equal([]);
+    }
+    for (const other of ["upstreams: {}", "upstreams: none"]) {
+      const dir = await openShop({ "manifests/_site.yaml": `${SITE}${other}\n` });
+      const failed = await importAll(dir, await writeDocument(dir, { look: {} })).catch(({ message }) => message);
+      expect(failed, other).to.equal('upstreams of manifests/_site.yaml is no list: see "payphone check"');
+    }
   });
 });

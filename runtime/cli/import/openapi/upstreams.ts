@@ -84,7 +84,7 @@ export function readUpstreams(document: JsonObject, { id, url, pointers, chosen 
       const { place, isAddress, defaults } = serverOf(servers);
       const known = byServer.get(place);
       if (known) return known;
-      const own = byServer.size === 0 ? id : `${id.slice(0, 29)}-${byServer.size + 1}`;
+      const own = byServer.size === 0 ? id : `${id.slice(0, 29).replace(/-$/, "")}-${byServer.size + 1}`;
       const variable = toVariable(own, "URL");
       if (!isAddress)
         notes.push(

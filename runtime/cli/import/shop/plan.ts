@@ -171,10 +171,12 @@ function refuseForOthers({ id }: UpstreamEntry, { changes }: Merged, users: read
   );
 }
 
-/** The entries under `upstreams`. */
+/** The entries under `upstreams`. @throws Problem `bad-request` when that is no list. */
 function listUpstreams(siteText: string): readonly JsonObject[] {
   const { upstreams } = readMapping(SITE_FILE, siteText);
-  return Array.isArray(upstreams) ? upstreams.filter(isObject) : [];
+  if (Array.isArray(upstreams)) return upstreams.filter(isObject);
+  if (upstreams === undefined || upstreams === null) return [];
+  throw new Problem("bad-request", `upstreams of ${SITE_FILE} is no list: see "payphone check"`);
 }
 
 /** @throws Problem `bad-request` for an unreadable file. */

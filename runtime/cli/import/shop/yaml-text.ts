@@ -83,7 +83,8 @@ export function toTextWithUpstream(text: string, entry: JsonObject): string {
     return `${text.slice(0, at)}\n${toItem(entry, indent)}${text.slice(at)}`;
   }
   if (list === undefined || list === null) return `${text.replace(/\n*$/, "\n")}\nupstreams:\n${toItem(entry, "  ")}\n`;
-  document.addIn(["upstreams"], document.createNode(entry));
+  if (isSeq(list)) document.addIn(["upstreams"], document.createNode(entry));
+  else document.set("upstreams", document.createNode([entry])); // The key without a value.
   return document.toString(FORMAT);
 }
 
