@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { fixture, importAll, importDocument, openShop } from "./shop.ts";
+import { fixture, importAll, importDocument, manifestOf, openShop, writeDocument } from "./shop.ts";
 
 describe("an import of many operations", () => {
   it("suggests a command that keeps what was typed, quoted for a shell", async () => {
@@ -47,6 +47,17 @@ describe("an import of many operations", () => {
       .to.include("note: POST may leave traces, so it is paid first: shelf_send0")
       .and.to.include("note: answers may report a failure with a good status, and are charged: shelf_send0")
       .and.to.include("note: and 13 more\n");
+  });
+
+  it("has paid first what was a GET and may leave traces now, whatever the price of the shop is", async () => {
+    const { dir } = await importDocument({ look: {}, see: {}, send: { method: "post" } });
+    const file = join(dir, "manifests/shelf_see.yaml");
+    await writeFile(file, (await readFile(file, "utf8")).replace(/^price: .*\n/m, ""));
+    const chargeOf = async (id: string) => (await manifestOf(dir, `shelf_${id}`)).charge;
+    const post = { method: "post" };
+    await importAll(dir, await writeDocument(dir, { look: post, see: post, send: {} }));
+    expect(await Promise.all(["look", "see", "send"].map(chargeOf))).to.deep.equal(["first", undefined, undefined]);
+    expect(await manifestOf(dir, "shelf_see")).not.to.have.property("price");
   });
 
   it("names the operations of version 3.2 that have further methods", async () => {

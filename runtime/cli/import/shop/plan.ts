@@ -55,11 +55,11 @@ export function planService(
   const base = notes?.files[file];
   if (!base) throw new Refused(`the shop has another service ${manifest.id}; import under another --upstream`);
   const current = readMapping(file, text);
-  const { price, charge } = current;
-  const wanted = isPriceGiven ? manifest : withPrice(manifest, { price, charge });
-  const merged = mergeFile(current, wanted, base);
+  // What the source never changes: a price unless one is given, and when a service is charged that was made free.
+  const own = [...(isPriceGiven ? [] : ["price"]), ...(current.price === undefined ? ["charge"] : [])];
+  const merged = mergeFile(current, withOwn(manifest, current, own), base);
   const changed = merged.changes.length > 0 ? toChangedText(text, merged.changes) : text;
-  return { file, text: changed, isNew: false, merged, parts: isPriceGiven ? parts : { ...parts, ...pickPrice(base) } };
+  return { file, text: changed, isNew: false, merged, parts: withOwn(parts, base, own) };
 }
 
 /** What the operator must set before the service works, one line each. */
@@ -69,13 +69,11 @@ function toNeeds({ proxy }: JsonObject, upstreams: readonly UpstreamEntry[]): re
   return (entry ? variablesOf(entry) : []).map(({ name, what }) => `Needs ${name} in the environment: ${what}.`);
 }
 
-function withPrice(manifest: JsonObject, price: JsonObject): JsonObject {
-  const { price: _, charge: __, ...rest } = manifest;
-  return { ...rest, ...Object.fromEntries(Object.entries(price).filter(([, value]) => value !== undefined)) };
+/** The source's keys, but these as they are in the shop, where some may be missing. */
+function withOwn<T>(theirs: Readonly<Record<string, T>>, own: Readonly<Record<string, T>>, keys: readonly string[]) {
+  const all = { ...theirs, ...Object.fromEntries(Object.entries(own).filter(([key]) => keys.includes(key))) };
+  return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key) || Object.hasOwn(own, key)));
 }
-
-const pickPrice = (base: Parts): Parts =>
-  Object.fromEntries(Object.entries(base).filter(([name]) => name === "price" || name === "charge"));
 
 /** Plans the file of one schema. @throws Refused when the shop has another schema of this name. */
 export function planSchema(name: string, schema: JsonObject, { files, notes }: PlanTerms): FilePlan {
