@@ -58,9 +58,9 @@ export async function toReadiness({
   const warnings = [...own, ...new Set(losses.flat())];
   const distrusted = trust.distrusted().map((one) => ({ ...one, since: new Date(one.since).toISOString() }));
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
-  const isDead = outage !== undefined || rails.every(({ state }) => state === "down");
+  const hasRail = rails.length === 0 || rails.some(({ state }) => state !== "down"); // A shop of free services needs none.
   return {
-    status: isDead ? "unavailable" : isDegraded ? "degraded" : "ready",
+    status: outage !== undefined || !hasRail ? "unavailable" : isDegraded ? "degraded" : "ready",
     store: outage === undefined ? "up" : "down",
     ...(outage !== undefined && { store_reason: outage }),
     rails,

@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { parse, stringify } from "yaml";
 import { createBookkeeping } from "../../../runtime/cli/serve/bookkeeping.ts";
 import { readPrices } from "../../../runtime/core/notes/prices.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { TOSS } from "../../core/set/served-directory.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { freezeTime } from "../../support/frozen-time.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -19,6 +21,20 @@ describe("a shop that starts", () => {
     shop = opened;
     expect(first.status).to.equal(402);
     expect(((await first.json()) as { accepts: unknown[] }).accepts).not.to.have.length(0);
+  });
+
+  it("is ready without a rail, where all that it serves is free", async () => {
+    const { refunds: _, ...site } = parse(TOSS["manifests/_site.yaml"] as string);
+    const free = (TOSS["manifests/toss.yaml"] as string).replace(/^price: .*\n/m, "");
+    const files = { "manifests/_site.yaml": stringify({ ...site, rails: [] }), "manifests/toss.yaml": free };
+    const open = await openOperatedShop({ ...TOSS, ...files });
+    const [called, ready] = await Promise.all([
+      fetch(`${open.running.url}/v1/toss`, json({})),
+      fetch(`${open.running.url}/ready`),
+    ]);
+    const { status } = (await ready.json()) as { status: string };
+    await open.close();
+    expect([called.status, ready.status, status]).to.deep.equal([200, 200, "ready"]);
   });
 
   it("records its prices as of then, also where the store takes no writes for some seconds", async () => {
