@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -111,6 +111,14 @@ describe("the admin listener", () => {
       expect(refusal).to.have.property("code", "unavailable");
       expect(String(refusal)).to.include("set ADMIN_TOKEN");
       expect((await start(port)).url).to.equal(`http://127.0.0.1:${port}`);
+    });
+
+    it("makes a token anew where the file has none, since anybody knows the empty one", async () => {
+      const emptied = createFolder();
+      writeFileSync(join(emptied, "admin.token"), "\n");
+      const admin = { port: 0, host: "127.0.0.1", token: undefined, login: undefined };
+      open.push(await openAdmin({ config: { dataDir: emptied, admin }, routes: ROUTES, log: silentLog }));
+      expect((await fetch(`${open[0]?.url}/figures?token=`, { redirect: "manual" })).status).to.equal(401);
     });
 
     it("names the methods of a path that is asked with another one (RFC 9110, 15.5.6)", async () => {

@@ -82,9 +82,15 @@ const toTokenRoute = (config: AdminOptions["config"]): AdminRoute => ({
 export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">): string {
   if (admin.token !== undefined) return admin.token;
   const file = join(dataDir, "admin.token");
-  try {
+  const keep = (): string => {
     makeFile(file, randomBytes(32).toString("base64url"));
-    return readFileSync(file, "utf8").trim();
+    return readFileSync(file, "utf8").replaceAll("\0", "").trim();
+  };
+  try {
+    const kept = keep();
+    if (kept !== "") return kept;
+    rmSync(file); // A power cut has left it empty, or somebody has emptied it: everybody knows the empty token.
+    return keep();
   } catch (error) {
     const { message } = error as Error;
     throw new Problem("unavailable", `No token can be kept in ${file}: set ADMIN_TOKEN (${message})`);
