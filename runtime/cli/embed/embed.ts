@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { createTurns } from "../../core/time/turns.ts";
 import { examineConfig, lackedBy, loadEnv, readShopVariables, toDataDir } from "../config/config.ts";
 import { findShop, toShop } from "../config/shop.ts";
 import { type Running, run } from "../serve/run.ts";
@@ -49,32 +50,20 @@ export interface PayphoneOptions {
 export function openPayphone(options: PayphoneOptions = {}): Payphone {
   refuseOldNode();
   const { listener, server } = createHostServer();
-  let starting: Promise<Running> | undefined;
-  let closing: Promise<void> | undefined;
-
-  async function end(): Promise<void> {
-    const running = await starting?.catch(() => undefined); // A start that failed has closed what it had opened.
-    await running?.close().finally(() => {
-      starting = undefined;
-    });
-  }
-
+  const inTurn = createTurns();
+  let running: Running | undefined;
   return {
     listener,
-    async start() {
-      await closing?.catch(() => undefined); // `close` reports its own failure.
-      starting ??= begin(options, server).catch((error: unknown) => {
-        starting = undefined;
-        throw error;
-      });
-      await starting;
-    },
-    close() {
-      closing ??= end().finally(() => {
-        closing = undefined;
-      });
-      return closing;
-    },
+    start: () =>
+      inTurn(async () => {
+        running ??= await begin(options, server); // One that fails closes what it has opened.
+      }),
+    close: () =>
+      inTurn(async () => {
+        const ended = running;
+        running = undefined;
+        await ended?.close();
+      }),
   };
 }
 

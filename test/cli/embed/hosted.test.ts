@@ -82,6 +82,13 @@ describe("a shop in another server", () => {
     expect(warnings[0]).to.match(/was taken back at/);
   });
 
+  it("is closed when that was said last, also of a start that waits for an earlier close", async () => {
+    shop = open();
+    await shop.start();
+    await Promise.all([shop.close(), shop.start(), shop.close()]);
+    expect((await fetch(`${base}/health`)).status).to.equal(503);
+  });
+
   it("says while it starts that it is alive, and lets calls wait until it can be paid", async () => {
     const node = await startRpcProxy(sandbox.env.BASE_RPC_URL as string);
     const asked = Promise.withResolvers<void>();
