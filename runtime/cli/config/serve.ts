@@ -99,11 +99,12 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
   return [...faults];
 }
 
-/** What the rails of a site need, as `missingForServe` says it. */
+/** What the rails of a site need to be paid on, as `missingForServe` says it. */
 export function missingForRails(
   config: Pick<Config, "env">,
-  site: Pick<SiteManifest, "rails" | "facilitators">,
+  { rails, facilitators = [] }: Pick<SiteManifest, "rails" | "facilitators">,
 ): string[] {
+  const site = { rails, facilitators };
   const reader = createReader(config.env, readText);
   needTreasury({ site, capabilities: new Set() }, createNeed(reader));
   needRails(site, reader);

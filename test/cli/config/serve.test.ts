@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { parse } from "yaml";
 import { examineConfig, readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
-import { missingForServe, railVariables } from "../../../runtime/cli/config/serve.ts";
+import { missingForRails, missingForServe, railVariables } from "../../../runtime/cli/config/serve.ts";
 import type { Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 
 const site = parse(readFileSync(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8")) as SiteManifest;
@@ -108,6 +108,12 @@ describe("what a live server needs", () => {
     const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
     const config = readConfig({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
     expect(missingForServe(config, { site: evmOnly, manifests: [], capabilities: ALL })).to.deep.equal([]);
+  });
+
+  it("asks for no key with which refunds are paid, where only a rail of an earlier set is meant", () => {
+    const earlier = { ...site, rails: site.rails.filter(({ id }) => id === "base") };
+    expect(earlier).to.have.nested.property("refunds.rail", "base");
+    expect(missingForRails(readConfig({ ...LIVE, TREASURY_EVM_KEY: "" }), earlier)).to.deep.equal([]);
   });
 
   describe("of the treasury's keys", () => {
