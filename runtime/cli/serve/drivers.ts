@@ -156,7 +156,8 @@ export function createDrivers({ config, site, retired = [], store, clock, log, t
   function toSettlements({ network }: RailManifest): SettlementReader {
     const chain = evmChains.get(network);
     if (chain) return createEvmSettlements({ client: chain.client });
-    return createSolanaSettlements({ client: solanaClients.get(network) as SolanaClient, clock });
+    const client = solanaClients.get(network) as SolanaClient;
+    return createSolanaSettlements({ client, clock, awake: () => performance.now() });
   }
 
   function toAnchor(): Anchor {

@@ -9,6 +9,8 @@ import { readLanded, type SeenMessages, searchMessage } from "./settlements-sear
 export interface SolanaSettlementsOptions {
   readonly client: SolanaClient;
   readonly clock: Clock;
+  /** Milliseconds that no setting of the clock changes; by default those of the clock. */
+  readonly awake?: () => number;
   /**
    * How long a blockhash must have been invalid, on a node whose blocks reach as far as the first look: nodes list what has
    * landed later than they know that a blockhash has expired, some by a minute.
@@ -24,7 +26,7 @@ const WINDOW_MS = 24 * 60 * 60 * 1000;
  * its message. The transaction's id is the fee payer's signature, which is not known in advance.
  */
 export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
-  const { client, clock, graceMs = 120_000 } = options;
+  const { client, clock, awake = () => clock.now(), graceMs = 120_000 } = options;
   const sightings = new Map<string, Sighting>();
   const seen: SeenMessages = new Map();
 
@@ -39,10 +41,10 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
       reported === undefined ? undefined : await client.ask((node) => readLanded(node, message, reported), signal);
     if (named) return judge(named, offer);
     // Before the search: what has not landed when the blockhash has expired never will.
-    const { validSlot, invalidSince, slot } = await look(message.recentBlockhash, signal);
-    const isLate = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
+    const { validSlot, invalid, slot } = await look(message.recentBlockhash, signal);
+    const isLate = invalid !== undefined && awake() - invalid.sinceAwake >= graceMs;
     // A node that is behind does not know the newest blockhashes.
-    const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalidSince;
+    const isOver = isLate && (await timeOf(slot, signal)) + BLOCK_TIME_ERROR_MS >= invalid.since;
     const since = validSlot === undefined ? slot - WINDOW_MS / FASTEST_SLOT_MS : validSlot - LIFETIME_SLOTS;
     const from = { since, minContextSlot: slot };
     const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, from, seen), signal);
@@ -65,12 +67,15 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     const now = clock.now();
     for (const [known, { seenAt }] of sightings) if (now - seenAt > WINDOW_MS) sightings.delete(known);
     const before = sightings.get(blockhash);
-    const invalidSince = Math.min(before?.invalidSince ?? now, now); // The clock may have been set back.
+    const invalid = {
+      since: Math.min(before?.invalid?.since ?? now, now), // The clock may have been set back.
+      sinceAwake: Math.min(before?.invalid?.sinceAwake ?? awake(), awake()),
+    };
     const isValid = answers.some(({ value }) => value);
     const slot = Math.min(...answers.map(({ context }) => context.slot));
     const sighting = isValid
-      ? { seenAt: now, validSlot: before?.validSlot ?? slot, invalidSince: undefined }
-      : { seenAt: now, validSlot: before?.validSlot, invalidSince };
+      ? { seenAt: now, validSlot: before?.validSlot ?? slot, invalid: undefined }
+      : { seenAt: now, validSlot: before?.validSlot, invalid };
     sightings.set(blockhash, sighting);
     return { ...sighting, slot };
   }
@@ -92,7 +97,8 @@ interface Sighting {
   readonly seenAt: number;
   /** The slot in which it was first seen as valid: no transaction with it landed much earlier. */
   readonly validSlot: number | undefined;
-  readonly invalidSince: number | undefined;
+  /** When it was first seen as invalid, in both times. */
+  readonly invalid: { readonly since: number; readonly sinceAwake: number } | undefined;
 }
 
 /** It must be invalid at both levels: for the newest blocks, and for the final ones some seconds behind. */

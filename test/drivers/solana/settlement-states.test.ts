@@ -83,6 +83,18 @@ describe("what became of a payment on Solana", () => {
     expect(await find()).to.deep.equal({ state: "dead" });
   });
 
+  it("is not dead sooner because the clock was set forward: a node may list late what has landed", async () => {
+    let awake = 0;
+    const { state, find } = open([], { awake: () => awake });
+    state.isValid = [false, false];
+    expect(await find()).to.deep.equal({ state: "open" });
+    now += HOUR * 1000;
+    awake += 119_999;
+    expect(await find()).to.deep.equal({ state: "open" });
+    awake += 1;
+    expect(await find()).to.deep.equal({ state: "dead" });
+  });
+
   it("is not dead while the node's blocks are older than the first look: it does not know the blockhash yet", async () => {
     const { state, find } = open([]);
     state.isValid = [false, false];
