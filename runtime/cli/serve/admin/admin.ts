@@ -82,19 +82,23 @@ const toTokenRoute = (config: AdminOptions["config"]): AdminRoute => ({
 export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">): string {
   if (admin.token !== undefined) return admin.token;
   const file = join(dataDir, "admin.token");
-  const keep = (): string => {
-    makeFile(file, randomBytes(32).toString("base64url"));
-    return readFileSync(file, "utf8").replaceAll("\0", "").trim();
-  };
   try {
-    const kept = keep();
+    const kept = keepToken(file);
     if (kept !== "") return kept;
-    rmSync(file); // A power cut has left it empty, or somebody has emptied it: everybody knows the empty token.
-    return keep();
+    rmSync(file); // A power cut or a full disk can leave it empty, and an empty token would let anybody in.
+    const made = keepToken(file);
+    if (made === "") throw new Error("it is empty");
+    return made;
   } catch (error) {
     const { message } = error as Error;
     throw new Problem("unavailable", `No token can be kept in ${file}: set ADMIN_TOKEN (${message})`);
   }
+}
+
+/** The token in a file, which is made where there is none. */
+function keepToken(file: string): string {
+  makeFile(file, randomBytes(32).toString("base64url"));
+  return readFileSync(file, "utf8").replaceAll("\0", "").trim();
 }
 
 interface OpenSocket {
