@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { untilAborted } from "../../core/time/deadline.ts";
 
 /** The result of one probe. */
 export interface LiveFinding {
@@ -17,7 +18,7 @@ const PATIENCE_MS = 10_000;
 export async function probe(what: string, look: (signal: AbortSignal) => Promise<Found>): Promise<LiveFinding> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const found = await look(signal);
+    const found = await untilAborted(look(signal), signal);
     return typeof found === "string" ? { what, state: "ok", found } : { what, ...found };
   } catch (error) {
     return { what, state: "failed", found: signal.aborted ? "no answer within 10 seconds" : reasonOf(error) };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
-import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
+import { type LiveFinding, probe } from "../../../runtime/cli/live/probe.ts";
 import { probeTools } from "../../../runtime/cli/live/tools.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { makeDirectory } from "../../core/set/served-directory.ts";
@@ -59,6 +59,16 @@ examples: [{ input: { to: EUR } }]
       site.offer(tool);
       expect(await check()).to.include({ state: "warning", found: `${found}; import what has changed anew` });
     });
+
+  it("fails after ten seconds, however the server puts it off", async () => {
+    const { timeout } = AbortSignal;
+    const late = new AbortController();
+    Object.assign(AbortSignal, { timeout: () => late.signal });
+    const probed = probe("source", () => new Promise(() => {}));
+    Object.assign(AbortSignal, { timeout });
+    late.abort();
+    expect(await probed).to.deep.equal({ what: "source", state: "failed", found: "no answer within 10 seconds" });
+  });
 
   it("fails where the credential is refused, and says which variable holds it, or is to hold it", async () => {
     site.intercept((response) => response.writeHead(401, { "www-authenticate": "Bearer" }).end());
