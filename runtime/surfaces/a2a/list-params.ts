@@ -28,7 +28,10 @@ const LONGEST_TEXT = 128;
 /** RFC 3339, section 5.6, as JSON writes a Timestamp of Protocol Buffers. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Reads the params of `ListTasks`. A field that is null or has its type's default value counts as not given. */
+/**
+ * Reads the params of `ListTasks`. A field that is null counts as not given, and so does one with its type's default value,
+ * except for a `pageSize` of 0.
+ */
 export function readListParams(params: RpcParams): ListParams | A2aRefusal {
   const { contextId, status, pageSize, pageToken, statusTimestampAfter, includeArtifacts } = params;
   for (const [name, text] of Object.entries({ contextId, pageToken }))
