@@ -58,4 +58,19 @@ describe("a credential that a document names", () => {
     const { report } = await importDocument({ find: {} }, more);
     expect(report).to.include("asks for credentials that cannot be sent: sigv4").and.not.include("set SHELF_KEY");
   });
+
+  it("is sent once where two schemes of one requirement are the same, as OpenFEC's", async () => {
+    const inQuery = { type: "apiKey", in: "query", name: "api_key" };
+    const securitySchemes = { one: { type: "apiKey", in: "header", name: "X-Api-Key" }, two: inQuery, three: inQuery };
+    const more = { components: { securitySchemes }, security: [{ one: [], two: [], three: [] }] };
+    const { dir, report } = await importDocument({ find: {} }, more);
+    expect(report).to.not.include("cannot be sent").and.not.include("other credentials");
+    const { upstreams } = await manifestOf(dir, "_site");
+    expect(upstreams)
+      .to.have.nested.property("[0].keys")
+      .deep.equal([{ variable: "SHELF_TWO_KEY", query: "api_key" }]);
+    const schemes = { basic: { type: "http", scheme: "basic" }, bearer: { type: "http", scheme: "bearer" } };
+    const both = { components: { securitySchemes: schemes }, security: [{ basic: [], bearer: [] }] };
+    expect((await importDocument({ find: {} }, both)).report, "two in one header").to.include("cannot be sent: bearer");
+  });
 });

@@ -202,9 +202,14 @@ function readKeys(document: JsonObject, { id, pointers, notes, security, schemes
     });
     return withoutTwins(found);
   };
-  const wanted = sets.find((names) => names.length > 0 && keysOf(names).length === names.length);
+  const isSendable = (name: string): boolean => keysOf([name]).length > 0;
+  const placesOf = (names: readonly string[]): Set<string> =>
+    new Set(names.flatMap((name) => keysOf([name]).map(toPlace)));
+  const wanted = sets.find(
+    (names) => names.length > 0 && names.every(isSendable) && placesOf(names).size === keysOf(names).length,
+  );
   if (wanted) return keysOf(wanted);
-  const [any] = [...sets.flat(), ...Object.keys(schemes)].filter((name) => keysOf([name]).length > 0);
+  const [any] = [...sets.flat(), ...Object.keys(schemes)].filter(isSendable);
   const [first = []] = sets.filter((names) => names.length > 0);
   const unsent = first.filter((name) => name !== any);
   if (unsent.length > 0) notes.push(`the API asks for credentials that cannot be sent: ${unsent.join(", ")}`);
