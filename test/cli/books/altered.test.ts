@@ -14,6 +14,8 @@ import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.t
 const RAILS = ["base", "solana", "polygon"] as const;
 const SOMEBODY = { evm: `0x${"5".repeat(40)}`, solana: "So11111111111111111111111111111111111111112" };
 
+type Line = Readonly<Record<"id" | "rail" | "payer", string>>;
+
 interface Audited {
   readonly rail: string;
   readonly missing: readonly unknown[];
@@ -29,6 +31,8 @@ describe("payphone books verify, on a book that was altered", () => {
   let sandbox: TestSandbox;
   let data: string;
   let started: number;
+  /** Of the book, before it is altered. */
+  let lines: readonly Line[];
   /** The transaction of the sale on each rail. */
   const sold = new Map<string, string>();
   before(async () => {
@@ -41,21 +45,22 @@ describe("payphone books verify, on a book that was altered", () => {
       const pay = await stockFetch(sandbox, rail);
       sold.set(rail, receiptOf(await pay(`${seller.url}/v1/roll`, json({ low: 1, high: 6 }))).transaction);
     }
-    await eventually(lines, ({ length }) => length === RAILS.length);
+    lines = await eventually(readLines, ({ length }) => length === RAILS.length);
     await seller.stop();
   });
   const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data });
-  const lines = async (): Promise<{ id: string; rail: string; payer: string }[]> =>
+  const readLines = async (): Promise<Line[]> =>
     (await run("sales", "--json")).out
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line));
+  const lineOf = (rail: string): Line => lines.find((line) => line.rail === rail) as Line;
   const verify = (...args: string[]): Promise<Ran> =>
     run("books", "verify", "--from", new Date(started).toISOString(), ...args);
 
   /** Writes another value into a line, and finds what is said of it. */
   async function alter(rail: string, column: "payer" | "nano", value: SQLInputValue): Promise<Audited["altered"]> {
-    const { id } = (await lines()).find((line) => line.rail === rail) as { id: string };
+    const { id } = lineOf(rail);
     const db = new DatabaseSync(storeFileOf(data), { timeout: 5000 });
     const write = (one: SQLInputValue): void => {
       db.prepare(`UPDATE book_lines SET ${column} = ? WHERE id = ?`).run(one, packId(id));
@@ -70,16 +75,9 @@ describe("payphone books verify, on a book that was altered", () => {
     return (JSON.parse(out) as Audited).altered;
   }
 
-  it("finds nothing before it is", async () => {
-    const { out } = await verify("--json");
-    const audits = out.trim().split("\n");
-    for (const { rail, missing, altered } of audits.map((line) => JSON.parse(line) as Audited))
-      expect([missing, altered], rail).to.deep.equal([[], []]);
-  });
-
   it("names a payer who has not paid, on chains of both kinds", async () => {
     for (const rail of RAILS) {
-      const { id, payer } = (await lines()).find((line) => line.rail === rail) as { id: string; payer: string };
+      const { id, payer } = lineOf(rail);
       const other = rail === "solana" ? SOMEBODY.solana : SOMEBODY.evm;
       const transaction = sold.get(rail);
       const [found, ...rest] = await alter(rail, "payer", packHex(other));
