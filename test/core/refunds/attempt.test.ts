@@ -9,8 +9,7 @@ describe("the attempts at a refund", () => {
   afterEach(() => stage.close());
 
   it("screen, check, sign, put on record, look, send and look, in this order", async () => {
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect(stage.did).to.deep.equal([
       "screen",
       `check ${PAYER} 1000`,
@@ -25,8 +24,7 @@ describe("the attempts at a refund", () => {
   });
 
   it("come after 2, 4, 8 … seconds, ten minutes at most, and go on with what was signed", async () => {
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 11; attempt += 1) {
       stage.did = [];
@@ -53,8 +51,7 @@ describe("the attempts at a refund", () => {
 
   it("tell of the transfer as soon as it is in a block, and watch it for a minute before they are over", async () => {
     stage.settle();
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect(stage.did.slice(3), "it was sent by an earlier attempt").to.deep.equal(["find"]);
     expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: "0xfe", refund_pending: null });
     expect(await stage.records.readEnd("one")).to.equal(undefined);
@@ -71,8 +68,7 @@ describe("the attempts at a refund", () => {
 
   it("watch for another minute when the transfer is in another transaction now", async () => {
     stage.settle("0x01");
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     stage.settle("0x02");
     await stage.time.pass(MINUTE + 1000);
     expect(await stage.records.readEnd("one")).to.equal(undefined);
@@ -101,8 +97,7 @@ describe("the attempts at a refund", () => {
     await stage.refunds.close();
     stage.open({ clock: { now: () => stage.clock.now() - backMs } });
     stage.settle();
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     backMs = 60 * MINUTE;
     await stage.time.pass(MINUTE + 1000);
     expect(await stage.records.readEnd("one"), "it does not know how long it has watched").to.equal(undefined);
@@ -113,8 +108,7 @@ describe("the attempts at a refund", () => {
 
   it("leave it to a person, as one that is owed, when the transfer was cancelled after a reorganisation", async () => {
     stage.settle();
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     stage.found = { state: "dead" };
     await stage.time.pass(MINUTE + 1000);
     expect(await stage.refunds.status("one")).to.deep.equal({ refund_tx: null, refund_pending: "manual" });

@@ -27,6 +27,8 @@ export interface AttemptStage {
   send: () => Promise<void>;
   /** Opens the refunds anew, as another process. */
   open(more?: Partial<RefundsDeps>): void;
+  /** Opens the refund of the case, which is attempted once. */
+  begin(): Promise<void>;
   /** From now on the transfer is found on the chain. */
   settle(transaction?: string): void;
   close(): Promise<void>;
@@ -100,6 +102,10 @@ export function openAttempts(): AttemptStage {
     },
     open(more) {
       refunds = create(more);
+    },
+    async begin() {
+      await refunds.open(toCase());
+      await time.pass(10);
     },
     settle(transaction = "0xfe") {
       stage.found = { state: "settled", transaction };

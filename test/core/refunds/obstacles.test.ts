@@ -13,8 +13,7 @@ describe("the attempts at a refund that meets an obstacle", () => {
 
   it("leave it to a person when the authorization was cancelled, or the payer is under sanctions", async () => {
     stage.found = { state: "dead" };
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     stage.screened = "sanctioned";
     await stage.refunds.open({ ...toCase(), id: "two" });
     await stage.time.pass(10);
@@ -29,15 +28,13 @@ describe("the attempts at a refund that meets an obstacle", () => {
 
   it("are over at once where the operator has paid it by hand before", async () => {
     await stage.records.choose("one", { byHand: "0xda" });
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect([stage.did, (await stage.records.readEnd("one"))?.transaction]).to.deep.equal([[], "0xda"]);
   });
 
   it("send nothing where the operator pays it by hand meanwhile", async () => {
     stage.check = async () => void (await stage.records.choose("one", { byHand: "0xda" }));
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect(stage.did).not.to.include("send");
     expect(await stage.records.readEnd("one")).to.include({ transaction: "0xda" });
   });
@@ -52,8 +49,7 @@ describe("the attempts at a refund that meets an obstacle", () => {
 
   it("are told as paid, and not as open beside it, where the end is written down while the status is read", async () => {
     stage.screened = "sanctioned";
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     const { get } = stage.store;
     stage.store.get = async <T>(key: string) => {
       const found = await get<T>(key);
@@ -68,8 +64,7 @@ describe("the attempts at a refund that meets an obstacle", () => {
 
   it("write down why it is not paid yet, once, and as an error after an hour", async () => {
     stage.screened = new Problem("upstream-failed", "The list cannot be read");
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect((await stage.records.read("one"))?.reason).to.equal("The list cannot be read");
     let writes = 0;
     const { set } = stage.store;
@@ -91,8 +86,7 @@ describe("the attempts at a refund that meets an obstacle", () => {
       };
       throw new Problem("upstream-failed", "The chain refused a transaction");
     };
-    await stage.refunds.open(toCase());
-    await stage.time.pass(10);
+    await stage.begin();
     expect((await stage.records.read("one"))?.reason).to.equal("The treasury has 0 USDC");
     stage.check = async () => {};
     stage.send = async () => {
