@@ -22,6 +22,12 @@ withBrowser.describe("the explorer of a sandbox", () => {
   });
 
   const service = (id: string) => page.locator(`#${id}`);
+  const button = (name: string) => service("roll").getByRole("button", { name });
+  const again = () => button("Ask again with the same payment");
+  async function payForRoll(): Promise<void> {
+    await send("roll");
+    await button("Pay with play money").click();
+  }
   const status = (id: string) => service(id).locator(".status");
   async function unfold(id: string): Promise<void> {
     await page.goto(`${counter.url}/docs/${id}`);
@@ -82,7 +88,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     for (const [at, rail] of RAILS.entries()) {
       await send("roll", '{"low": 3, "high": 3, "count": 2}');
       await service("roll").locator(".offers").getByRole("radio").nth(at).check();
-      await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+      await button("Pay with play money").click();
       await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
       expect(await status("roll").innerText()).to.equal("Done.");
       expect(JSON.parse(await service("roll").locator(".answer pre").innerText()).result).to.deep.equal([3, 3]);
@@ -141,9 +147,8 @@ withBrowser.describe("the explorer of a sandbox", () => {
       await route.fetch(); // The seller answers, and nobody hears it.
       await route.abort();
     });
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
-    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await payForRoll();
+    await again().click();
     await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
     const paid = (await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS as `0x${string}`)) - before;
     expect(paid).to.equal(1000n);
@@ -154,13 +159,11 @@ withBrowser.describe("the explorer of a sandbox", () => {
     await page.route("**/v1/roll", (route) =>
       "payment-signature" in route.request().headers() ? route.fulfill({ status, json }) : route.continue(),
     );
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await payForRoll();
     await service("roll")
       .getByRole("heading", { name: String(status) })
       .waitFor();
-    const retry = service("roll").getByRole("button", { name: "Ask again with the same payment" });
-    return { text: await service("roll").locator(".try").innerText(), retries: await retry.count() };
+    return { text: await service("roll").locator(".try").innerText(), retries: await again().count() };
   }
 
   it("says that nothing was charged when a paid call fails for good", async () => {
@@ -204,11 +207,10 @@ withBrowser.describe("the explorer of a sandbox", () => {
       sent += 1;
       return sent === 1 ? route.abort() : route.fulfill({ status: 502, json: { code: "upstream-failed" } });
     });
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
-    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await payForRoll();
+    await again().click();
     await service("roll").getByRole("heading", { name: "502" }).waitFor();
-    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(1);
+    expect(await again().count()).to.equal(1);
     expect(await service("roll").locator(".try").innerText()).not.to.include("Nothing was charged");
   });
 
@@ -218,32 +220,23 @@ withBrowser.describe("the explorer of a sandbox", () => {
       await route.fetch(); // The seller answers, and the page is left before it hears of it.
       return page.goto(`${counter.url}/docs`).then(() => undefined);
     });
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await payForRoll();
     await page.waitForURL(`${counter.url}/docs`);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.goBack();
-    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await again().click();
     await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
   });
 
-  it("forgets a payment that was refused", async () => {
+  it("says why a payment was refused, offers anew, and forgets it", async () => {
     await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
-    await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
-    await page.reload();
-    await service("roll").getByRole("button", { name: "See the price" }).waitFor();
-    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(0);
-  });
-
-  it("says why a payment was refused, and offers anew", async () => {
-    await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
-    await send("roll");
-    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await payForRoll();
     await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
     expect(await service("roll").locator(".answer").innerText()).to.include("invalid_payload");
     const told = await service("roll").getByRole("status").innerText();
     expect(told, "read aloud").to.match(/^The payment was not accepted\. The seller asks for/);
+    await page.reload();
+    await button("See the price").waitFor();
+    expect(await again().count()).to.equal(0);
   });
 });
