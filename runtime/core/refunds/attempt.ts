@@ -106,7 +106,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
 }
 
 const toNotPaid = ({ transaction }: JobPayment): string =>
-  `The chain does not show the payment ${transaction}, which a reorganisation may have undone: nothing is paid back until it does`;
+  `The chain does not show the payment ${transaction}, which a reorganisation may have undone: nothing is paid back until it does. If it never will, payphone refunds close --undone ends this`;
 
 const toTransfer = ({ payment }: OpenRefund): RefundTransfer => ({
   to: payment.payer as string,
