@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock, Llm, LlmRequest, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { once } from "../../core/once.ts";
+import { once, oncePer } from "../../core/once.ts";
 import { createCompiler, type Schema } from "../../core/schema/validator.ts";
 import type { LlmLimits } from "../../core/set/manifest.ts";
 import { createGate } from "../upstream/gate.ts";
@@ -57,14 +57,15 @@ export function createLlm({ endpoint, limitsOf, schemaOf, fetch, clock, log }: L
   const models = endpoint ? createModels(endpoint, fetch) : [];
   let gate = createGate(clock);
   let silence: Problem | undefined;
-  const compile = createCompiler(new Map());
+  /** A compiler for each schema, since a compiler keeps its schemas, and a question may bring one of its own. */
+  const compile = oncePer((document: object) => createCompiler(new Map())(document));
 
   function toQuestion(request: LlmRequest): Question {
     const { service } = request;
     const document = request.schema ?? schemaOf(service);
     const limits = limitsOf(service);
     if (!document || !limits) throw new RangeError(`The manifest of ${service} does not say what it asks of a model`);
-    const schema = compile(document); // `compile` caches.
+    const schema = compile(document);
     const form = { name: service, schema: schema.document, limits };
     return { messages: toMessages(request, document), form, schema };
   }

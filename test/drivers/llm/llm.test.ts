@@ -1,6 +1,9 @@
 import { inspect } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { eventually } from "../../support/eventually.ts";
 import { FIRST, GOOD, openQuestions, type Questions, SCHEMA, SECOND } from "../../support/sources/llm-questions.ts";
 import { type Behaviour, type LlmServer, openLlmServer, refuse, say } from "../../support/sources/llm-server.ts";
 
@@ -54,6 +57,22 @@ describe("a language model", () => {
       server.behave(say({ n: 1 }));
       expect(await llm.ask("x", { schema })).to.deep.equal({ n: 1 });
       expect(llm.bodies()[0]?.response_format?.json_schema?.schema).to.have.nested.property("properties.n");
+    });
+
+    it("leaves nothing in memory of a schema that was made for one question", async () => {
+      const made: WeakRef<object>[] = [];
+      const ask = (value: string): Promise<unknown> => {
+        const schema = { type: "object", properties: { word: { enum: ["yes", value] } }, required: ["word"] };
+        made.push(new WeakRef(schema));
+        server.behave(say(GOOD));
+        return llm.ask("x", { schema });
+      };
+      for (const value of ["a", "b", "c"]) expect(await ask(value)).to.deep.equal({ word: "yes" });
+      setFlagsFromString("--expose-gc");
+      await eventually(() => {
+        runInNewContext("gc")();
+        return made.slice(0, 2).every((schema) => schema.deref() === undefined);
+      });
     });
 
     it("is asked with the name and the password that its URL has, which no log ever sees", async () => {
