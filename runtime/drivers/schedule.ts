@@ -1,10 +1,11 @@
 import type { Log, Schedule } from "../api/capabilities.ts";
+import { once } from "../core/once.ts";
 import { createIdleTimeout } from "./http/idle-timeout.ts";
 
 /** The tasks of plugins. They run from `start` on, and must be closed. */
 export interface OpenSchedule extends Schedule {
   start(): void;
-  /** Aborts the running tasks and waits for their end. */
+  /** Aborts the running tasks and waits for their end: for some seconds, since a plugin may not heed its signal. */
   close(): Promise<void>;
 }
 
@@ -18,6 +19,8 @@ interface Task {
 const RUN_MS = 120_000;
 /** The delay after a failed run; doubled after each further failure, up to the task's interval. */
 const RETRY_MS = 30_000;
+/** How long a running task may take to end when it is aborted. */
+const END_MS = 5000;
 /** A longer timer would fire at once in Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -25,7 +28,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   const tasks: Task[] = [];
   const timers = new Set<NodeJS.Timeout>();
-  const running = new Set<Promise<void>>();
+  /** The names of the tasks that run. */
+  const running = new Map<Promise<void>, string>();
   const closing = new AbortController();
 
   return {
@@ -33,12 +37,18 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
     start() {
       for (const task of tasks) wait(task, 0, 0);
     },
-    async close() {
-      closing.abort();
-      for (const timer of timers) clearTimeout(timer);
-      await Promise.all(running);
-    },
+    close: once(end),
   };
+
+  async function end(): Promise<void> {
+    closing.abort();
+    for (const timer of timers) clearTimeout(timer);
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, END_MS);
+    await Promise.race([Promise.all(running.keys()), late]);
+    clearTimeout(timer);
+    for (const task of running.values()) log.warn("schedule.not-ended", { task });
+  }
 
   /** @param failures how many runs of the task have failed in a row */
   function wait(task: Task, ms: number, failures: number): void {
@@ -47,7 +57,7 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
       () => {
         timers.delete(timer);
         const run = runOnce(task, failures);
-        running.add(run);
+        running.set(run, task.name);
         void run.finally(() => running.delete(run));
       },
       Math.min(ms, LONGEST_TIMER_MS),

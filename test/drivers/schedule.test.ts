@@ -141,4 +141,19 @@ describe("background work", () => {
     await pass(DAY_MS);
     expect(begun).to.deep.equal([]);
   });
+
+  it("is waited for at its end for some seconds, and no longer, however often it is ended", async () => {
+    every("deaf", SECOND_MS, () => new Promise(() => {}));
+    schedule.start();
+    await pass(0);
+    let isClosed = false;
+    const closing = schedule.close().then(() => {
+      isClosed = true;
+    });
+    await pass(4 * SECOND_MS);
+    expect(isClosed).to.equal(false);
+    await pass(SECOND_MS);
+    await Promise.all([closing, schedule.close()]);
+    expect(lines.map(({ event, task }) => [event, task])).to.deep.equal([["schedule.not-ended", "deaf"]]);
+  });
 });
