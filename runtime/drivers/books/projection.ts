@@ -74,13 +74,14 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   });
   let refreshing: Promise<void> | undefined;
   let tidiedAt = Number.NEGATIVE_INFINITY;
+  let db: DatabaseSync;
   try {
     refuseSentinel(await answered(client.connect().then(() => client.info("server"))));
+    db = openTables(file);
   } catch (error) {
     reconnection.end(client);
     throw error instanceof Problem ? error : unreachable(outage ?? error);
   }
-  const db = openTables(file);
   const tables = createBookTables(db);
   const readPlace = db.prepare("SELECT value FROM book_place WHERE name = ?");
   const writePlace = db.prepare(

@@ -8,6 +8,7 @@ import { bookStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { itAsRoot } from "../../support/as-root.ts";
 import { T, toSale } from "../../support/books/sales.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
@@ -113,6 +114,16 @@ describe("the books", () => {
       await untilPinged(quiet.url);
       await books.close();
       await quiet.stop();
+    });
+
+    it("leaves no connection behind where its copy cannot be written, however often it is asked for", async () => {
+      const client = await connect();
+      const count = async (): Promise<number> => (await client.clientList()).length;
+      const before = await count();
+      for (let time = 0; time < 3; time += 1)
+        expect(String(await read(createFolder()).catch((error: unknown) => error))).to.include("cannot be opened");
+      await eventually(async () => (await count()) === before);
+      await client.close();
     });
 
     it("loses in a copy only what the stream has lost, whatever the reader's folder says about how long sales are kept", async () => {
