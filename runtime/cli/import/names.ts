@@ -166,6 +166,12 @@ export const toIdList = (ids: readonly string[]): string =>
 export const noteOf = (ids: readonly string[], toNote: (list: string) => string): string[] =>
   ids.length === 0 ? [] : [toNote(toIdList(ids))];
 
+/** The notes about single operations, each once, behind the names of those that it is about. */
+export function toSharedNotes(said: readonly (readonly [name: string, note: string])[]): string[] {
+  const shared = Map.groupBy(said, ([, note]) => note);
+  return [...shared].map(([note, all]) => `${toIdList(all.map(([name]) => name))}: ${note}`);
+}
+
 const LONGEST = 450;
 
 const toParagraph = (text: string): string => toLatin(text).replaceAll(/\s+/g, " ").trim();

@@ -37,11 +37,13 @@ describe("an import of many operations", () => {
   });
 
   it("says first what is charged when, however much there is to say of parameters", async () => {
-    const parameters = [{ name: "X-Api-Key", in: "header", schema: { type: "string" } }];
+    const parametersOf = (at: number) => [{ name: `X${at}-Api-Key`, in: "header", schema: { type: "string" } }];
     const schema = { type: "object", properties: { success: { type: "boolean" } } };
     const responses = { 200: { content: { "application/json": { schema } } } };
     const names = Array.from({ length: 30 }, (_, at) => `send${at}`);
-    const operations = names.map((name) => [name, { method: "post", parameters, responses }] as const);
+    const operations = names.map(
+      (name, at) => [name, { method: "post", parameters: parametersOf(at), responses }] as const,
+    );
     const { report } = await importDocument(Object.fromEntries(operations));
     expect(report)
       .to.include("note: POST may leave traces, so it is paid first: shelf_send0")

@@ -26,6 +26,15 @@ describe("a credential that a document lists as a parameter or field", () => {
     expect(await faultsOf(dir)).to.deep.equal([]);
   });
 
+  it("is named once for all operations that know it, as Google's key, which each of them does", async () => {
+    const parameters = [{ name: "api_key", in: "query", schema: {} }];
+    const operations = { find: { parameters }, list: { parameters }, show: { parameters }, tell: { parameters } };
+    const { report } = await importDocument(operations);
+    expect(report.match(/.+ is a credential: /g)).to.deep.equal([
+      "note: find, list, show and 1 more: api_key is a credential: ",
+    ]);
+  });
+
   it("goes with the document's own credential where it is required, and a scheme has its name, as Trello's token", async () => {
     const schemes = ["key", "token"].map((name) => [name, { type: "apiKey", in: "query", name }]);
     const components = { securitySchemes: Object.fromEntries(schemes) };

@@ -11,7 +11,7 @@ import {
   toReason,
   type UpstreamEntry,
 } from "../imported.ts";
-import { createNames, noteOf, toClashNotes, toCutNote, toServiceId } from "../names.ts";
+import { createNames, noteOf, toClashNotes, toCutNote, toServiceId, toSharedNotes } from "../names.ts";
 import { onlyRedirects, readResponse } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
@@ -96,7 +96,12 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
           (ids) =>
             `the document's examples of answers do not fit its own schemas; answers like them are refused, although the API has done its work: ${ids}`,
         ),
-        ...all.flatMap(({ parts }) => parts.request.notes), // Last, since there may be hundreds.
+        // Last, since there may be hundreds.
+        ...toSharedNotes(
+          all.flatMap(({ parts: { operation, request } }) =>
+            request.notes.map((note) => [operation.name, note] as const),
+          ),
+        ),
       ];
     },
   };

@@ -67,15 +67,13 @@ export function readParameters(
     const { place, wireName, own, text } = parameter;
     const isRequired = place === "path" || own.required === true;
     if (isOfProvider(parameter)) {
-      parts.notes.push(
-        `${operation.name}: ${wireName} is a credential: name it under the upstream's key in _site.yaml`,
-      );
+      parts.notes.push(`${wireName} is a credential: name it under the upstream's key in _site.yaml`);
       return;
     }
     const written = write(parameter);
     if (typeof written === "string") {
       if (isRequired) throw new Refused(`its parameter ${wireName} is ${written}, which templates cannot write`);
-      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${written}`);
+      parts.notes.push(`the optional parameter ${wireName} is left out: it is ${written}`);
       return;
     }
     const name = claim(toFieldName(wireName), "_");
