@@ -13,6 +13,10 @@ export function messageOf(type: string | null, text: string): string | undefined
   return isPage || MARKUP.test(text) ? undefined : toLine(find(value, 0) ?? "");
 }
 
+/** The error message in a part of an upstream's answer, as `messageOf`. */
+export const messageIn = (part: unknown): string | undefined =>
+  typeof part === "string" ? messageOf(null, part) : toLine(find(part, 0) ?? "");
+
 /** A text of an upstream for callers: at most 300 characters, one line, no markup; undefined when nothing is left. */
 export function toLine(text: string): string | undefined {
   const line = text

@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { Problem } from "../../api/problem.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { AnswerTerms } from "../../core/proxy/answer.ts";
-import { messageOf, toLine } from "../../core/proxy/message.ts";
+import { messageIn, toLine } from "../../core/proxy/message.ts";
 import type { OutputFields } from "../../core/proxy/output-fields.ts";
 
 /**
@@ -23,7 +23,7 @@ export function toToolOutputs(result: CallToolResult, title: string, hasBlocks: 
 /** The first text of a failure, or the message in its data. */
 function toWords(content: CallToolResult["content"] | undefined, data: unknown): string {
   const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return toLine(texts[0] ?? "") ?? messageOf(null, JSON.stringify(data ?? null)) ?? "the tool failed";
+  return toLine(texts[0] ?? "") ?? messageIn(data) ?? "the tool failed";
 }
 
 /**

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { readBody } from "../../core/proxy/answer.ts";
 import { type Condition, holds, readCondition } from "../../core/proxy/condition.ts";
-import { messageOf } from "../../core/proxy/message.ts";
+import { messageIn } from "../../core/proxy/message.ts";
 import { type RequestPlan, toRequestPlan } from "../../core/proxy/plan.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
 import { type ProxyRequest, toRequest } from "../../core/proxy/request.ts";
@@ -76,14 +76,12 @@ export function createPoll(options: PolledOptions): Poll {
 
   /** The Problem of a failed order, which no further attempt changes. */
   function toFailed(body: unknown): Problem {
-    const reason = poll.error === undefined ? undefined : messageOf(null, toText(valueAt(body, poll.error)));
+    const reason = poll.error === undefined ? undefined : messageIn(valueAt(body, poll.error));
     return new Problem("unparseable-input", reason ? `${title} failed: ${reason}` : `${title} failed`);
   }
 }
 
 const readJson = ({ headers, body }: BytesAnswer): unknown => readBody(headers.get("content-type"), body);
-
-const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 
 /** Reads a condition of a checked set, which has no faults. */
 function toCondition(text: string | undefined): Condition | undefined {

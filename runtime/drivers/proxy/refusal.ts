@@ -2,7 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import type { AnswerTerms } from "../../core/proxy/answer.ts";
 import { type Conditioned, holds, readCondition } from "../../core/proxy/condition.ts";
-import { messageOf } from "../../core/proxy/message.ts";
+import { messageIn } from "../../core/proxy/message.ts";
 import { valueAt } from "../../core/proxy/pointer.ts";
 
 /**
@@ -14,8 +14,7 @@ export function createRefusal(terms: AnswerTerms = {}, title: string): (answer: 
   const failed = typeof condition === "string" ? undefined : condition;
   return ({ status, body }) => {
     if (!hasErrorsForData(body) && !(failed && holds(failed, { status, body }))) return;
-    const said = terms.error === undefined ? body : valueAt(body, terms.error);
-    const reason = messageOf(null, typeof said === "string" ? said : (JSON.stringify(said) ?? ""));
+    const reason = messageIn(terms.error === undefined ? body : valueAt(body, terms.error));
     throw new Problem("unparseable-input", reason ? `${title}: ${reason}` : `${title} answered that it failed`);
   };
 }

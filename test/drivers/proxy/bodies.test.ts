@@ -209,6 +209,7 @@ describe("what a proxied service sends", () => {
     expect((await shop.buy("/v1/judged", { text: "a" })).status).to.equal(400);
     expect(shop.rail.moved.size).to.equal(before);
     expect((await shop.buy("/v1/judged", { text: "a" })).status).to.equal(200);
-    shop.source.script('{"ok":true}');
+    shop.source.script(`{"error":{"message":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, '{"ok":true}');
+    expect((await shop.buy("/v1/judged", { text: "a" })).status).to.equal(400);
   });
 });
