@@ -111,4 +111,15 @@ describe("an import of a hostile document", () => {
       .and.not.match(/<script|^handler/m);
     expect({}).to.not.have.property("type");
   });
+
+  it("takes no word of the language for a type or a style", async () => {
+    for (const word of ["constructor", "__proto__", "toString"]) {
+      const dir = await openShop();
+      const parameters = [{ name: "list", in: "query", style: word, schema: { type: "array", items: { type: word } } }];
+      const document = toDocument({ type: "object", properties: { a: { type: word } } }, { parameters });
+      await writeFile(join(dir, "api.json"), JSON.stringify(document));
+      await importAll(dir, join(dir, "api.json"));
+      expect((await textsOf(dir))["manifests/hostile_take.yaml"], word).to.match(/ list:\n +type: array\n/);
+    }
+  });
 });

@@ -178,7 +178,7 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
     throw new Refused("one of its parameters has no name or no place");
   const { nullable, ...rest } = isObject(schema) ? schema : {};
   const plain = nullable === undefined || place === "path" ? rest : { ...rest, nullable };
-  const mark = MARKS[String(style)];
+  const mark = MARKS.get(style);
   const isList = kindOf(plain, pointers) === "array";
   const listed = mark && isList ? toListText(own, plain, { pointers, mark }) : undefined;
   const text = isObject(content) ? toContentText(content, pointers) : listed;
@@ -197,7 +197,7 @@ function toContentText(content: JsonObject, pointers: Pointers): ParameterText {
 /** The text in which a field of a form has all items of a list; undefined for other fields (OpenAPI 3.1, section 4.8.15). */
 export function toFormText(encoding: unknown, part: unknown, terms: FormTextTerms): ParameterText | undefined {
   const { style, explode } = isObject(encoding) ? encoding : {};
-  const mark = explode === true ? undefined : (MARKS[String(style)] ?? (explode === false ? COMMA : undefined));
+  const mark = explode === true ? undefined : (MARKS.get(style) ?? (explode === false ? COMMA : undefined));
   const { pointers, examples } = terms;
   if (!mark || kindOf(part, pointers) !== "array") return undefined;
   const named = Object.fromEntries(examples.map((value, at) => [at, { value }]));
@@ -218,11 +218,11 @@ interface Mark {
 const COMMA: Mark = { text: ",", name: "a comma" };
 
 /** What stands between the items of a list, by its style. */
-const MARKS: Readonly<Record<string, Mark>> = {
-  pipeDelimited: { text: "|", name: '"|"' },
-  spaceDelimited: { text: " ", name: "a space" },
-  tabDelimited: { text: "\t", name: "a tab" },
-};
+const MARKS: ReadonlyMap<unknown, Mark> = new Map([
+  ["pipeDelimited", { text: "|", name: '"|"' }],
+  ["spaceDelimited", { text: " ", name: "a space" }],
+  ["tabDelimited", { text: "\t", name: "a tab" }],
+]);
 
 function toListText(
   own: JsonObject,

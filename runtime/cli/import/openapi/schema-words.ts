@@ -33,7 +33,7 @@ export function readTypes({ type, format, nullable, enum: listed }: JsonObject):
     .flat()
     .flatMap((word) => {
       const plain = typeof word === "string" ? word.toLowerCase() : "";
-      const known = TYPES.includes(plain) ? plain : MEANT[plain];
+      const known = TYPES.includes(plain) ? plain : Object.hasOwn(MEANT, plain) ? MEANT[plain] : undefined;
       if (known === undefined) return [];
       return /^(?:number|integer)$/.test(known) && isOfWords(listed) ? ["string"] : [known];
     });
