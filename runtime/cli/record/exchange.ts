@@ -1,4 +1,4 @@
-import { tryParseJson } from "../../core/json.ts";
+import { findRounded, tryParseJson } from "../../core/json.ts";
 import type { RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import type { PlainRequest } from "../../drivers/upstream/question.ts";
 import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
@@ -127,7 +127,13 @@ function renew(exchange: RecordedExchange, { headers, text, bytes }: LiveAnswer)
   if (response.text !== undefined) return { ...exchange, response: { ...renewed, text } };
   const json = tryParseJson(text);
   if (json === undefined) return undefined;
-  if (!request.rpc) return { ...exchange, response: { ...renewed, json } };
+  if (!request.rpc)
+    return { ...exchange, response: findRounded(json, () => text) ? asText(renewed, text) : { ...renewed, json } };
   const body = json as Pick<RecordedResponse, "result" | "rpc_error">;
   return "result" in body === "result" in response ? { ...exchange, response: { ...renewed, ...body } } : undefined;
+}
+
+/** JSON whose integers would be rounded, as `payphone record --new` keeps it. */
+function asText({ json: _, headers, ...response }: RecordedResponse, text: string): RecordedResponse {
+  return { ...response, headers: { "content-type": "application/json", ...headers }, text };
 }

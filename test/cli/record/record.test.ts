@@ -61,6 +61,16 @@ describe("payphone record", () => {
     expect(exchangesOf(PRICES).map(({ response }) => response)).to.deep.equal([{ text: "two" }, { text: '{"a":2}' }]);
   });
 
+  it("keeps as a text what has integers that would be rounded", async () => {
+    await make({ [PRICES]: [success("/order", { json: { id: 1 } })] });
+    stage.live = { "/api/order": { body: '{"id":12345678901234567890}' } };
+    await record();
+    expect(exchangesOf(PRICES)[0]?.response).to.deep.equal({
+      headers: { "content-type": "application/json" },
+      text: '{"id":12345678901234567890}',
+    });
+  });
+
   it("leaves a file as it is when nothing in it has changed", async () => {
     await make({ [PRICES]: [success(PRICE, { json: { usd: 1 } })] });
     stage.live = { [`/api${PRICE}`]: { body: { usd: 1 } } };
