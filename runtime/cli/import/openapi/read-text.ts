@@ -15,7 +15,8 @@ const TIMEOUT_MS = 30_000;
 export async function readLocal(file: string, folder?: string): Promise<string> {
   try {
     const [path, { size }] = [await realpath(file), await stat(file)];
-    if (size > MOST_BYTES) throw new Problem("bad-request", `${file} is larger than 32 MB`);
+    if (size > MOST_BYTES)
+      throw new Problem("bad-request", `${file} is larger than 32 MB: leave in it only the operations to be sold`);
     if (folder !== undefined && !path.startsWith((await realpath(folder)) + sep))
       throw new Problem("bad-request", `${file} is a link out of ${folder}`);
     return await readFile(path, "utf8");
