@@ -67,7 +67,8 @@ export function takeKept(service: Service, kept: unknown): { readonly value: unk
   return issues.length === 0 && isWithin(kept, value) ? { value } : undefined;
 }
 
-const OTHERWISE = "The service has changed since this was paid for, and no longer takes such an input";
+/** Why a stored input is refused. */
+export const OTHERWISE = "The service has changed since this was paid for, and no longer takes such an input";
 
 /** Whether a value is part of another one: that one may have more fields, and defaults in place of `null`. */
 function isWithin(part: unknown, whole: unknown): boolean {

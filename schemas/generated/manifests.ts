@@ -270,7 +270,7 @@ export interface Manifest {
      */
     queue_limit: number;
     /**
-     * Whether the price of a failed job is refunded: automatically for USDC on Base, by hand (`payphone refunds`) on other rails. With `false`, buyers are told so before they pay.
+     * Whether the price of a failed job is refunded: automatically for USDC on Base, by hand (`payphone refunds`) on other rails. With `false`, buyers are told so before they pay; jobs that you withdraw are refunded all the same.
      */
     refund: boolean;
   };

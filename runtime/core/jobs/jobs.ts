@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { isDamaged, unlessDamaged } from "../damage.ts";
-import { performKept, takeKept } from "../perform.ts";
+import { OTHERWISE, performKept, takeKept } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
 import { toStatusPath } from "../set/job-manifests.ts";
@@ -182,7 +182,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** Opens the refund before it tells the seller, so that a failing message does not delay the refund. */
   async function conclude({ id, service, begun, refund }: JobRecord, end: JobEnd): Promise<"done"> {
     if (end.state !== "FAILED") return "done";
-    if (begun?.payment && refund) await refunds.open({ id, service, payment: begun.payment });
+    if (begun?.payment && (refund || end.isWithdrawn)) await refunds.open({ id, service, payment: begun.payment });
     await deps.onFailed?.({ id, service, ...end });
     return "done";
   }
@@ -191,10 +191,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     const service = byId.get(job.service);
     if (!service)
       return (await orphans.isOrphaned(job.service))
-        ? fail(job, "The service is not offered any more")
+        ? fail(job, "The service is not offered any more", { isWithdrawn: true })
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
-    if (!takeKept(service, job.input) && (await orphans.isSoldElsewhere(job.set)))
-      return { retryInMs: ELSEWHERE_RETRY_MS * (0.5 + Math.random()) };
+    if (!takeKept(service, job.input))
+      return (await orphans.isSoldElsewhere(job.set))
+        ? { retryInMs: ELSEWHERE_RETRY_MS * (0.5 + Math.random()) }
+        : fail(job, OTHERWISE, { isWithdrawn: true });
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);
@@ -231,8 +233,8 @@ export function createJobs(deps: JobsDeps): Jobs {
     return { retryInMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
   }
 
-  function fail(job: JobRecord, error: string): Promise<JobEnd> {
-    return end(job, { state: "FAILED", at: clock.now(), error });
+  function fail(job: JobRecord, error: string, why: { readonly isWithdrawn?: true } = {}): Promise<JobEnd> {
+    return end(job, { state: "FAILED", at: clock.now(), error, ...why });
   }
 
   /** Records the end, and returns the end that counts, which may be another worker's. */

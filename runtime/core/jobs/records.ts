@@ -29,7 +29,13 @@ export const toJobId = (text: string): string => text.toLowerCase();
 /** How a job ended. Only the first recorded end counts. */
 export type JobEnd =
   | { readonly state: "DELIVERED"; readonly at: number; readonly deliverable: unknown }
-  | { readonly state: "FAILED"; readonly at: number; readonly error: string };
+  | {
+      readonly state: "FAILED";
+      readonly at: number;
+      readonly error: string;
+      /** The seller has withdrawn or changed the service: the price is refunded, whatever the service says of failures. */
+      readonly isWithdrawn?: true;
+    };
 
 export interface JobProgress {
   /** A few words for people; null until the first step or report. */

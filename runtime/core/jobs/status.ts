@@ -48,7 +48,7 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
       if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };
       const { payment } = record.begun;
-      const refund = payment && record.refund ? await refunds.status(job_id, payment) : {};
+      const refund = payment && (record.refund || end.isWithdrawn) ? await refunds.status(job_id, payment) : {};
       return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
     };
   };

@@ -96,10 +96,27 @@ describe("the work of a job that its process left undone", () => {
     expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 2]);
   });
 
+  it("is paid back where the service takes no such input any more, also where what fails is not", async () => {
+    const job = { refund: false };
+    await stage.restart({ job });
+    stage.work = async (_, { signal }) => once(signal, "abort");
+    const id = await stage.buy("x");
+    await eventually(() => stage.attempts.length === 1);
+    await stage.restart({ job, input: { type: "object", properties: { what: { type: "string", minLength: 2 } } } });
+    const { status, error } = await stage.ended(id);
+    expect([status, error]).to.deep.equal([
+      "FAILED",
+      "The service has changed since this was paid for, and no longer takes such an input",
+    ]);
+    await stage.outOfLine();
+    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+  });
+
   describe("whose service this process does not offer", () => {
     const end = Promise.withResolvers<void>();
     let id: string;
     beforeEach(async () => {
+      await stage.restart({ job: { refund: false } });
       stage.work = async ({ what }, { signal }) => {
         await Promise.race([end.promise, once(signal, "abort")]);
         return { found: what };
@@ -126,7 +143,7 @@ describe("the work of a job that its process left undone", () => {
       await eventually(() => !stage.store.entries.has("job-orphaned:search"));
     });
 
-    it("is paid back when nobody has offered it for an hour", async () => {
+    it("is paid back when nobody has offered it for an hour, also where what fails is not", async () => {
       await pass(59);
       expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
       await pass(2);

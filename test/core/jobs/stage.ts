@@ -25,6 +25,8 @@ import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 type Work = (input: { what: string }, call: Call) => unknown;
 
 export interface StageOptions {
+  /** The schema of its input; by default it may have a text. */
+  readonly input?: object;
   readonly job?: Partial<JobManifest>;
   /** What it is sold under after a restart, when it is not the same. */
   readonly id?: string;
@@ -73,13 +75,14 @@ const JOB: JobManifest = {
   refund: true,
 };
 const OUTPUT = { type: "object", properties: { found: { type: "string" } }, required: ["found"] };
-const toManifest = (id: string, job: Partial<JobManifest> = {}): Manifest => ({
+const INPUT = { type: "object", properties: { what: { type: "string" } }, required: ["what"] };
+const toManifest = (id: string, job: Partial<JobManifest> = {}, input: object = INPUT): Manifest => ({
   id,
   title: id,
   description: `The service ${id}.`,
   route: `POST /v1/${id}`,
   handler: "work.search",
-  input: { type: "object", properties: { what: { type: "string" } }, required: ["what"] },
+  input,
   output: OUTPUT,
   tags: [],
   examples: [],
@@ -172,7 +175,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   let running = await run(options);
   return stage;
 
-  async function run({ job, id = "search" }: StageOptions): Promise<{ url: string; close: () => Promise<void> }> {
+  async function run({
+    job,
+    id = "search",
+    input,
+  }: StageOptions): Promise<{ url: string; close: () => Promise<void> }> {
     const server = createServer();
     const url = await listenOnLoopback(server);
     const site = toSite([rail]);
@@ -193,7 +200,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         return stage.work(input, call);
       },
     };
-    const services = bindServices([{ ...toManifest(id, job), price: "0.001" }, toManifest("errand", job)], {
+    const services = bindServices([{ ...toManifest(id, job, input), price: "0.001" }, toManifest("errand", job)], {
       site,
       compile: createCompiler(new Map()),
       handlers: new Map([["work.search", handler]]),
