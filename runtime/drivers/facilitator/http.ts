@@ -83,8 +83,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
         feePayers.delete(network);
         for (const listener of listeners) listener();
       }
-      const { payer, ...verdict } = body;
-      return payer ? body : verdict; // Some write null or an empty text for an unknown payer.
+      const { payer, ...verdict } = withoutObjects(body);
+      return { ...verdict, ...(payer && { payer }) }; // Some write an empty text for an unknown payer.
     },
     async settle(payment, offer, signal) {
       try {
@@ -110,7 +110,8 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
   ): Promise<SettleResponse> {
     const { status, body } = await send("settle", toText(payment, offer), signal);
     if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
-    return { ...body, transaction: body.transaction ?? "", network: body.network ?? offer.network };
+    const said = withoutObjects(body);
+    return { ...said, transaction: said.transaction ?? "", network: said.network ?? offer.network };
   }
 
   /** Sends once more after a broken connection: for requests that may be repeated. */
@@ -228,6 +229,10 @@ const isVerdict = (value: unknown): value is VerifyResponse =>
   typeof value.isValid === "boolean" &&
   isOptionalText(value.invalidReason) &&
   isOptionalText(value.payer);
+
+/** Some write null, or a mapping, in the place of a text, such as a message. */
+const withoutObjects = <T extends object>(body: T): T =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value !== "object")) as T;
 
 /** Some name neither transaction nor network in a refusal. */
 const isSettlement = (value: unknown): value is GivenSettlement =>

@@ -72,6 +72,14 @@ describe("a facilitator over HTTP", () => {
     expect(await settle()).to.include({ success: false, errorReason: "insufficient_funds" });
   });
 
+  it("may write a mapping in the place of a message, which is left out", async () => {
+    answer(200, '{"isValid":false,"invalidReason":"expired","invalidMessage":{"toString":1}}');
+    expect(await verify()).to.deep.equal({ isValid: false, invalidReason: "expired" });
+    const settled = { success: true, transaction: "0x1", network: "eip155:8453" };
+    answer(200, JSON.stringify({ ...settled, errorMessage: { toString: 1 }, payer: null, amount: ["1"] }));
+    expect(await settle()).to.deep.equal(settled);
+  });
+
   it("is out of order, and gives no verdict, whenever its answer makes no sense", async () => {
     const nonsense: [number, string][] = [
       [500, '{"isValid":true}'],
