@@ -135,7 +135,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const refundRail = canScreen ? drivers.refundRail : undefined;
   const { createLimiter } = store;
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
-  const watched = { railStatuses, distrusted: trust.distrusted };
+  const watched = { railStatuses, distrusted: trust.distrusted, isSandbox: options.sandbox !== undefined };
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
   const onEnded = (job: JobRecord, state: JobEnd["state"]): void => {
     payments.trials.ended(job, state);

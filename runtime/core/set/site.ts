@@ -59,11 +59,12 @@ function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at:
 }
 
 /** Whether what is sent to a URL cannot be read on the way: https, or this machine. */
-export function isPrivateUrl(address: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  return (
-    protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
+export const isPrivateUrl = (address: string): boolean => new URL(address).protocol === "https:" || isLocalUrl(address);
+
+/** Whether a URL leads to this machine. */
+export function isLocalUrl(address: string): boolean {
+  const { hostname } = new URL(address);
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 function checkLimits(site: SiteDraft): Fault[] {

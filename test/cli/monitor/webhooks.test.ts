@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
+import { loadConfig } from "../../../runtime/cli/config/config.ts";
+import { openWebhooks } from "../../../runtime/cli/monitor/webhooks.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webhooks.ts";
 import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
@@ -12,8 +14,10 @@ import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc
 import { edit, makeDirectory, TOSS } from "../../core/set/served-directory.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createLogBook } from "../../support/http.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const SECRET = `whsec_${Buffer.alloc(24, "s").toString("base64")}`;
 const SHOP = edit(
@@ -156,5 +160,38 @@ describe("a shop with webhooks", () => {
     expect(text).to.match(/payphone_challenges_total\{service="toss",door="rest"\} 1/);
     expect(text).to.match(/payphone_call_seconds_count\{service="toss",door="rest"\} 1/);
     expect(text).to.match(/payphone_settlement_seconds_count\{rail="base"\} 1/);
+  });
+});
+
+describe("a sandbox with webhooks, beside the variables of the real shop", () => {
+  it("tells receivers on this machine alone: elsewhere, play money would be taken for sales", async () => {
+    const posted: string[] = [];
+    const server = createServer((request, response) => {
+      posted.push(request.headers.host ?? "");
+      response.end();
+    });
+    const { port } = new URL(await listenOnLoopback(server));
+    const { lines, ...log } = createLogBook();
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const webhooks = [
+      { id: "accounts", variable: "HOOK_URL", secret: "HOOK_SECRET" },
+      { id: "mine", url: `http://localhost:${port}/hook`, secret: "HOOK_SECRET" },
+    ];
+    const config = { ...loadConfig(), env: { HOOK_URL: "https://accounts.example.com/hook", HOOK_SECRET: SECRET } };
+    const store = createMemoryStore();
+    const openBooks = () => Promise.reject(new Error("unread"));
+    const statuses = { railStatuses: () => new Map(), distrusted: () => [] };
+    const opened = { config, openBooks, ...statuses, isSandbox: true, store, clock: { now: Date.now }, log };
+    const told = openWebhooks({ site: { ...site, webhooks }, ...opened });
+    await told.jobFailed({ id: "7", service: "toss", error: "It fell", at: Date.now() });
+    told.start();
+    await eventually(() => posted.length > 0);
+    await told.close();
+    const waiting: string[] = [];
+    for await (const key of store.keys("webhook:")) waiting.push(key);
+    await closeServer(server);
+    expect(waiting.filter((key) => key.includes("accounts"))).to.deep.equal([]);
+    expect(posted).to.deep.equal([`localhost:${port}`]);
+    expect(lines.find(({ event }) => event === "webhook.not-told")).to.deep.include({ webhooks: ["accounts"] });
   });
 });
