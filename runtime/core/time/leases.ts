@@ -48,6 +48,8 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
       const lease: Held = { renewedAt: performance.now(), isLapsed: false, isLost: false };
       const isFree = await store.putIfAbsent(prefix + key, owner, leaseMs, "lazy");
       if (!isFree || !isOurs(lease)) return undefined;
+      const former = held.get(key);
+      if (former) lose(key, former); // It has lapsed, and the next round would find another lease in its place.
       held.set(key, lease);
       return {
         lost: () => lostSignalOf(lease),
@@ -82,7 +84,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
   async function lapse(key: string, lease: Held): Promise<void> {
     lease.isLapsed = true;
     const isBack = reclaims && (await renew(key, lease).catch(onError)) === true;
-    if (isBack && held.get(key) !== lease) await store.delete(prefix + key, "lazy").catch(onError); // Released meanwhile.
+    if (isBack && !held.has(key)) await store.delete(prefix + key, "lazy").catch(onError); // Released meanwhile.
     lease.isLapsed = false;
     if (!isBack) lose(key, lease);
   }

@@ -109,6 +109,16 @@ describe("a lease", () => {
     expect(deletions).to.equal(0);
   });
 
+  it("is lost, and says so, where its own process takes it anew once it has lapsed", async () => {
+    const leases = open();
+    const former = await leases.claim("k");
+    time.stall(2000);
+    const next = await leases.claim("k");
+    expect([former?.lost().aborted, next?.lost().aborted]).to.deep.equal([true, false]);
+    await former?.release();
+    expect([leases.holds("k"), await open().claim("k")]).to.deep.equal([true, undefined]);
+  });
+
   for (const reclaims of [false, true])
     it(`is lost to the next holder when its renewal comes late (it ${reclaims ? "is" : "is not"} claimed again)`, async () => {
       const [one, other] = [open({ reclaims }), open()];
@@ -166,6 +176,24 @@ describe("a lease", () => {
       time.stall(2100);
       await time.pass(400);
       expect([lease?.lost().aborted, leases.holds("k"), errors]).to.deep.equal([true, false, [failure]]);
+    });
+
+    it("stays its process's when that has taken it anew while it was claimed again", async () => {
+      const leases = open({ reclaims: true });
+      const former = await leases.claim("k");
+      const { renew } = store;
+      const proceed = Promise.withResolvers<void>();
+      store.renew = async (...args) => {
+        await proceed.promise;
+        return renew(...args);
+      };
+      time.stall(2100);
+      await time.pass(400);
+      const next = await leases.claim("k");
+      proceed.resolve();
+      await time.pass(20);
+      expect([former?.lost().aborted, next?.lost().aborted, leases.holds("k")]).to.deep.equal([true, false, true]);
+      expect(await open().claim("k")).to.equal(undefined);
     });
 
     it("is free when it was released while it was claimed again", async () => {
