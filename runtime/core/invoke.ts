@@ -85,7 +85,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     try {
       const record = await reservations.recall(purchase.key);
       if (!lease && (record?.state !== "settled" || record.owed)) throw inProgress();
-      if (record) return await resume(purchase, record);
+      if (record) {
+        checkSameCall(record, purchase); // Only the identical call gets the answer, once the payment is settled.
+        return await finish(purchase, record);
+      }
       const { service, invocation, payment, key } = purchase;
       if (!mayCharge) return refuse(service, invocation, "payment_expired");
       const isEndless = payment.authorization.validBefore === undefined;
@@ -109,6 +112,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { isValid, invalidReason: why, invalidMessage: said, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(why, said), join(why, said));
     noteStep(purchase, "verified", clock.now());
+    const late = explainTime(payment, clock.now(), leastSecondsOf(service)); // Its input, or its verification, may have taken long.
+    if (late) return refuse(service, invocation, late);
     const whose = { payer: payment.authorization.payer ?? payer, reported: payer };
     const verified = { ...purchase, ...whose, listed, request: requestOf(purchase), asked: askedOf(purchase) };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
@@ -179,12 +184,6 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     void putOnList();
     const settlement = await settler.settle(listed, offer, { mustConfirm });
     return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
-  }
-
-  /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
-  async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
-    checkSameCall(record, purchase);
-    return finish(purchase, record);
   }
 
   async function finish(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {

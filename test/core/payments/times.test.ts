@@ -27,6 +27,27 @@ describe("the time of an authorization", () => {
     expect(await buy("/v1/roll", 25)).to.equal("payment_expired");
   });
 
+  it("must last for the work still when that begins, however long its verification took", async () => {
+    let now = NOW * 1000;
+    const clock = { now: () => now, advance: () => {} };
+    const slow = await openShop({ clock, store: createMemoryStore(clock.now) });
+    try {
+      const send = async (validForSeconds: number): Promise<[number, number, number]> => {
+        const payment = await slow.pay("/v1/roll", { validForSeconds });
+        slow.rail.script.verify = () => {
+          now += 8000;
+          return { isValid: true };
+        };
+        const { status } = await slow.post("/v1/roll", ROLL, { "payment-signature": payment });
+        return [status, slow.executions, slow.rail.asked.settle];
+      };
+      expect(await send(33)).to.deep.equal([402, 0, 0]);
+      expect(await send(34)).to.deep.equal([200, 1, 1]);
+    } finally {
+      await slow.close();
+    }
+  });
+
   it("must last for six seconds where the money moves first", async () => {
     expect(await buy("/v1/echo", 6)).to.equal("sold");
     expect(await buy("/v1/echo", 5)).to.equal("payment_expired");
