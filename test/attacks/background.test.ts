@@ -58,7 +58,7 @@ describe("the reconciler", () => {
   const open = async (settler: Partial<Settler>) => {
     const store = createMemoryStore();
     const reservations = createReservations({ store, clock, onError: fail });
-    for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
+    for (let at = 0; at < COUNT; at++) await reservations.begin(`eip155:8453:k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
       duringRetry: (_, settle) => settle(),

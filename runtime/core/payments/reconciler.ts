@@ -56,6 +56,9 @@ const MEND =
 
 type Check = () => Promise<void>;
 
+/** The network (CAIP-2) in the key of a payment. */
+const networkOf = (key: string): string => key.split(":", 2).join(":");
+
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
@@ -75,6 +78,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     firstMs,
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
+    laneOf: networkOf, // A node that does not answer keeps no other network's payments waiting.
   });
   /** The damaged records that the operator was told of. */
   const told = new Set<string>();

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { PaymentRequired, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail, isAway, refuses } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, ROLL, type Shop } from "../../support/sellers/shop.ts";
@@ -48,6 +49,24 @@ describe("a paid request", () => {
       shop = await openShop();
       Object.assign(shop.rail.script, { find: noAnswer, ping: noAnswer });
       expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    });
+  });
+
+  describe("while the node of another network does not answer", () => {
+    it("is settled in the background all the same, however many payments are open there", async () => {
+      const other = createScriptedRail({ id: "other", network: "eip155:137" });
+      shop = await openShop({ others: [other] });
+      const { accepts } = (await (await shop.post("/v1/roll", ROLL)).json()) as PaymentRequired;
+      const change = (): PaymentRequirements => accepts[1] as PaymentRequirements;
+      const payments = await Promise.all(Array.from({ length: 16 }, () => shop.pay("/v1/roll", { change })));
+      for (const rail of [shop.rail, other]) rail.script.settle = isAway;
+      const all = [...payments, await shop.pay("/v1/roll")];
+      const send = (payment: string) => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect(new Set((await Promise.all(all.map(send))).map(({ status }) => status))).to.deep.equal(new Set([503]));
+      other.script.find = () => new Promise(() => {});
+      delete shop.rail.script.settle;
+      await shop.restart();
+      await eventually(() => shop.rail.moved.size === 1);
     });
   });
 
