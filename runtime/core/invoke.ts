@@ -22,7 +22,7 @@ import type { PaymentRecord } from "./payments/record.ts";
 import { SETTLE_LIFE_MS, toBrief } from "./payments/settlement.ts";
 import { toRefused } from "./payments/standing.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
-import { onBehalf, perform, readValidInput } from "./perform.ts";
+import { gone, onBehalf, perform, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { createDeadline } from "./time/deadline.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
@@ -124,6 +124,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { service, input, offer, payer } = purchase;
     const isFirst = isJobService(service) || (await mustPayFirst(purchase));
     if (isFirst || deps.mustConfirm(deps.termsOf(purchase).usd)) await settler.checkChain(offer);
+    if (purchase.invocation.signal.aborted) throw gone(); // Nothing was done or charged yet.
     if (!isFirst) return payLast(purchase);
     await deps.checkReady(purchase, payer);
     if (!isJobService(service)) return payFirst(purchase);
@@ -150,7 +151,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const leave = async (error?: unknown): Promise<never> => {
       if (!signal.aborted) throw error;
       await standing.noteLeft(payer);
-      throw new Problem("unavailable", "The caller is gone");
+      throw gone();
     };
     return exposure.during({ key, payer: purchase.payer as string, offer, payment, lifeMs }, async () => {
       const call = { id, signal, payer: purchase.payer, network: offer.network };

@@ -193,4 +193,5 @@ function toAnswerable(problem: Problem): Problem {
 const late = (deadlineMs: number): Problem =>
   new Problem("deadline-exceeded", `The service did not answer within ${deadlineMs / 1000} seconds`);
 
-const gone = (): Problem => new Problem("unavailable", "The caller is gone");
+/** The Problem of a call that nobody waits for any more. */
+export const gone = (): Problem => new Problem("unavailable", "The caller is gone");

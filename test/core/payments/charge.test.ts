@@ -135,6 +135,30 @@ describe("a paid request", () => {
     expect([keys("in-flight").length, keys("left").length]).to.deep.equal([1, 0]);
   });
 
+  for (const order of ["last", "first"])
+    it(`has nothing done or charged, and has left no work, when its caller leaves before it begins (paid ${order})`, async () => {
+      if (order === "first") await shop.store.set(`pays-first:eip155:8453:0x${"1".repeat(40)}`, 1);
+      const payment = await shop.pay("/v1/roll");
+      const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      shop.rail.script.verify = async () => {
+        reached.resolve();
+        await proceed.promise;
+        return { isValid: true };
+      };
+      const leaving = new AbortController();
+      const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+      await reached.promise;
+      leaving.abort();
+      expect(await call).to.equal("left");
+      for (let at = 0; at < 3; at += 1) await shop.post("/v1/roll", ROLL); // The server has seen by now that they left.
+      proceed.resolve();
+      const keys = (word: string): string[] =>
+        [...shop.store.entries.keys()].filter((key) => key.startsWith(`${word}:`));
+      await eventually(() => keys("lease").length === 0);
+      expect([shop.executions, shop.rail.asked.settle, keys("left").length]).to.deep.equal([0, 0, 0]);
+      expect((await shop.retry("/v1/roll", ROLL, payment)).status, "the payment is still good").to.equal(200);
+    });
+
   it("is confirmed by the chain from a dollar on, also where the service has become cheaper since it was offered", async () => {
     await shop.close();
     shop = await openShop({ price: "5", patience: { confirmMs: 1 } });
