@@ -168,7 +168,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     const refund = byId.get(service)?.job.manifest.refund ?? true;
     const record = await records.recover({ id, service, refund }).catch(unlessDamaged);
     log.error("job.lost", { job: id, service });
-    if (record) return conclude(record, (await records.readEnd(id)) ?? (await fail(record, NOT_KNOWN)));
+    if (record) return conclude(record, (await records.readEnd(id)) ?? (await fail(record, NOT_KNOWN, "withdrawn")));
     await deps.onFailed?.({ id, service, error: LOST, at: clock.now() });
     return "done";
   }
@@ -176,7 +176,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** Fails a job with a damaged step or counter: another turn would meet the same damage. */
   function spoil(job: JobRecord, error: unknown): Promise<JobEnd> {
     if (!isDamaged(error)) throw error;
-    return fail(job, NOT_KNOWN);
+    return fail(job, NOT_KNOWN, "withdrawn");
   }
 
   /** Opens the refund before it tells the seller, so that a failing message does not delay the refund. */
@@ -191,12 +191,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     const service = byId.get(job.service);
     if (!service)
       return (await orphans.isOrphaned(job.service))
-        ? fail(job, "The service is not offered any more", { isWithdrawn: true })
+        ? fail(job, "The service is not offered any more", "withdrawn")
         : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
     if (!takeKept(service, job.input))
       return (await orphans.isSoldElsewhere(job.set))
         ? { retryInMs: ELSEWHERE_RETRY_MS * (0.5 + Math.random()) }
-        : fail(job, OTHERWISE, { isWithdrawn: true });
+        : fail(job, OTHERWISE, "withdrawn");
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work crashed again and again");
     if (turns === 1) await records.note(job.id, null);
@@ -233,8 +233,8 @@ export function createJobs(deps: JobsDeps): Jobs {
     return { retryInMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
   }
 
-  function fail(job: JobRecord, error: string, why: { readonly isWithdrawn?: true } = {}): Promise<JobEnd> {
-    return end(job, { state: "FAILED", at: clock.now(), error, ...why });
+  function fail(job: JobRecord, error: string, why?: "withdrawn"): Promise<JobEnd> {
+    return end(job, { state: "FAILED", at: clock.now(), error, ...(why && { isWithdrawn: true }) });
   }
 
   /** Records the end, and returns the end that counts, which may be another worker's. */

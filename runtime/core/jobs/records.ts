@@ -33,7 +33,10 @@ export type JobEnd =
       readonly state: "FAILED";
       readonly at: number;
       readonly error: string;
-      /** The seller has withdrawn or changed the service: the price is refunded, whatever the service says of failures. */
+      /**
+       * The seller has withdrawn or changed the service, or lost the record: the price is refunded, whatever the service
+       * says of failures.
+       */
       readonly isWithdrawn?: true;
     };
 

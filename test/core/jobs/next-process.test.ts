@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { expect } from "chai";
+import { toDamaged } from "../../../runtime/core/damage.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -94,6 +95,27 @@ describe("the work of a job that its process left undone", () => {
       expect(stage.refunds.at(-1)?.id).to.equal(id);
     }
     expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 2]);
+  });
+
+  it("is paid back where its record is lost, or the result of a step damaged, also where what fails is not", async () => {
+    await stage.restart({ job: { refund: false } });
+    stage.rail.script.settle = async (payment, offer) => {
+      for (const id of stage.ids()) await stage.store.set(`job:${id}`, undefined);
+      return move(stage.rail, payment, offer);
+    };
+    const lost = await stage.buy("x");
+    stage.rail.script = {};
+    const { get } = stage.store;
+    stage.store.get = async (key) => {
+      if (key.startsWith("job-step:")) throw toDamaged(key, "It is no JSON");
+      return get(key);
+    };
+    stage.work = (_, { step }) => step("one", async () => {});
+    const ids = [lost, await stage.buy("x")];
+    for (const id of ids)
+      expect(await stage.ended(id)).to.include({ status: "FAILED", error: "Its record in the shop's store was lost" });
+    await stage.outOfLine();
+    expect(stage.refunds.map(({ id }) => id)).to.have.members(ids);
   });
 
   it("is paid back where the service takes no such input any more, also where what fails is not", async () => {
