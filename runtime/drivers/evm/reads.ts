@@ -5,6 +5,8 @@ import type { EvmClient } from "./client.ts";
 
 /** More than any wallet takes to be deployed and to verify: without a limit, a node may work until its deadline. */
 const MOST_GAS = 5_000_000n;
+/** The ending of a signature that is wrapped with the delegation of its account. */
+const ERC8010 = /(?:8010){16}$/;
 
 /** The reads of one EVM chain for plugins. Nothing is cached. */
 export function createEvmReads(client: EvmClient): Evm {
@@ -19,7 +21,13 @@ export function createEvmReads(client: EvmClient): Evm {
       if (signer === getAddress(address)) return true; // An ordinary account needs no call to the chain.
       // viem passes `gas` on to `eth_call`, although its type lacks it.
       const call = { address, message, signature, gas: MOST_GAS };
-      return client.ask((chain) => chain.verifyMessage(call), signal);
+      return client
+        .ask((chain) => chain.verifyMessage(call), signal)
+        .catch((error: unknown) => {
+          // viem throws at what ends as ERC-8010 says and is not whole; `client.ask` makes a Problem of an outage.
+          if (error instanceof Problem || signal.aborted || !ERC8010.test(signature)) throw error;
+          return false;
+        });
     },
   };
 }

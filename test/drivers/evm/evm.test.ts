@@ -215,7 +215,8 @@ describe("an EVM chain", () => {
       const other = privateKeyToAccount(generatePrivateKey()).address;
       expect(await reads.verifyMessage(other, "a text", signature, never)).to.equal(false);
       expect(await reads.verifyMessage(owner.address, "another text", signature, never)).to.equal(false);
-      expect(await reads.verifyMessage(owner.address, "a text", "0x1234", never)).to.equal(false);
+      for (const none of ["0x1234", `0x00${"6492".repeat(16)}`, `0x00${"8010".repeat(16)}`] as const)
+        expect(await reads.verifyMessage(owner.address, "a text", none, never), none).to.equal(false);
       for (const halting of ["0xfe", "0x60006000fd", "0x50", "0x5b600056"] as const) {
         await chain.rpc("anvil_setCode", [WALLET, halting]);
         expect(await reads.verifyMessage(WALLET, "a text", signature, never), halting).to.equal(false);
