@@ -36,12 +36,16 @@ export function createUpkeep({ db, run, cut, everyMs }: UpkeepOptions): Upkeep {
   async function tick(): Promise<void> {
     const isIdle = commits === seen;
     const before = commits;
-    await run(giveBack).catch(() => {}); // When the lock or the disk refuses, the next step tries again.
+    let left = Number.POSITIVE_INFINITY; // When the lock or the disk refuses, the next step tries again.
+    await run(() => {
+      giveBack();
+      left = countFree();
+    }).catch(() => {});
     const isAlone = commits <= before + 1; // This step's own transaction counts as one.
     seen = commits;
     timer = undefined;
     if (isClosed) return;
-    if (isIdle && isAlone && isSwept && countFree() <= SPARE_PAGES) tryToCut();
+    if (isIdle && isAlone && isSwept && left <= SPARE_PAGES) tryToCut();
     else schedule();
   }
 

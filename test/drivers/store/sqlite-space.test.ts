@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { createUpkeep } from "../../../runtime/drivers/store/sqlite-upkeep.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { listKeys } from "../../support/store/probes.ts";
@@ -87,5 +88,23 @@ describe("a store in a file from which much was deleted", () => {
     const first = version();
     await (await openSqliteStore({ file })).close();
     expect(version()).to.equal(first);
+  });
+
+  it("is looked at again when the disk could not be read, which ends no process", async () => {
+    let failures = 3;
+    let cuts = 0;
+    const cut = (): void => {
+      cuts += 1;
+    };
+    const read = (): unknown => {
+      if (failures-- > 0) throw new Error("disk I/O error");
+      return { freelist_count: 0 };
+    };
+    const db = { prepare: () => ({ get: read }) } as unknown as DatabaseSync;
+    const run = async (work: () => void): Promise<void> => work();
+    const upkeep = createUpkeep({ db, run, cut, everyMs: 5 });
+    upkeep.note(false);
+    await eventually(() => cuts > 0);
+    upkeep.close();
   });
 });
