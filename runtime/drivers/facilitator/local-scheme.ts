@@ -2,7 +2,7 @@ import type { x402Facilitator as X402Facilitator } from "@x402/core/facilitator"
 import type { PublicClient } from "viem";
 import type { Treasury } from "../../api/capabilities.ts";
 import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
-import type { Eip3009 } from "../../core/x402/eip3009.ts";
+import { authorizationId, type Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
 import { MALFORMED, makesSigner, readSignature } from "./deployment.ts";
 import {
@@ -66,7 +66,7 @@ export async function openScheme(
     import("@x402/evm/exact/facilitator"),
   ]);
   const { value, validBefore } = payload.authorization;
-  const about = { authorization, value, validBefore };
+  const about = { authorization, paymentId: authorizationId(payload.authorization), value, validBefore };
   const signer = createLocalSigner({ ...options, chain, address, terms, ...about, signal, trace });
   const scheme = new ExactEvmScheme(signer, { eip6492AllowedFactories: [...factories] });
   const facilitator = new x402Facilitator().register(network, scheme);

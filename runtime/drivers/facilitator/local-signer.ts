@@ -41,6 +41,8 @@ export interface LocalSignerOptions {
   readonly network: string;
   /** Identifies the authorization, which is broadcast only once. */
   readonly authorization: string;
+  /** Payer and nonce, by which the shop knows the payment on this network. */
+  readonly paymentId: string;
   /** Atomic units, decimal text. */
   readonly value: string;
   /** When the authorization expires: Unix seconds. */
@@ -165,7 +167,7 @@ async function write(options: LocalSignerOptions, written: ContractWrite): Promi
     const gas = await chain.estimateGas({ account: address, ...call, ...fees });
     if (gas > mostGas) throw new RangeError(`This payment would take ${gas} gas to settle, more than ${mostGas}`);
     const limit = (gas * 6n) / 5n < mostGas ? (gas * 6n) / 5n : mostGas;
-    const spentFor = { purpose: "settlement", about: `${options.network}:${authorization}` } as const;
+    const spentFor = { purpose: "settlement", about: `${options.network}:${options.paymentId}` } as const;
     trace.submission = await sender.submit({ ...call, gas: limit, id: authorization, spentFor }, signal);
     watchPlace(trace.submission, place, options);
     return trace.submission.hash;

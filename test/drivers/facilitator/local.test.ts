@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { authorizationId, type Eip3009 } from "../../../runtime/core/x402/eip3009.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { thrown } from "../../support/thrown.ts";
 import { change, ETHER, never, offer, seller, stageFacilitator, treasury } from "./stage.ts";
 
@@ -48,6 +50,15 @@ describe("the in-process facilitator", () => {
     expect((await stage.jpyc.balanceOf(seller)) - before).to.equal(ETHER);
     expect(await stage.chain.rpc("eth_getTransactionReceipt", [receipt.transaction])).to.include({ status: "0x1" });
     expect(await facilitator.verify(payment, offer, never)).to.include({ isValid: false });
+  });
+
+  it("enters the fee of a settlement for its sale, by the key that the sale has", async () => {
+    const store = createMemoryStore();
+    const payment = await pay();
+    const { transaction } = await open(store).settle(payment, offer, never);
+    const { from, nonce } = payment.payload.authorization as Eip3009["authorization"];
+    const about = `eip155:137:${authorizationId({ from, nonce })}`;
+    expect([...store.fees!.values()].map((fee) => [fee.transaction, fee.about])).to.deep.equal([[transaction, about]]);
   });
 
   it("refuses what is not paid, in words", async () => {

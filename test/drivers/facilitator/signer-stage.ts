@@ -102,6 +102,7 @@ export function openSignerStage() {
       signal: never,
       trace,
       authorization: "once",
+      paymentId: "payer:nonce",
       value: "1",
       validBefore: "0",
       network: "eip155:8453",
