@@ -2,6 +2,7 @@ import type { PublicClient, TransactionReceipt } from "viem";
 import type { Evm, EvmTransaction, Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
+import { plain } from "./token-abi.ts";
 
 /** More than any wallet takes to be deployed and to verify: without a limit, a node may work until its deadline. */
 const MOST_GAS = 5_000_000n;
@@ -20,7 +21,7 @@ export function createEvmReads(client: EvmClient): Evm {
       const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined);
       if (signer === getAddress(address)) return true; // An ordinary account needs no call to the chain.
       // viem passes `gas` on to `eth_call`, although its type lacks it.
-      const call = { address, message, signature, gas: MOST_GAS };
+      const call = { address: plain(address), message, signature, gas: MOST_GAS };
       return client
         .ask((chain) => chain.verifyMessage(call), signal)
         .catch((error: unknown) => {

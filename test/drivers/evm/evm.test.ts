@@ -189,6 +189,8 @@ describe("an EVM chain", () => {
         return createEvmReads(open()).verifyMessage(WALLET, "a text", signature, never);
       };
       expect(await verdictOf(YES)).to.equal(true);
+      const capitals: Hex = `0x${WALLET.slice(2).toUpperCase()}`;
+      expect(await createEvmReads(open()).verifyMessage(capitals, "a text", signature, never)).to.equal(true);
       expect(await verdictOf(NO)).to.equal(false);
       // Loops 300 000 times first: a node may give up a call that takes much gas, or need seconds for it.
       const late: Hex = `0x620493e05b6001900380600457507f1626ba7e${"00".repeat(28)}60005260206000f3`;
