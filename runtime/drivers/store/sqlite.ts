@@ -179,7 +179,7 @@ function createSweep(entries: Entries, members: MemberTable, now: () => number):
   let sweptAt = Number.NEGATIVE_INFINITY;
   return () => {
     const at = now();
-    if (at - sweptAt < SWEEP_EVERY_MS) return false;
+    if (Math.abs(at - sweptAt) < SWEEP_EVERY_MS) return false; // Absolute: a clock that was set back delays nothing.
     members.sweep();
     const hasMore = entries.sweep();
     if (!hasMore) sweptAt = at;
