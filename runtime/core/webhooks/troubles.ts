@@ -60,7 +60,8 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   async function lookAtRails(): Promise<void> {
     const now = clock.now();
     for (const [rail, status] of railStatuses()) {
-      if (status.state === "up" || now - status.since < DOWN_MS) continue;
+      // Absolute: a clock that was set back delays nothing.
+      if (status.state === "up" || Math.abs(now - status.since) < DOWN_MS) continue;
       const data = { rail, reason: status.reason, since: new Date(status.since).toISOString() };
       const id = `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`;
       await tellOnce({ id, type: "rail.down", at: now, data }, { mark: `rail.down_${rail}`, forMs: HOUR_MS });

@@ -74,6 +74,13 @@ describe("troubles that receivers are told of", () => {
     expect(types()).to.deep.equal(["rail.down"]);
   });
 
+  it("are a rail that stays down for a minute, also while the clock is set back", async () => {
+    troubles.start();
+    statuses.set("base", { state: "down", reason: "nobody is there", since: Date.now() + 3 * 3_600_000 });
+    await time.pass(90_000);
+    expect(types()).to.deep.equal(["rail.down"]);
+  });
+
   it("are a facilitator that is distrusted, at once, and again after it was trusted and has lied again", async () => {
     const doubt = { facilitator: "first", network: "eip155:8453", reason: "it lied", since: Date.now() };
     distrusted = [doubt];
