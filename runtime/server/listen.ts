@@ -1,5 +1,5 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
-import { type AddressInfo, Server as NetServer } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../api/problem.ts";
@@ -102,15 +102,23 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuse(code, socket));
   // What is expected besides 100-continue may be ignored (RFC 9110, section 10.1.1). Node's own 417 would say nothing.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("connect", (_request, socket) => {
+  /** Connections that have asked for a tunnel: Node no longer counts them among its own. */
+  const tunnels = new Set<Duplex>();
+  const cutAll = (): void => {
+    server.closeAllConnections();
+    for (const socket of tunnels) socket.destroy();
+  };
+  server.on("connect", (_request, socket: Socket) => {
     socket.on("error", () => {}); // Node has taken its own listeners off, and an error without one ends the process.
+    tunnels.add(socket);
+    socket.once("close", () => tunnels.delete(socket)).setTimeout(silenceMs, () => socket.destroy());
     refuse("CONNECT", socket);
   });
   await bind(server, { host, port, variables });
 
   let isLingering = true;
   const finish = (): void => {
-    if (inFlight.size === 0 && !isLingering) server.closeAllConnections();
+    if (inFlight.size === 0 && !isLingering) cutAll();
   };
   const close = async (graceMs: number): Promise<void> => {
     for (const response of inFlight) if (!response.headersSent) response.setHeader("Connection", "close");
@@ -118,7 +126,7 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
     const over = new AbortController();
     // Not the method of `node:http`, which closes the connections without a request at once.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-    const cutter = setTimeout(() => server.closeAllConnections(), graceMs);
+    const cutter = setTimeout(cutAll, graceMs);
     void closed.then(() => over.abort());
     await sleep(Math.min(lingerMs, graceMs), undefined, { signal: over.signal }).catch(() => {});
     await nextTurn(); // A process that was kept from running has not read what came meanwhile.

@@ -8,6 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { jsonOf, speak } from "../support/http.ts";
 
 const OK = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+const CONNECT = "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n";
 
 /** Keeps this process from running. */
 const pause = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -81,7 +82,7 @@ describe("a port", () => {
     const onRefused = (): void => void client?.resetAndDestroy();
     const server = await openServer({ host: "127.0.0.1", port: 0, onRefused });
     client = connect(server.port, "127.0.0.1");
-    client.write("CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n");
+    client.write(CONNECT);
     await once(client, "close");
     await server.close({ graceMs: 600_000 }); // Ends with the last connection; an error that nothing takes fails this test.
   });
@@ -105,18 +106,22 @@ describe("a port", () => {
     kept.destroy();
   });
 
-  it("closes connections of clients that never read their answers", async () => {
-    const { port, attach } = await open({ silenceMs: 100 });
-    attach((_request, response) => response.end(Buffer.alloc(50_000_000)));
-    const socket = connect(port, "127.0.0.1").pause();
-    socket.on("error", () => undefined).write(OK);
-    await once(socket, "connect");
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const poke = setInterval(() => socket.write("x", (error) => error && resolve()), 200);
-    await promise;
-    clearInterval(poke);
-    socket.destroy();
-  });
+  for (const [what, behind] of [
+    ["", ""],
+    [", and ask for a proxy behind them", CONNECT],
+  ] as const)
+    it(`closes connections of clients that never read their answers${what}`, async () => {
+      const { port, attach } = await open({ silenceMs: 100 });
+      attach((_request, response) => void setImmediate().then(() => response.end(Buffer.alloc(50_000_000))));
+      const socket = connect(port, "127.0.0.1").pause();
+      socket.on("error", () => undefined).write(OK + behind);
+      await once(socket, "connect");
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const poke = setInterval(() => socket.write("x", (error) => error && resolve()), 200);
+      await promise;
+      clearInterval(poke);
+      socket.destroy();
+    });
 
   describe("that is being closed", () => {
     /** Everything that comes until the connection is closed. */
@@ -135,12 +140,13 @@ describe("a port", () => {
     };
     const call = async (
       server: OpenServer,
+      behind = "",
     ): Promise<{ socket: Socket; answer: Promise<string>; finish: () => void }> => {
       const started = Promise.withResolvers<() => void>();
       server.attach((_request, response) => started.resolve(() => response.end("finished")));
       const socket = connect(server.port, "127.0.0.1");
       const answer = textOf(socket);
-      socket.write(OK);
+      socket.write(OK + behind);
       return { socket, answer, finish: await started.promise };
     };
 
@@ -207,10 +213,12 @@ describe("a port", () => {
     });
 
     it("cuts what is not finished when the grace is over", async () => {
-      const server = await open();
-      const { answer } = await call(server);
-      await server.close({ graceMs: 50 });
-      expect(await answer).to.equal("");
+      for (const behind of ["", CONNECT]) {
+        const server = await open();
+        const { answer } = await call(server, behind);
+        await server.close({ graceMs: 50 });
+        expect(await answer).to.equal("");
+      }
     });
 
     it("may be told so twice", async () => {
