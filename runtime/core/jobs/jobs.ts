@@ -8,7 +8,7 @@ import { toStatusPath } from "../set/job-manifests.ts";
 import type { JobPayment } from "../x402/x402.ts";
 import { createOrphanWatch } from "./orphans.ts";
 import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
-import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
+import { isOwedBack, type JobEnd, type JobRecord, type JobRecords } from "./records.ts";
 import { createSteps } from "./steps.ts";
 
 /** The immediate answer to a call of a job service. */
@@ -182,7 +182,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** Opens the refund before it tells the seller, so that a failing message does not delay the refund. */
   async function conclude({ id, service, begun, refund }: JobRecord, end: JobEnd): Promise<"done"> {
     if (end.state !== "FAILED") return "done";
-    if (begun?.payment && (refund || end.isWithdrawn)) await refunds.open({ id, service, payment: begun.payment });
+    if (begun?.payment && isOwedBack({ refund }, end)) await refunds.open({ id, service, payment: begun.payment });
     await deps.onFailed?.({ id, service, ...end });
     return "done";
   }

@@ -40,6 +40,10 @@ export type JobEnd =
       readonly isWithdrawn?: true;
     };
 
+/** Whether a failed job's price is paid back. */
+export const isOwedBack = ({ refund }: Pick<JobRecord, "refund">, end: JobEnd): boolean =>
+  refund || (end.state === "FAILED" && end.isWithdrawn === true);
+
 export interface JobProgress {
   /** A few words for people; null until the first step or report. */
   readonly step: string | null;

@@ -3,7 +3,7 @@ import type { Run } from "../../api/plugin.ts";
 import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
 import type { JobQueue } from "./queue.ts";
-import { type JobRecord, type JobRecords, toJobId } from "./records.ts";
+import { isOwedBack, type JobRecord, type JobRecords, toJobId } from "./records.ts";
 
 export interface JobStatus extends RefundStatus {
   readonly job_id: string;
@@ -48,7 +48,7 @@ export function createStatusOf({ records, refunds, requeue, clock }: JobStatusDe
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
       if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };
       const { payment } = record.begun;
-      const refund = payment && (record.refund || end.isWithdrawn) ? await refunds.status(job_id, payment) : {};
+      const refund = payment && isOwedBack(record, end) ? await refunds.status(job_id, payment) : {};
       return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
     };
   };

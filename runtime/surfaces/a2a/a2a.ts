@@ -1,5 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
+import { createJobRecords } from "../../core/jobs/records.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import type { PeerKeys } from "../../core/peers/keys.ts";
@@ -48,7 +49,7 @@ export function createA2a(options: A2aOptions): RpcDoor {
       routed: known,
       book,
       calls: createTaskCalls({ services: known, invoke, book, index, endpoint, clock, log }),
-      follow: createFollowJob({ services: known, invoke, book, endpoint }),
+      follow: createFollowJob({ services: known, invoke, book, records: createJobRecords({ store, clock }), endpoint }),
       index,
       listing: { signIns: options.signIns, store },
     }),

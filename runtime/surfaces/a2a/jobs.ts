@@ -1,5 +1,6 @@
 import type { Invoke } from "../../core/invoke.ts";
 import type { AcceptedJob } from "../../core/jobs/jobs.ts";
+import { isOwedBack, type JobRecords } from "../../core/jobs/records.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
@@ -15,6 +16,7 @@ export interface FollowJobOptions {
   readonly services: ReadonlyMap<string, Service>;
   readonly invoke: Invoke;
   readonly book: Pick<TaskBook, "write">;
+  readonly records: Pick<JobRecords, "read" | "readEnd">;
   /** The URL of the door. */
   readonly endpoint: string;
 }
@@ -34,7 +36,8 @@ const noteFile = (service: Service | undefined): { readonly isFile?: true } =>
  * Updates the tasks of jobs by calling their free status services. A task is stored only when its state or text has
  * changed; the remaining seconds are shown but not stored.
  */
-export function createFollowJob({ services, invoke, book, endpoint: resource }: FollowJobOptions): FollowJob {
+export function createFollowJob(options: FollowJobOptions): FollowJob {
+  const { services, invoke, book, records, endpoint: resource } = options;
   return async (task, { requestId: id, signal }) => {
     const { skill, job } = task;
     const service = services.get(skill);
@@ -47,21 +50,23 @@ export function createFollowJob({ services, invoke, book, endpoint: resource }: 
     if (status.status === "UNKNOWN") return undefined;
     const { eta_seconds, step, refund_tx, refund_pending } = status;
     const known = { job_id: job.job_id, status_url: job.status_url, eta_seconds, step, refund_tx, refund_pending };
-    const next = { ...task, ...toEnd(status, task, service), job: known };
+    const next = { ...task, ...(await toEnd(status, task, service)), job: known };
     return next.state === task.state && next.text === task.text ? next : book.write(task, next);
   };
-}
 
-function toEnd(status: JobStatus, { payment }: Task, service: Service): Partial<TaskChange> {
-  if (status.status === "DELIVERED")
-    return { state: "completed", text: "The job is done.", output: status.deliverable, ...noteFile(service) };
-  if (status.status !== "FAILED") return {};
-  const refund = payment ? toRefundText(status, service) : "Nothing was charged.";
-  return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };
-}
+  async function toEnd(status: JobStatus, { payment }: Task, service: Service): Promise<Partial<TaskChange>> {
+    if (status.status === "DELIVERED")
+      return { state: "completed", text: "The job is done.", output: status.deliverable, ...noteFile(service) };
+    if (status.status !== "FAILED") return {};
+    const refund = payment ? await toRefundText(status) : "Nothing was charged.";
+    return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };
+  }
 
-function toRefundText({ refund_tx, refund_pending }: JobStatus, { job }: Service): string {
-  if (refund_tx !== null) return `Its price was paid back in ${refund_tx}.`;
-  if (refund_pending === "manual") return "Its price has to be paid back by hand.";
-  return job?.manifest.refund ? "Its price is being paid back." : "Its price is not paid back.";
+  /** The status does not tell a refund that is under way from none, and the service may have changed since the sale. */
+  async function toRefundText({ job_id, refund_tx, refund_pending }: JobStatus): Promise<string> {
+    if (refund_tx !== null) return `Its price was paid back in ${refund_tx}.`;
+    if (refund_pending === "manual") return "Its price has to be paid back by hand.";
+    const [record, end] = await Promise.all([records.read(job_id), records.readEnd(job_id)]);
+    return record && end && isOwedBack(record, end) ? "Its price is being paid back." : "Its price is not paid back.";
+  }
 }

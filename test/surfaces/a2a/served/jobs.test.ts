@@ -130,6 +130,17 @@ for (const [name, open] of CLIENTS)
       expect(client.state(await client.get(id))).to.equal("failed");
     });
 
+    it("tells what was said of its price when it was sold, and what is done where it was withdrawn", async () => {
+      const { id, metadata } = await buy();
+      const { job_id } = metadata;
+      await shop.store.set(`job:${job_id}`, { ...(await shop.store.get<object>(`job:${job_id}`)), refund: false });
+      const end = { state: "FAILED", at: shop.clock.now(), error: "It is gone" };
+      await shop.store.set(`job-end:${job_id}`, end);
+      expect(textOf(await client.get(id))).to.equal("The job failed: It is gone. Its price is not paid back.");
+      await shop.store.set(`job-end:${job_id}`, { ...end, isWithdrawn: true });
+      expect(textOf(await client.get(id))).to.equal("The job failed: It is gone. Its price is being paid back.");
+    });
+
     it("may be free: it works without a payment, and cannot be canceled either", async () => {
       const begun = await client.begin("errand", INPUT);
       expect(client.state(begun)).to.equal("working");
