@@ -40,7 +40,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
   };
 }
 
-/** Logs the requests that Node could not read, which have neither a path nor an id. */
+/** Logs requests that Node could not read, which have neither a path nor an id, and connections that were not accepted. */
 export function createRefusalLog(log: Log, clock: Clock): NonNullable<ListenOptions["onRefused"]> {
   const admit = createWindow(clock, BOUNDS, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return ({ status, code }, reason) => {

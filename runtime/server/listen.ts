@@ -33,7 +33,10 @@ export interface ListenOptions {
   /** The names of the variables that hold the host and the port, for errors. HOST and PORT by default. */
   readonly variables?: { readonly host: string; readonly port: string };
   readonly timeouts?: Partial<Timeouts>;
-  /** Called for each request that could not be read. @param reason as `refuseConnection` takes it */
+  /**
+   * Called for each request that could not be read, and each connection that could not be accepted.
+   * @param reason as `refuseConnection` takes it, or the code of the system's error
+   */
   readonly onRefused?: (problem: Problem, reason: string | undefined) => void;
 }
 
@@ -59,6 +62,8 @@ const TIMEOUTS: Timeouts = {
   silenceMs: 600_000,
   lingerMs: 500,
 };
+
+const NOT_ACCEPTED = new Problem("unavailable", "A connection could not be accepted");
 
 /** Binds a port. @throws Problem `unavailable`, with the reason. */
 export async function openServer(options: ListenOptions): Promise<OpenServer> {
@@ -115,6 +120,8 @@ export async function openServer(options: ListenOptions): Promise<OpenServer> {
     refuse("CONNECT", socket);
   });
   await bind(server, { host, port, variables });
+  // For want of memory, say: an error without a listener ends the process.
+  server.on("error", ({ code }: NodeJS.ErrnoException) => onRefused?.(NOT_ACCEPTED, code));
 
   let isLingering = true;
   const finish = (): void => {

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
@@ -85,6 +85,20 @@ describe("a port", () => {
     client.write(CONNECT);
     await once(client, "close");
     await server.close({ graceMs: 600_000 }); // Ends with the last connection; an error that nothing takes fails this test.
+  });
+
+  it("outlives a connection that the system cannot accept, and tells of it", async () => {
+    const told: unknown[] = [];
+    const onRefused = ({ code }: Problem, reason: unknown): void => void told.push(code, reason);
+    const server = await openServer({ host: "127.0.0.1", port: 0, onRefused });
+    server.attach(({ socket }, response) => {
+      const { server: node } = socket as unknown as { readonly server: EventEmitter };
+      node.emit("error", Object.assign(new Error("accept ENOBUFS"), { code: "ENOBUFS" })); // As Node does then.
+      response.end("served");
+    });
+    expect(await (await fetch(server.url)).text()).to.equal("served");
+    expect(told).to.deep.equal(["unavailable", "ENOBUFS"]);
+    await server.close({ graceMs: 0 });
   });
 
   it("closes connections that stay idle between requests", async () => {

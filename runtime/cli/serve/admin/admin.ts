@@ -130,7 +130,7 @@ function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const umask = process.umask(0o177); // Set for the creation only, so that nobody else can ever open the socket.
   server.once("error", reject).listen({ path, exclusive: true }, () => {
-    server.off("error", reject);
+    server.off("error", reject).on("error", () => {}); // A connection that the system could not accept.
     resolve();
   });
   process.umask(umask);
