@@ -2,6 +2,8 @@ import type { Invoke } from "../../core/invoke.ts";
 import type { AcceptedJob } from "../../core/jobs/jobs.ts";
 import { isOwedBack, type JobRecords } from "../../core/jobs/records.ts";
 import type { JobStatus } from "../../core/jobs/status.ts";
+import { isObject } from "../../core/json.ts";
+import { toFile } from "../../core/proxy/media.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { Task, TaskBook, TaskChange } from "./task-book.ts";
@@ -21,16 +23,25 @@ export interface FollowJobOptions {
   readonly endpoint: string;
 }
 
-/** The task's state after its service has answered: a job has begun, or the task is completed. */
+/**
+ * The task's state after its service has answered: a job has begun, or the task is completed. A stored answer may be from
+ * before the service had jobs, or sold files.
+ */
 export function toAnswered(service: Service | undefined, output: unknown, done: string): TaskChange {
-  if (!service || !isJobService(service)) return { state: "completed", text: done, output, ...noteFile(service) };
-  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // The output schema has checked this.
+  if (!service || !isJobService(service) || !isAccepted(output))
+    return { state: "completed", text: done, output, ...noteFile(service, output) };
+  const { job_id, status_url, eta_seconds } = output;
   const text = `The job ${job_id} has begun and takes about ${eta_seconds} s. Ask for this task again.`;
   return { state: "working", text, job: { job_id, status_url, eta_seconds } };
 }
 
-const noteFile = (service: Service | undefined): { readonly isFile?: true } =>
-  service?.manifest.media ? { isFile: true } : {};
+const isAccepted = (output: unknown): output is AcceptedJob =>
+  isObject(output) && typeof output.job_id === "string" && typeof output.status_url === "string";
+
+function noteFile(service: Service | undefined, output: unknown): { readonly isFile?: true } {
+  const { media } = service?.manifest ?? {};
+  return media && toFile({ media }, output) ? { isFile: true } : {};
+}
 
 /**
  * Updates the tasks of jobs by calling their free status services. A task is stored only when its state or text has
@@ -56,7 +67,12 @@ export function createFollowJob(options: FollowJobOptions): FollowJob {
 
   async function toEnd(status: JobStatus, { payment }: Task, service: Service): Promise<Partial<TaskChange>> {
     if (status.status === "DELIVERED")
-      return { state: "completed", text: "The job is done.", output: status.deliverable, ...noteFile(service) };
+      return {
+        state: "completed",
+        text: "The job is done.",
+        output: status.deliverable,
+        ...noteFile(service, status.deliverable),
+      };
     if (status.status !== "FAILED") return {};
     const refund = payment ? await toRefundText(status) : "Nothing was charged.";
     return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };

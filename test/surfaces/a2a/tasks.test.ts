@@ -1,4 +1,8 @@
 import { expect } from "chai";
+import type { JobService, Service } from "../../../runtime/core/service.ts";
+import { toResult } from "../../../runtime/surfaces/a2a/dialects.ts";
+import { toAnswered } from "../../../runtime/surfaces/a2a/jobs.ts";
+import { toTask } from "../../../runtime/surfaces/a2a/task-book.ts";
 import { type Loose, toPayment } from "../mcp/served/support/stall.ts";
 import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
 import { BASE_URL } from "./served/support/door.ts";
@@ -156,6 +160,18 @@ describe("a task", () => {
       expect(history.slice(told.length).map(({ parts }: { parts: unknown }) => parts)).to.deep.equal([
         [{ kind: "text", text: "please" }],
       ]);
+    });
+
+    it("has a stored answer as it was bought, also where its service sells files by now, or jobs", () => {
+      const roll = stage.door.services.find(({ manifest }) => manifest.id === "roll") as Service;
+      const ofFiles = { ...roll, manifest: { ...roll.manifest, media: { type: "image/png", max_bytes: 9 } } };
+      const ofJobs = { ...roll, job: { manifest: { eta_seconds: 9 } } as JobService["job"] };
+      for (const service of [ofFiles, ofJobs]) {
+        const task = toTask({ id: "t", contextId: "c", skill: "roll" }, toAnswered(service, { value: 1 }, "Done."), 0);
+        const { status, artifacts } = toResult({ task }, "0.3", false) as Loose;
+        expect(status.state).to.equal("completed");
+        expect(artifacts[0].parts).to.deep.equal([{ kind: "data", data: { value: 1 } }]);
+      }
     });
 
     it("tells the log and the limits who paid what", async () => {
