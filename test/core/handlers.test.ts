@@ -31,6 +31,10 @@ describe("a handler", () => {
       expect((await problemOf(perform(file, { data }, call))).options.cause)
         .to.be.instanceOf(Error)
         .with.property("message", `the output of roll.roll breaks its type: ${why}`);
+    const pictures = toService({ ...ROLL, media: { type: "image/*", max_bytes: 100 } });
+    const broken = { ...pictures, handler: () => ({ media: "image/png\n", data: png }) };
+    const { cause } = (await problemOf(perform(broken, {}, call))).options;
+    expect(String(cause), "could not be sent").to.include('"image/png\\n" has characters that no header may have');
   });
 
   it("is refused at once when its answer leads back to itself, or is mostly holes", async () => {

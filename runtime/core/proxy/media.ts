@@ -132,8 +132,12 @@ function isWanted({ type: wanted }: MediaManifest, type: string): boolean {
   return wanted.endsWith("/*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
 }
 
+/** What `Content-Type` may hold. Node refuses to send anything else. */
+const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** What is wrong with a file in its form as JSON, or nothing. */
 export function explainFile(wanted: MediaManifest, { media, data }: MediaOutput): string | undefined {
+  if (!SENDABLE.test(media)) return `${JSON.stringify(media)} has characters that no header may have`;
   const bytes = Buffer.from(data, "base64");
   return bytes.toString("base64") === data ? explainMedia(wanted, media, bytes) : "it is not in base64";
 }
