@@ -135,7 +135,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
   const claimed = (id: string): Promise<PaymentClaim | undefined> => store.get<PaymentClaim>(claimKey(id));
   const isClaimedFor = async (id: string, { payment }: PaymentClaim): Promise<boolean> => {
     const standing = await claimed(id);
-    return standing !== undefined && isSameJson(toJson(standing.payment), toJson(payment));
+    return standing !== undefined && isSame(toJson(standing.payment), toJson(payment));
   };
   /** Deletes tasks, except those that are being paid for. */
   const forget = async (ids: readonly string[]): Promise<void> => {
@@ -185,6 +185,10 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
     },
   };
 }
+
+/** A payment may hold what has no canonical form, such as half a surrogate pair in a text that its client has cut. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  isSameJson(one, other) || JSON.stringify(one) === JSON.stringify(other);
 
 /** A payment as JSON: the same payment may arrive as an object or as base64 text, with its keys in any order. */
 const toJson = (payment: PaymentClaim["payment"]): unknown => payment && (parsePayment(payment) ?? payment);

@@ -26,6 +26,16 @@ describe("the payment of a task", () => {
     for (const door of doors.splice(0)) door.close();
   });
 
+  it("is made, or refused, also where a text in it has half a surrogate pair", async () => {
+    const door = await open({});
+    const task = await begin(door);
+    const payment = door.pay(metadataOf(task)[KEY("required")]);
+    const refused = await submit(door, task.id, { ...payment, payload: { signature: "\ud83c" } });
+    expect(textOf(refused.result)).to.match(/^The payment was not accepted \(invalid_payload/);
+    const paid = await submit(door, task.id, { ...payment, extensions: { note: "Dice \ud83c" } });
+    expect(paid.result.status.state).to.equal("completed");
+  });
+
   it("is not made by one request while another one records its refusal", async () => {
     const store = createMemoryStore();
     const door = await open({ store });
