@@ -2,7 +2,8 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { toClientKey } from "../../../runtime/server/request/limits.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
+import { createLimits, toClientKey } from "../../../runtime/server/request/limits.ts";
 import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
 import { type Door, jsonOf, LIMITS, openDoor, RECEIPT, toService } from "../../support/http.ts";
 
@@ -49,6 +50,14 @@ describe("the limit of unpaid requests", () => {
     };
     expect(await askAfter(20_000)).to.be.within(1, 10);
     expect(await askAfter(-24 * 60 * 60_000)).to.equal(30);
+  });
+
+  it("holds also where its period is longer than a timer of Node can be", async () => {
+    const limits = createLimits({ unpaid_burst: 40_000, unpaid_per_minute: 1 }, createMemoryLimiter);
+    await limits.take("somebody", "unpaid", 40_000);
+    await new Promise((done) => setTimeout(done, 20)); // What does not fit is set to 1 ms.
+    const problem = await limits.take("somebody", "unpaid").catch((error: unknown) => error);
+    expect(problem).to.be.instanceOf(Problem).with.property("code", "rate-limited");
   });
 
   it("counts every kind of unpaid request together", async () => {
