@@ -57,18 +57,18 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
   const isSent = (file: string, kept: Kept): boolean =>
     kept.pid === process.pid ? sending.get(file)?.aborted === false : isAlive(kept);
 
+  const asOurs = (signed: ToolPayment): Kept => ({ ...signed, pid: process.pid, began: beganOf(process.pid) });
+
   function send(file: string, signed: ToolPayment, signal: AbortSignal): SentPayment {
-    write(file, { ...signed, pid: process.pid, began: beganOf(process.pid) });
     sending.set(file, signal);
     return {
       payment: signed.payment,
       unpaid: signed.unpaid,
       answered() {
-        sending.delete(file);
-        rmSync(file, { force: true });
+        if (tried(() => rmSync(file, { force: true }))) sending.delete(file); // One that stays is not to be sent again.
       },
       lost() {
-        if (sending.delete(file)) write(file, { ...signed, pid: 0 });
+        if (sending.delete(file)) tried(() => write(file, { ...signed, pid: 0 })); // What was kept before will do.
       },
     };
   }
@@ -79,20 +79,23 @@ export function createLostPayments(dir: string, seller: string, now: () => numbe
         const kept = read(file);
         if (kept && isSent(file, kept)) continue;
         const own = newFile(call);
-        if (!rename(file, own)) continue; // Another proxy has taken it.
+        if (!tried(() => renameSync(file, own))) continue; // Another proxy has taken it.
         sending.delete(file);
         if (kept && kept.until >= now()) {
           const { payment, until, unpaid } = kept;
+          tried(() => write(own, asOurs({ payment, until, unpaid })));
           return send(own, { payment, until, unpaid }, signal);
         }
-        rmSync(own);
+        tried(() => rmSync(own));
       }
       return undefined;
     },
     keep(call, signed, signal) {
       try {
         makeFolder(dir, 0o700);
-        return send(newFile(call), signed, signal);
+        const file = newFile(call);
+        write(file, asOurs(signed));
+        return send(file, signed, signal);
       } catch (error) {
         throw unnoted(dir, error as NodeJS.ErrnoException);
       }
@@ -129,9 +132,10 @@ function list(dir: string, prefix: string): readonly string[] {
   }
 }
 
-function rename(from: string, to: string): boolean {
+/** Whether the folder takes a change. A payment that was sent is told of all the same. */
+function tried(change: () => void): boolean {
   try {
-    renameSync(from, to);
+    change();
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLostPayments } from "../../../runtime/cli/mcp-proxy/lost.ts";
@@ -143,5 +143,27 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
       expect(stage.paid[2]).to.not.deep.equal(stage.paid[0]);
       expect(stage.spent).to.equal(2);
     }
+  });
+
+  it("that cannot be forgotten or noted, as on a disk that is read-only by now, does not hide what became of it", async () => {
+    const due = Promise.withResolvers<never>();
+    stage.answers = [due.promise, new Error("lost")];
+    const bought = stage.open(0)();
+    await eventually(() => stage.paid.length > 0);
+    const [name = ""] = readdirSync(stage.spending).filter((one) => one.startsWith("payment-"));
+    const file = join(stage.spending, name);
+    rmSync(file);
+    mkdirSync(join(file, "taken"), { recursive: true });
+    due.resolve(ROLLED as never);
+    expect(await bought, "the answer that was paid for").to.equal(ROLLED);
+
+    stage.spending = createFolder();
+    const unknown = stage
+      .open(0)()
+      .catch((error: { code: string }) => error.code);
+    await eventually(() => stage.paid.length > 1);
+    const [other = ""] = readdirSync(stage.spending).filter((one) => one.startsWith("payment-"));
+    mkdirSync(join(stage.spending, `${other}.part`));
+    expect(await unknown).to.equal("settlement-unknown");
   });
 });
