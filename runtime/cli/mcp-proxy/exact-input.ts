@@ -1,6 +1,6 @@
 import { Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { isObject, parseDigits, tryParseJson } from "../../core/json.ts";
+import { isCollection, isObject, parseDigits, tryParseJson } from "../../core/json.ts";
 
 /** Longer lines are passed on unchanged: they are refused anyway. */
 const LONGEST = 16 * 1024 * 1024;
@@ -29,6 +29,12 @@ export function keepInput(): Transform {
 function toExact(line: string): string {
   const message = /\d{16}/.test(line) ? tryParseJson(line) : undefined; // Most lines have none.
   if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return line;
-  const { params } = parseDigits(line) as { readonly params: { readonly arguments?: unknown } };
-  return JSON.stringify({ ...message, params: { ...message.params, arguments: params.arguments } });
+  try {
+    const { params } = parseDigits(line) as { readonly params: { readonly arguments?: unknown } };
+    return JSON.stringify({ ...message, params: { ...message.params, arguments: params.arguments } });
+  } catch {
+    // Of this call only: the server refuses a text as arguments.
+    const id = isCollection(message.id) ? null : message.id;
+    return JSON.stringify({ jsonrpc: "2.0", id, method: message.method, params: { arguments: "nested too deeply" } });
+  }
 }

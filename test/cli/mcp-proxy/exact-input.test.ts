@@ -44,6 +44,9 @@ describe("payphone mcp-proxy, for a client whose integers have more digits than 
       expect(refused)
         .to.have.nested.property("result.content[0].text")
         .that.matches(/body\.id: .*\nNothing was paid\.$/);
+      const deep = await say(call(4, "text", `${"[".repeat(5000)}1234567890123456789${"]".repeat(5000)}`));
+      expect(deep, "which ends no proxy").to.deep.include({ id: 4 }).and.have.nested.property("error.code", -32602);
+      expect(asked).to.have.length(2);
     } finally {
       proxy.kill("SIGTERM"); // Its input is still open.
       await once(proxy, "exit");
