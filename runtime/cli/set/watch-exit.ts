@@ -81,9 +81,10 @@ export async function collectRejections<T>(
 ): Promise<{ value: T; rejections: readonly LeftRejection[] }> {
   const rejections: LeftRejection[] = [];
   const note = (error: unknown): void => {
-    if (!isOfPlugin(error)) throw error;
-    if (trials.getStore() === rejections) rejections.push({ error, plugin: running.getStore() });
+    if (!isOfPlugin(error)) refuse(error);
+    else if (trials.getStore() === rejections) rejections.push({ error, plugin: running.getStore() });
   };
+  notes.add(note);
   process.on("unhandledRejection", note);
   try {
     const value = await trials.run(rejections, work);
@@ -91,5 +92,14 @@ export async function collectRejections<T>(
     return { value, rejections };
   } finally {
     process.off("unhandledRejection", note);
+    notes.delete(note);
   }
+}
+
+/** The listeners of trials. */
+const notes = new Set<unknown>();
+
+/** An error ends the process, as without a listener, unless others listen: they decide about what is theirs. */
+function refuse(error: unknown): void {
+  if (process.listeners("unhandledRejection").every((one) => notes.has(one))) throw error;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { expect } from "chai";
 import express from "express";
@@ -107,5 +108,27 @@ describe("a shop in another server", () => {
     await starting;
     await shop.close();
     await node.stop();
+  });
+});
+
+describe("a server whose promise is rejected while a shop within it tries plugins", () => {
+  it("goes on if it listens for that, and ends as ever if not", () => {
+    const module = JSON.stringify(new URL("../../../runtime/cli/set/watch-exit.ts", import.meta.url).href);
+    const script = (listener: string): string => `import { setTimeout as sleep } from "node:timers/promises";
+      import { collectRejections } from ${module};
+      ${listener}
+      setTimeout(() => void Promise.reject(new Error("the host's")), 1);
+      await collectRejections(() => sleep(50));
+      console.log("goes on");`;
+    const run = (listener: string) => {
+      const args = ["--input-type=module-typescript", "--eval", script(listener)];
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+      return [status, stdout || /Error: the host's/.exec(stderr)?.[0]];
+    };
+    expect(run(`process.on("unhandledRejection", ({ message }) => console.log(message));`)).to.deep.equal([
+      0,
+      "the host's\ngoes on\n",
+    ]);
+    expect(run(""), "without a listener").to.deep.equal([1, "Error: the host's"]);
   });
 });
