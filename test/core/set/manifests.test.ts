@@ -7,6 +7,8 @@ import { checkManifests } from "../../../runtime/core/set/manifests.ts";
 const NO_SCHEMAS = { documents: new Map(), names: new Set<string>() };
 const YEN_RAIL = { currency: "jpy", decimals: 18, title: "JPYC on Polygon" } as RailManifest;
 
+const JOB = { eta_seconds: 9, deadline_seconds: 9, attempts: 1, concurrency: 1, queue_limit: 9, refund: false };
+
 const locate = (): { line: number; column: number } => ({ line: 1, column: 1 });
 const draft = (file: string, data: Partial<Manifest>): Draft => ({ file: `manifests/${file}`, data, locate });
 
@@ -38,6 +40,16 @@ describe("manifests among each other", () => {
     ];
     const clashes = report(routes.map((route, at) => draft(`${at}.yaml`, { route })));
     expect(clashes.map((line) => line.split(":")[0])).to.deep.equal(["manifests/1.yaml", "manifests/2.yaml"]);
+  });
+
+  it("have no job that is polled where it is called by the same method", () => {
+    const job = { ...JOB, status_route: "GET /v1/jobs/{job_id}" };
+    const complaint =
+      'manifests/roll.yaml:1:1 duplicate-route job.status_route "GET /v1/jobs/{job_id}": the service could not be called there, where a GET asks for a job';
+    const [bought, polled] = ["POST /v1/jobs/{job_id}", job.status_route];
+    expect(report([draft("roll.yaml", { route: polled, job })])).to.deep.equal([complaint]);
+    expect(report([draft("roll.yaml", { route: bought, aliases: [polled], job })])).to.deep.equal([complaint]);
+    expect(report([draft("roll.yaml", { route: bought, job })])).to.deep.equal([]);
   });
 
   it("need a rail for each price: dollars, or a yen tier of exactly this price", () => {
