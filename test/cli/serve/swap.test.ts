@@ -202,4 +202,16 @@ describe("the moment of a swap", () => {
     expect(swap.current().composition.unsellable()).to.deep.equal(["c"]);
     await swap.close();
   });
+
+  it("does not come after the end of the shop, when nothing would close the new set", async () => {
+    const left: Composition[] = [];
+    const next = async (): Promise<Composition> => {
+      left.push(compose(async () => {}));
+      return left[0] as Composition;
+    };
+    const swap = createSwap({ set: SET, composition: compose(async () => {}) }, { compose: next, log: silentLog });
+    await swap.close();
+    expect(await swap.change({ set: SET }).catch(({ code }: { code: string }) => code)).to.equal("unavailable");
+    expect(left).to.deep.equal([]);
+  });
 });

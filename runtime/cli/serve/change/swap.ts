@@ -34,7 +34,7 @@ export interface Swap {
   /**
    * Composes a set beside the current one, and then sells it. Calls in flight end on the set on which they began.
    * @throws Problem `bad-request` with the faults of plugins; `unavailable` when a service could not be sold any more,
-   *   or when too many earlier sets still have calls in flight. The former set stays then.
+   *   when too many earlier sets still have calls in flight, or after `close`. The former set stays then.
    */
   change(next: NextSet): Promise<SwapTimes>;
   /** How many earlier sets still have work in flight. */
@@ -81,6 +81,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
   const noteEnded = createCollector();
   let current = first;
   let changing: Promise<unknown> = Promise.resolve();
+  let isClosing = false;
 
   return {
     listener,
@@ -92,6 +93,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
       return changed;
     },
     async close() {
+      isClosing = true;
       await changing;
       for (const { hurry } of retired) hurry();
       await current.composition.close();
@@ -100,6 +102,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
   };
 
   async function change(next: NextSet): Promise<SwapTimes> {
+    if (isClosing) throw new Problem("unavailable", "The shop ends: its set is not changed any more");
     const { set } = next;
     const began = performance.now();
     await makeRoom();
