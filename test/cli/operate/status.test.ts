@@ -1,9 +1,11 @@
-import { chmod } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
 import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
 import { toStatusText } from "../../../runtime/cli/operate/status.ts";
+import { openAdmin } from "../../../runtime/cli/serve/admin/admin.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { runPayphone } from "../../support/commands/commands.ts";
 import { createFolder } from "../../support/folder.ts";
 
@@ -93,6 +95,18 @@ describe("payphone status", () => {
     expect(text)
       .to.match(/^a\/1 .* 5 MB$/m)
       .and.not.match(/^b\/1 .* MB$/m);
+  });
+
+  it("prints the token that lets in now, also where the next start is to have another one", async () => {
+    const dataDir = createFolder();
+    const admin = { port: 0, host: "127.0.0.1", token: undefined, login: undefined };
+    const routes = [{ method: "GET", path: "/", handle: () => ({ status: 200, headers: [] }) }] as const;
+    const opened = await openAdmin({ config: { dataDir, admin }, routes, log: silentLog });
+    await rm(join(dataDir, "admin.token"));
+    const { out } = await runPayphone(["status", "--token"], { PAYPHONE_DATA_DIR: dataDir });
+    const answer = await fetch(`${opened.url}/`, { headers: { authorization: `Bearer ${out.trim()}` } });
+    await opened.close();
+    expect(answer.status).to.equal(200);
   });
 
   it("says why nothing can be sold", async () => {

@@ -42,7 +42,9 @@ const LONGEST_SOCKET = 103;
  */
 export async function openAdmin({ config, routes, log }: AdminOptions): Promise<OpenAdmin> {
   const { dataDir, admin } = config;
-  const local = createAdminListener({ routes: [...routes, toTokenRoute(config)], log });
+  let ofPort: string | undefined;
+  const tellToken = toTokenRoute(() => ofPort ?? adminToken(config)); // The file may hold that of the next start.
+  const local = createAdminListener({ routes: [...routes, tellToken], log });
   const socket = await openSocket(dataDir, local).catch((error: unknown) => {
     log.warn("admin.no-socket", { error });
     return undefined;
@@ -50,6 +52,7 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
   try {
     const { port, host } = admin;
     const token = port === undefined ? "" : adminToken(config); // Before the port: an open one keeps the process alive.
+    if (port !== undefined) ofPort = token;
     const pages = port === undefined ? undefined : await openServer({ host, port, variables: VARIABLES });
     const gate = pages && createTokenGate({ token, login: admin.login, clock: { now: Date.now }, log });
     if (pages && !LOOPBACK.test(host))
@@ -71,11 +74,11 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
 /** The path on the socket where a process tells its token: its environment or data directory may differ from a command's. */
 export const TOKEN_PATH = "/token";
 
-const toTokenRoute = (config: AdminOptions["config"]): AdminRoute => ({
+const toTokenRoute = (tell: () => string): AdminRoute => ({
   method: "GET",
   path: TOKEN_PATH,
   isLocal: true,
-  handle: () => toJsonReply({ token: adminToken(config) }),
+  handle: () => toJsonReply({ token: tell() }),
 });
 
 /** The token for ADMIN_PORT: ADMIN_TOKEN, or one that is kept in the data directory. @throws Problem `unavailable`. */
