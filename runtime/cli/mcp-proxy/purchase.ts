@@ -82,23 +82,29 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const since = now();
     const terms = { signal, until: since + patienceMs };
     const digest = digestOf([tool.name, tool.arguments ?? {}]);
-    // Its client has given up without cancelling it, as Python's SDK does: a new payment would buy the same again.
-    const silent = [...running].find(
-      (one) => one.call === digest && since - one.since >= SILENT_MS && !one.signal.aborted,
-    );
-    if (silent) {
-      silent.since = since;
-      return silent.answer;
-    }
+    const silent = join(digest, since);
+    if (silent) return silent;
     const left = lost.take(tool, signal);
     if (left) return run({ call: digest, since, signal, answer: deliver(tool, left, terms, true) });
     const first = await ask(tool, signal);
     const challenge = challengeIn(first);
     if (!challenge) return first;
-    await check(tool, signal);
-    const sent = await sign(tool, { challenge, unpaid: refusalIn(first) }, signal);
-    return run({ call: digest, since, signal, answer: deliver(tool, sent, terms) });
+    const buy = async (): Promise<ToolResult> => {
+      await check(tool, signal);
+      const sent = await sign(tool, { challenge, unpaid: refusalIn(first) }, signal);
+      return deliver(tool, sent, terms);
+    };
+    return join(digest, since) ?? run({ call: digest, since, signal, answer: buy() }); // Others have asked meanwhile.
   };
+
+  /** The answer to the same call of a client that has given up without cancelling it, as Python's SDK does: one purchase. */
+  function join(digest: string, since: number): Promise<ToolResult> | undefined {
+    const silent = [...running].find(
+      (one) => one.call === digest && Math.abs(since - one.since) >= SILENT_MS && !one.signal.aborted,
+    );
+    if (silent) silent.since = Math.max(silent.since, since);
+    return silent?.answer;
+  }
 
   function run(one: Running): Promise<ToolResult> {
     running.add(one);

@@ -84,6 +84,23 @@ describe("a payment of payphone mcp-proxy whose answer has not come", () => {
     expect([stage.paid.length, stage.spent]).to.deep.equal([3, 3]);
   });
 
+  it("is not made twice where such a client gave up before the price was named to both of its calls", async () => {
+    for (const turn of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      Object.assign(stage, { paid: [], spent: 0, holds: gates.map(({ promise }) => promise) });
+      const buy = stage.open(60_000);
+      const first = buy();
+      stage.now += 5000;
+      const again = buy();
+      for (const at of turn) gates[at]?.resolve();
+      expect([await first, await again]).to.deep.equal([ROLLED, ROLLED]);
+      expect([stage.paid.length, stage.spent]).to.deep.equal([1, 1]);
+    }
+  });
+
   it("is sent again by the call that follows a cancelled one, at once or later, or its late answer", async () => {
     const buy = stage.open(60_000);
     const late = Promise.withResolvers<never>();

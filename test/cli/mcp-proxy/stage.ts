@@ -23,6 +23,8 @@ export interface PurchaseStage {
   maxTimeoutSeconds: number;
   /** How long the seller takes to name the price. */
   unpaidMs: number;
+  /** What the seller waits for before it names the price, in turn. */
+  holds: Promise<void>[];
   /** The rail of the offers. */
   railId: string;
   /** Whether the offers name the token's domain. */
@@ -45,7 +47,14 @@ export function stagePurchases(): PurchaseStage {
   });
   beforeEach(() => {
     const offer = { maxTimeoutSeconds: 300, unpaidMs: 0, railId: "base", isSignable: true };
-    Object.assign(stage, offer, { now: Date.now(), spent: 0, paid: [], answers: [], spending: createFolder() });
+    Object.assign(stage, offer, {
+      now: Date.now(),
+      spent: 0,
+      paid: [],
+      answers: [],
+      holds: [],
+      spending: createFolder(),
+    });
   });
   return stage;
 
@@ -65,6 +74,7 @@ export function stagePurchases(): PurchaseStage {
     const payment = _meta?.["x402/payment"];
     if (payment === undefined) {
       stage.now += stage.unpaidMs;
+      await stage.holds.shift();
       return challenge();
     }
     stage.paid.push(payment);
