@@ -20,6 +20,8 @@ export interface SchemaSide {
 
 /** How deeply recursive schemas are compared. */
 const DEEPEST = 12;
+/** At how many places a schema that others refer to is compared: with each level of recursion, there may be times as many. */
+const MOST_PLACES = 20;
 const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "$defs"]);
 /** Bounds that allow fewer values when they grow. */
 const LEAST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
@@ -28,6 +30,8 @@ const MOST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProper
 
 /** The differences between two schemas, except for their texts. */
 export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly SchemaChange[] {
+  /** By the two references. */
+  const places = new Map<string, number>();
   return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
 
   function compare(old: Node, now: Node, path: string, depth: number): readonly SchemaChange[] {
@@ -50,6 +54,12 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
   }
 
   function inner(one: Node, two: Node, path: string, depth: number): readonly SchemaChange[] {
+    if ("$ref" in one || "$ref" in two) {
+      const key = canonicalOf([one, two]);
+      const count = places.get(key) ?? 0;
+      if (count === MOST_PLACES) return [];
+      places.set(key, count + 1);
+    }
     return compare(resolve(one, before.schemas), resolve(two, after.schemas), path, depth + 1);
   }
 

@@ -63,6 +63,16 @@ describe("the difference of two schemas", () => {
     expect(diffSchemas(side, side)).to.deep.equal([]);
   });
 
+  it("ends soon, and tells what is new, where it does so in several fields: a shop that sells is asked for it", () => {
+    const names = ["first", "second", "third"];
+    const fields = Object.fromEntries(names.map((name) => [name, { $ref: "Tree.json" }]));
+    const side = (more: object) => ({ schema: "Tree", schemas: new Map([["Tree", object({ ...more, ...fields })]]) });
+    const changes = diffSchemas(side({}), side({ leaf: { type: "string" } }));
+    expect(changes[0]).to.deep.equal({ way: "wider", text: "leaf is new" });
+    expect(changes.length, "at so many places").to.be.below(50);
+    expect(diffSchemas(side({}), side({}))).to.deep.equal([]);
+  });
+
   it("leaves texts alone", () => {
     expect(ways({ title: "one", examples: [1] }, { title: "two", description: "more" })).to.deep.equal([]);
   });
