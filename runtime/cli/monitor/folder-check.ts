@@ -17,7 +17,8 @@ export function createFolderCheck({ home, digest, now }: FolderCheckDeps): () =>
   let looked = Number.NEGATIVE_INFINITY;
   let found: string | undefined;
   return () => {
-    if (now() - looked >= EVERY_MS) {
+    // Absolute: the clock may have been set back.
+    if (Math.abs(now() - looked) >= EVERY_MS) {
       looked = now();
       found = tryDigest(home);
     }

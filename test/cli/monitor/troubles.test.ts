@@ -35,6 +35,9 @@ describe("what wants the seller", () => {
     expect(check()[0]).to.include({ mend: "payphone diff" });
     digest = readFolder(home).digest;
     expect(check()).to.deep.equal([]);
+    await writeFile(join(home, "manifests/broken.yaml"), "id: {");
+    now -= 60 * MINUTE_MS;
+    expect(check()[0], "after the clock was set back, too").to.include({ mend: "payphone diff" });
   });
 
   it("is a refund that is not paid after an hour, and what waits to be paid by hand", () => {
