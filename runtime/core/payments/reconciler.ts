@@ -38,7 +38,7 @@ export interface ReconcilerDeps
   readonly settler: Pick<Settler, "settle" | "look">;
   readonly credits: Credits;
   /** Settles a refused payment again, if the shop's rules allow its payer to buy. @throws Problem as the rules. */
-  readonly duringRetry: (record: PaymentRecord, settle: () => Promise<Settlement>) => Promise<Settlement>;
+  readonly duringRetry: (record: PaymentRecord, settle: () => Promise<PaymentRecord>) => Promise<PaymentRecord>;
   /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
   /** Called when a payment whose outcome was unknown is settled or refused. */
@@ -55,9 +55,7 @@ const MEND =
   "Its payment may be settled, and not delivered: payphone books verify says whether it has come in, and it can be paid back by hand";
 
 type Check = () => Promise<void>;
-
-/** The network (CAIP-2) in the key of a payment. */
-const networkOf = (key: string): string => key.split(":", 2).join(":");
+type Again = { readonly check: Check | undefined; readonly keepMs: number | undefined };
 
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
@@ -78,7 +76,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     firstMs,
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
-    laneOf: networkOf, // A node that does not answer keeps no other network's payments waiting.
+    laneOf: (key) => key.split(":", 2).join(":"), // By network: a silent node keeps no other's payments waiting.
   });
   /** The damaged records that the operator was told of. */
   const told = new Set<string>();
@@ -100,8 +98,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (state === "settling") await reservations.enlist(key, record);
     const seen = await settler.look(payment, payment.accepted);
     if (seen.state === "unknown" && !(isAlive(record) && (await isDurable(key, record)))) return record;
-    const found = seen.state === "unknown" ? await settleAgain(key, record, check) : ([record, seen] as const);
-    const next = await conclusionOf(key, ...found, keepMs);
+    const next = await (seen.state === "unknown"
+      ? settleAgain(key, record, { check, keepMs })
+      : conclusionOf(key, record, seen, keepMs));
     if (next.state === "settled" || (next.state === "rejected" && state === "settling")) onKnownLate(key, next);
     return next;
   }
@@ -126,14 +125,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** Marks a refused payment as open before it is settled again: this attempt may succeed. */
-  async function settleAgain(key: string, record: PaymentRecord, check?: Check): Promise<[PaymentRecord, Settlement]> {
+  async function settleAgain(key: string, record: PaymentRecord, { check, keepMs }: Again): Promise<PaymentRecord> {
     const { payment, state } = record;
     const how = { isAgain: state === "settling", mustConfirm: true };
-    const settle = () => settler.settle(payment, payment.accepted, how);
-    if (state === "settling") return [record, await settle()];
-    const open: PaymentRecord = { ...record, state: "settling" };
+    const settle = async (of: PaymentRecord): Promise<PaymentRecord> =>
+      conclusionOf(key, of, await settler.settle(payment, payment.accepted, how), keepMs);
+    if (state === "settling") return settle(record);
+    const open: PaymentRecord = { ...record, state: "settling", retriedAt: clock.now() };
     const again = () => Promise.resolve(check?.()).then(() => reservations.update(key, open));
-    return [open, await deps.duringRetry(record, () => again().then(settle))];
+    return deps.duringRetry(record, () => again().then(() => settle(open)));
   }
 
   async function conclusionOf(

@@ -34,6 +34,8 @@ export interface PaymentRecord {
   readonly isFinal?: boolean;
   /** When the settlement became known: Unix milliseconds. */
   readonly settledAt?: number;
+  /** When a payment that was refused was last settled again: Unix milliseconds. */
+  readonly retriedAt?: number;
   /** The verified payer. */
   readonly payer?: string;
   /** The job that begins once the payment is settled. */

@@ -3,7 +3,6 @@ import { Problem } from "../../api/problem.ts";
 import { MAY_BE_CHARGED, type Outcome } from "../call.ts";
 import type { UsdOf, VerifiedPurchase } from "../payments/purchase.ts";
 import type { PaymentRecord } from "../payments/record.ts";
-import type { Settlement } from "../payments/settlement.ts";
 import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
@@ -22,8 +21,8 @@ export interface HouseRules {
    * throws.
    */
   during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
-  /** As `during`, for a refused payment that is settled again: its price was given back. */
-  duringRetry(record: PaymentRecord, settle: () => Promise<Settlement>): Promise<Settlement>;
+  /** As `during`, for a refused payment that is settled again: its price was given back. `settle` returns what is on record. */
+  duringRetry(record: PaymentRecord, settle: () => Promise<PaymentRecord>): Promise<PaymentRecord>;
   /** Gives the price of a payment back that was refused after its outcome had been unknown. */
   refusedLate(record: PaymentRecord): void;
   /** Takes the price of a payment that was refused, and has moved all the same. */
@@ -72,9 +71,10 @@ export function createHouseRules(deps: HouseRulesDeps): HouseRules {
       const buyer = { ...terms, wallets: payer === undefined ? [] : [payer], signal: new AbortController().signal };
       return underRules(buyer, settle, ({ state }) => state !== "rejected");
     },
-    refusedLate({ payer, payment, sold }) {
+    refusedLate({ payer, payment, sold, retriedAt }) {
       const { usd = "0", course } = sold ?? {};
-      const at = course?.verified ?? course?.begun ?? clock.now(); // Its price was taken right after the verification.
+      // Its price was taken right after the verification, or when it was settled again.
+      const at = retriedAt ?? course?.verified ?? course?.begun ?? clock.now();
       payerLimits?.giveBack(payer ?? payment.accepted.network, usd, at).catch(notReturned);
     },
     moved({ payer, payment, sold }) {

@@ -49,6 +49,41 @@ describe("the dollars of a wallet's day", () => {
     expect(await send(other)).to.equal(429);
   });
 
+  it("have it again once, where the second refusal could not be put on record at first", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } } });
+    beginDay();
+    const [lost, other, more] = await Promise.all([1, 2, 3].map(() => shop.pay("/v1/roll", { from: ALICE })));
+    shop.rail.script.settle = refuses();
+    expect(await send(lost)).to.equal(402);
+    const { set } = shop.store;
+    shop.store.set = async (key, value, ...rest) => {
+      if ((value as { state?: string }).state === "rejected") throw new Error("the store is away");
+      return set(key, value, ...rest);
+    };
+    expect(await send(lost)).to.equal(503);
+    shop.store.set = set;
+    shop.rail.script = { find: () => ({ state: "dead" }) };
+    await eventually(async () => (await send(lost)) === 402);
+    shop.rail.script = {};
+    expect([await send(other), await send(more)]).to.deep.equal([200, 429]);
+  });
+
+  it("of the day on which a refused payment was settled again have its price back, once it is refused in the end", async () => {
+    shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
+    beginDay();
+    shop.clock.advance(24 * 3_600_000 - 30_000);
+    const lost = await shop.pay("/v1/roll", { from: ALICE });
+    shop.rail.script.settle = refuses();
+    expect(await send(lost)).to.equal(402);
+    shop.clock.advance(60_000);
+    shop.rail.script.settle = silent;
+    expect(await send(lost)).to.equal(503);
+    shop.rail.script.find = () => ({ state: "dead" });
+    await eventually(async () => (await send(lost)) === 402);
+    shop.rail.script = {};
+    expect(await send(await shop.pay("/v1/roll", { from: ALICE }))).to.equal(200);
+  });
+
   it("of the next day do not have more for a payment of the day before that was refused in the end", async () => {
     shop = await openShop({ limits: { per_payer: { usd_per_day: "0.001" } }, counters: COUNTERS });
     beginDay();
