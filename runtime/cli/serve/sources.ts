@@ -30,7 +30,7 @@ export interface SourcesOverride {
 
 export interface SourcesDeps {
   readonly set: ManifestSet;
-  /** Sets whose services are no longer offered, but still ask the language model. Oldest first. */
+  /** Sets whose services are no longer offered, but still ask their sources. Oldest first. */
   readonly retired?: readonly ManifestSet[] | undefined;
   readonly config: Config;
   readonly store: Store;
@@ -77,7 +77,17 @@ export function openSources({
   const web = createGuardedFetch();
   const schedule = createSchedule({ log });
   const transport = watch(override?.wrap(http.send) ?? http.send);
-  const find = override?.locate ?? ((upstream: UpstreamManifest) => locate(upstream, config.env));
+  const isRetired = (upstream: UpstreamManifest): boolean =>
+    retired.some(({ site }) => site.upstreams?.includes(upstream));
+  const find = (upstream: UpstreamManifest): Located => {
+    try {
+      return override ? override.locate(upstream) : locate(upstream, config.env);
+    } catch (error) {
+      if (!isRetired(upstream)) throw error;
+      log.warn("upstream.retired-unable", { upstream: upstream.id, error });
+      return { url: undefined, headers: {} }; // Calls fail, uncharged.
+    }
+  };
   const mcpServers = openMcpServers({
     set,
     env: config.env,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { JOB, TOSS } from "../../core/set/served-directory.ts";
+import { edit, JOB, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { createBuyer, json, signFor } from "../../support/sellers/stock-buyer.ts";
 
@@ -58,5 +58,49 @@ describe("a removed service whose plugin cannot be set up any more", function ()
       ]);
     }
     expect(await owned()).to.equal(before);
+  });
+});
+
+const RATE = {
+  ...edit(
+    TOSS,
+    "manifests/_site.yaml",
+    "limits:",
+    `upstreams:
+  - { id: bank, title: Bank, url: "https://bank.example", key: { variable: BANK_KEY, header: x-key } }
+limits:`,
+  ),
+  "manifests/rate.yaml": `id: rate
+title: Rate
+description: The rate of a bank.
+route: POST /v1/rate
+price: "0.01"
+proxy: { upstream: bank, request: GET /v1/rate, charge_on: [200] }
+input: { type: object }
+output: { type: object, properties: { usd: { type: number } } }
+tags: [money]
+examples: [{ input: {} }]
+`,
+};
+
+describe("a removed service whose source cannot be asked as the environment says any more", function () {
+  this.timeout(120_000);
+  let shop: OperatedShop;
+  after(() => shop.close());
+
+  it("keeps no shop from its start, and charges nobody", async () => {
+    shop = await openOperatedShop(RATE, { BANK_KEY: "s3cret" });
+    const { sandbox, dir } = shop;
+    const client = await createBuyer(sandbox);
+    const payment = await signFor(client, await fetch(`${shop.running.url}/v1/rate`, { method: "POST" }));
+    await rm(join(dir, "manifests/rate.yaml"));
+    await writeFiles(dir, TOSS);
+    await shop.running.changes.apply("test");
+    await shop.restart({ BANK_KEY: "none any more" });
+
+    const before = await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address);
+    const response = await fetch(`${shop.running.url}/v1/rate`, json({}, payment));
+    expect(response.status, await response.text()).to.equal(503);
+    expect(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address)).to.equal(before);
   });
 });
