@@ -7,6 +7,7 @@ import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
+import { shareRuns } from "../../core/time/share-runs.ts";
 import { checkWritable, makeFile, makeFolder } from "../folder.ts";
 import { answered, createReconnection, PATIENCE_MS, PING_MS, refuseSentinel } from "../redis-client.ts";
 import { isOfValue, isSqliteError } from "../sqlite-errors.ts";
@@ -35,7 +36,7 @@ export interface ProjectionOptions {
 /** The tables of a book whose events are in Redis. */
 export interface Projection {
   readonly db: DatabaseSync;
-  /** Reads the new events. @throws Problem `unavailable`. */
+  /** Reads all events that were entered before the call. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,6 +73,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   client.on("error", (error: unknown) => {
     outage = error; // Callers get the errors of their own calls.
   });
+  const refresh = shareRuns(catchUp);
   let refreshing: Promise<void> | undefined;
   let tidiedAt = Number.NEGATIVE_INFINITY;
   let db: DatabaseSync;
@@ -92,9 +94,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   return {
     db,
     refresh() {
-      refreshing ??= catchUp().finally(() => {
-        refreshing = undefined;
-      });
+      refreshing = refresh();
       return refreshing;
     },
     async close() {

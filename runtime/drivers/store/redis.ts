@@ -3,6 +3,7 @@ import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { Durability } from "../../core/store.ts";
+import { shareRuns } from "../../core/time/share-runs.ts";
 import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
 import {
   answered,
@@ -15,7 +16,6 @@ import {
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth, lacksRights } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
-import { shareRuns } from "./share-runs.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with the credentials. */

@@ -1,7 +1,7 @@
 import { close, closeSync, fdatasync, fsyncSync, openSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { shareRuns } from "./share-runs.ts";
+import { shareRuns } from "../../core/time/share-runs.ts";
 
 /** Syncs committed writes to the disk, off the event loop and outside of every lock. */
 export interface Syncs {

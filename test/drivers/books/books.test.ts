@@ -4,7 +4,7 @@ import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import { forgetBefore } from "../../../runtime/core/books/keeping.ts";
 import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
-import { bookStreamOf } from "../../../runtime/drivers/books/streams.ts";
+import { bookStreamOf, tallyStreamOf } from "../../../runtime/drivers/books/streams.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { itAsRoot } from "../../support/as-root.ts";
 import { T, toSale } from "../../support/books/sales.ts";
@@ -12,6 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { createFolder } from "../../support/folder.ts";
 import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis, untilPinged } from "../../support/store/redis.ts";
+import { startRedisProxy } from "../../support/store/redis-proxy.ts";
 import { testBooks } from "./suite.ts";
 
 const HOUR_MS = 3_600_000;
@@ -105,6 +106,27 @@ describe("the books", () => {
       const dataDir = createFolder();
       const store = await openStore({ dataDir, redisUrl });
       return { store, books: await read(join(dataDir, "books.sqlite")) };
+    });
+
+    it("has read what was entered before it was asked to, also when it was reading already", async () => {
+      const folder = createFolder();
+      const store = await openStore({ dataDir: folder, redisUrl });
+      const proxy = await startRedisProxy(redisUrl);
+      const file = join(folder, "book.sqlite");
+      const books = await openBooks({ redisUrl: proxy.url, namespace: "payphone", file });
+      const sale = toSale();
+      const asked = Promise.withResolvers<void>();
+      proxy.intervene((words) => {
+        if (!words.includes(tallyStreamOf("payphone"))) return "pass";
+        proxy.intervene(() => "pass");
+        proxy.pause(); // It has all sales that were there.
+        const enter = store.enter(sale, { key: "p", value: 1 });
+        asked.resolve(enter.then(() => queueMicrotask(proxy.resume)).then(() => books.refresh()));
+        return "pass";
+      });
+      await Promise.all([books.refresh(), asked.promise]);
+      expect(books.find(sale.id).map(({ id }) => id)).to.deep.equal([sale.id]);
+      await Promise.all([books.close(), store.close(), proxy.stop()]);
     });
 
     it("keeps its connection while nobody asks: it would be replaced again and again, and not be there in between", async () => {
