@@ -64,7 +64,7 @@ const tooEarly = (transaction: string, ...times: readonly [at: number, openedAt:
 };
 
 export const unasked = (why: string): Problem =>
-  new Problem("bad-request", `The chain cannot be asked whether this was paid: ${why}. ${INSIST}`);
+  new Problem("bad-request", `The chain cannot be asked about this: ${why}. ${INSIST}`);
 
 async function sumOf({ ends }: Pick<RefundRecords, "ends">, isCounted: (end: RefundEnd) => boolean): Promise<bigint> {
   let sum = 0n;

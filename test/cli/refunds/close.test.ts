@@ -72,7 +72,7 @@ describe("payphone refunds close", () => {
     const unset = await run({ BASE_RPC_URL: "" }, "close", first?.id as string, "--tx", nowhere);
     expect([unset.code, unset.err]).to.deep.equal([
       2,
-      "payphone: The chain cannot be asked whether this was paid: BASE_RPC_URL is not set. Where you know better, add --unchecked\n",
+      "payphone: The chain cannot be asked about this: BASE_RPC_URL is not set. Where you know better, add --unchecked\n",
     ]);
     const silent = await run({ BASE_RPC_URL: "http://127.0.0.1:9" }, "close", first?.id as string, "--tx", nowhere);
     expect([silent.code, silent.err.endsWith("add --unchecked\n")], silent.err).to.deep.equal([1, true]);
