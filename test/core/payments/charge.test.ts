@@ -112,25 +112,34 @@ describe("a paid request", () => {
     await brief.close();
   });
 
-  it("counts as in flight, and not as left, when its caller leaves a settlement whose outcome is not known", async () => {
-    const payment = await shop.pay("/v1/roll");
-    const reached = Promise.withResolvers<void>();
-    const proceed = Promise.withResolvers<void>();
-    shop.rail.script.settle = async () => {
+  /** Its caller leaves while the facilitator is asked. @returns what lets the facilitator answer */
+  async function leaveAmid(step: "verify" | "settle", payment: string, answer: () => unknown): Promise<() => void> {
+    const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = async (): Promise<unknown> => {
       reached.resolve();
       await proceed.promise;
-      throw new Problem("facilitator-unavailable");
+      return answer();
     };
+    Object.assign(shop.rail.script, { [step]: held });
     const leaving = new AbortController();
     const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
     await reached.promise;
     leaving.abort();
     expect(await call).to.equal("left");
     for (let at = 0; at < 3; at += 1) await shop.post("/v1/roll", ROLL); // The server has seen by now that they left.
-    proceed.resolve();
+    return proceed.resolve;
+  }
+
+  const keys = (word: string): string[] => {
     const { entries, members = new Map() } = shop.store;
-    const keys = (word: string): string[] =>
-      [...entries.keys(), ...members.keys()].filter((key) => key.startsWith(`${word}:`));
+    return [...entries.keys(), ...members.keys()].filter((key) => key.startsWith(`${word}:`));
+  };
+
+  it("counts as in flight, and not as left, when its caller leaves a settlement whose outcome is not known", async () => {
+    const proceed = await leaveAmid("settle", await shop.pay("/v1/roll"), () => {
+      throw new Problem("facilitator-unavailable");
+    });
+    proceed();
     await eventually(() => keys("lease").length === 0);
     expect([keys("in-flight").length, keys("left").length]).to.deep.equal([1, 0]);
   });
@@ -139,21 +148,8 @@ describe("a paid request", () => {
     it(`has nothing done or charged, and has left no work, when its caller leaves before it begins (paid ${order})`, async () => {
       if (order === "first") await shop.store.set(`pays-first:eip155:8453:0x${"1".repeat(40)}`, 1);
       const payment = await shop.pay("/v1/roll");
-      const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      shop.rail.script.verify = async () => {
-        reached.resolve();
-        await proceed.promise;
-        return { isValid: true };
-      };
-      const leaving = new AbortController();
-      const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
-      await reached.promise;
-      leaving.abort();
-      expect(await call).to.equal("left");
-      for (let at = 0; at < 3; at += 1) await shop.post("/v1/roll", ROLL); // The server has seen by now that they left.
-      proceed.resolve();
-      const keys = (word: string): string[] =>
-        [...shop.store.entries.keys()].filter((key) => key.startsWith(`${word}:`));
+      const proceed = await leaveAmid("verify", payment, () => ({ isValid: true }));
+      proceed();
       await eventually(() => keys("lease").length === 0);
       expect([shop.executions, shop.rail.asked.settle, keys("left").length]).to.deep.equal([0, 0, 0]);
       expect((await shop.retry("/v1/roll", ROLL, payment)).status, "the payment is still good").to.equal(200);

@@ -13,6 +13,16 @@ describe("a lease", () => {
     opened.push(leases);
     return leases;
   };
+  /** Renewals wait, as in a process that stops before it writes. @returns what lets them go on */
+  function holdRenewals(): () => void {
+    const { renew } = store;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    store.renew = async (...args) => {
+      await promise;
+      return renew(...args);
+    };
+    return resolve;
+  }
   beforeEach(() => {
     time = freezeTime();
     store = createMemoryStore(() => performance.now());
@@ -123,17 +133,11 @@ describe("a lease", () => {
     it(`is lost to the next holder when its renewal comes late (it ${reclaims ? "is" : "is not"} claimed again)`, async () => {
       const [one, other] = [open({ reclaims }), open()];
       const lease = await one.claim("k");
-      const { renew } = store;
-      const proceed = Promise.withResolvers<void>();
-      store.renew = async (...args) => {
-        store.renew = renew;
-        await proceed.promise; // As in a process that stops before it writes.
-        return renew(...args);
-      };
+      const proceed = holdRenewals();
       await time.pass(400);
       time.stall(2000);
       const next = await other.claim("k");
-      proceed.resolve();
+      proceed();
       await time.pass(600);
       expect([lease?.lost().aborted, one.holds("k")]).to.deep.equal([true, false]);
       expect([next?.lost().aborted, other.holds("k")]).to.deep.equal([false, true]);
@@ -181,16 +185,11 @@ describe("a lease", () => {
     it("stays its process's when that has taken it anew while it was claimed again", async () => {
       const leases = open({ reclaims: true });
       const former = await leases.claim("k");
-      const { renew } = store;
-      const proceed = Promise.withResolvers<void>();
-      store.renew = async (...args) => {
-        await proceed.promise;
-        return renew(...args);
-      };
+      const proceed = holdRenewals();
       time.stall(2100);
       await time.pass(400);
       const next = await leases.claim("k");
-      proceed.resolve();
+      proceed();
       await time.pass(20);
       expect([former?.lost().aborted, next?.lost().aborted, leases.holds("k")]).to.deep.equal([true, false, true]);
       expect(await open().claim("k")).to.equal(undefined);
@@ -199,18 +198,12 @@ describe("a lease", () => {
     it("is free when it was released while it was claimed again", async () => {
       const leases = open({ reclaims: true });
       const lease = await leases.claim("k");
-      const { renew } = store;
-      const proceed = Promise.withResolvers<void>();
-      store.renew = async (...args) => {
-        await proceed.promise;
-        return renew(...args);
-      };
+      const proceed = holdRenewals();
       time.stall(2100);
       await time.pass(400);
       await lease?.release();
-      proceed.resolve();
+      proceed();
       await time.pass(20);
-      store.renew = renew;
       expect(lease?.lost().aborted).to.equal(false);
       expect(await open().claim("k")).not.to.equal(undefined);
     });
